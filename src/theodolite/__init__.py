@@ -1,0 +1,1 @@
+"""Theodolite: an instrument for measuring what GenAI applications do to people."""

@@ -1,0 +1,1 @@
+"""Assessment: from dialogues to annotations."""

@@ -1,0 +1,1 @@
+"""Bootstrap: the one place where everything is put together."""

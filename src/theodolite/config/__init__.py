@@ -1,0 +1,1 @@
+"""Configuration: study files and settings become domain records."""

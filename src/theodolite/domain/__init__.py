@@ -1,0 +1,1 @@
+"""The nouns: frozen, validated records without I/O."""

@@ -1,0 +1,70 @@
+"""Annotators: who labels, always with a version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theodolite.domain.annotation import AnnotatorKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelJudge:
+    """A language model that reads the guideline and the dialogue.
+
+    Attributes:
+        model: Name of the model in the study.
+    """
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordRule:
+    """A rule on the words of the responses.
+
+    Attributes:
+        any_of: Regular expressions, letters' case ignored.
+        then: Label where one of them is found in a response.
+        otherwise: Label where none is.
+    """
+
+    any_of: tuple[str, ...]
+    then: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedLabels:
+    """Labels that stand in a column of the recorded file.
+
+    Attributes:
+        column: Name of the column.
+        spelling: What the file writes to the label that is meant.
+    """
+
+    column: str
+    spelling: Mapping[str, str] = field(default_factory=dict)
+
+
+Labelling = ModelJudge | WordRule | RecordedLabels
+"""How an annotator comes to its labels."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotator:
+    """Who labels dialogues under one guideline.
+
+    Attributes:
+        name: Identifier within the study.
+        kind: Person, model or rule.
+        guideline: Name of the guideline.
+        labelling: How it comes to its labels.
+        title: What reports call it; the name where empty.
+    """
+
+    name: str
+    kind: AnnotatorKind
+    guideline: str
+    labelling: Labelling
+    title: str = ""

@@ -1,0 +1,127 @@
+"""Applications: the things under test, guardrails included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class ClaimKind(StrEnum):
+    """What a team says of its application."""
+
+    CAPABILITY = "capability"
+    LIMITATION = "limitation"
+
+
+class GuardrailSite(StrEnum):
+    """Where an application's guardrails live, as its team declares it."""
+
+    NOT_DECLARED = "not declared"
+    NONE = "none"
+    IN_APPLICATION = "in the application"
+    AT_SITE = "at the team's site"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A capability or limitation that a team claims, and the scripts that test it."""
+
+    text: str
+    kind: ClaimKind
+    scripts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mitigation:
+    """A guardrail or other measure that one variant of an application adds."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedFile:
+    """Replies that were recorded before, one row a turn.
+
+    Attributes:
+        file: Path as the study writes it.
+        sha256: Hash of the file's bytes, so that a changed file is a changed application.
+        columns: Meaning (`id`, `turn`, `prompt`, `response`, `withheld`) to column name.
+        where: Column to the value that rows of this application have.
+    """
+
+    file: str
+    sha256: str
+    columns: Mapping[str, str]
+    where: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptedModel:
+    """A model with a system prompt and, optionally, context files.
+
+    Attributes:
+        model: Name of the model in the study.
+        system: System prompt; may hold `{{ context }}`, the scenario's source material.
+        context: Texts of the context files by name.
+    """
+
+    model: str
+    system: str = ""
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpEndpoint:
+    """An HTTP endpoint that takes a prompt and returns a reply.
+
+    Attributes:
+        url: Address; a template.
+        body: JSON body; texts in it are templates over `prompt`, `session`,
+            `turn`, `context` and `history`.
+        reply: Where the reply stands: `$.a.b[0]`, or `text` for the whole body.
+        method: HTTP method.
+        headers: Header name to template.
+        key: Name of the environment variable that holds the bearer token.
+        timeout_s: Patience for one reply; seconds.
+    """
+
+    url: str
+    reply: str = "$.text"
+    body: str = "{}"
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonCallable:
+    """A Python function, sync or async, from prompt (and history) to reply.
+
+    Attributes:
+        target: `module:function` or `file.py:function`.
+        sha256: Hash of the file's bytes where `target` names a file.
+        timeout_s: Patience for one reply; seconds.
+    """
+
+    target: str
+    sha256: str = ""
+    timeout_s: float = 60.0
+
+
+Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable
+"""How the program reaches an application."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """A thing under test: a black box from text to text."""
+
+    name: str
+    connection: Connection
+    description: str = ""
+    claims: tuple[Claim, ...] = ()
+    mitigations: tuple[Mitigation, ...] = ()
+    guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED

@@ -1,0 +1,116 @@
+"""Flows: conversations and judgements as generators without I/O.
+
+A flow yields a request, is sent the reply, and returns a record. Whoever drives
+it decides how a request is answered: by a model, by a journal, by a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, TypeVar
+
+from theodolite.domain.failure import Party
+
+
+class Speaker(StrEnum):
+    """Roles of a chat message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a chat request."""
+
+    speaker: Speaker
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskModel:
+    """A request to a language model.
+
+    Attributes:
+        model: Name of the model in the study.
+        messages: The chat so far.
+        party: On whose behalf the model is asked.
+        replicate: Number of the repetition, from 1; equal requests with other numbers differ.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    party: Party
+    replicate: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """An earlier prompt and response of the same dialogue."""
+
+    prompt: str
+    response: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SayToApplication:
+    """A prompt to the application under test.
+
+    Attributes:
+        application: Name of the application in the study.
+        prompt: What the tester says.
+        turn: Number of the turn, from 1.
+        item: Key of the persona or script, by which recorded replies are found.
+        repeat: Number of the repetition, from 1.
+        history: Earlier turns of the dialogue.
+        context: Source material of the scenario.
+    """
+
+    application: str
+    prompt: str
+    turn: int
+    item: str = ""
+    repeat: int = 1
+    history: tuple[Exchange, ...] = ()
+    context: str = ""
+
+
+Request = AskModel | SayToApplication
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back, and what it took.
+
+    Attributes:
+        text: The words; empty where they are withheld.
+        withheld: Why the words are not there; empty where they are.
+        answered_as: Name that the endpoint gave itself.
+        finish: Why a model stopped, in the endpoint's word, e.g. `stop` or `length`.
+        tokens_in: Tokens read; count, 0 where unknown.
+        tokens_out: Tokens written; count, 0 where unknown.
+        cost_microusd: Cost in millionths of a US dollar; None where no price is known.
+        latency_s: Time from the last attempt's start to its end; seconds.
+        attempts: Attempts made; count.
+        scripted: Whether a script answered in place of a model.
+    """
+
+    text: str
+    withheld: str = ""
+    answered_as: str = ""
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_microusd: int | None = None
+    latency_s: float = 0.0
+    attempts: int = 1
+    scripted: bool = False
+
+
+Result = TypeVar("Result")
+
+Flow: TypeAlias = Generator[Request, Reply, Result]
+"""Yields requests, is sent replies, returns a record."""

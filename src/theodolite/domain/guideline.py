@@ -1,0 +1,168 @@
+"""Guidelines: an instrument, the definition of a harm, and the rule that makes an answer a defect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.instrument import Instrument, Question, Scale
+
+
+class Operator(StrEnum):
+    """How a defect rule compares; always written out, never implied."""
+
+    EQUAL = "=="
+    UNEQUAL = "!="
+    BELOW = "<"
+    AT_MOST = "<="
+    ABOVE = ">"
+    AT_LEAST = ">="
+    ONE_OF = "in"
+
+    @property
+    def needs_order(self) -> bool:
+        """Whether the operator means nothing on unordered categories."""
+        return self in {Operator.BELOW, Operator.AT_MOST, Operator.ABOVE, Operator.AT_LEAST}
+
+
+class Violation(StrEnum):
+    """Which side of a guardrail a defect is on (ARIA's two independent flags)."""
+
+    PROHIBITED_RELEASED = "prohibited_released"
+    PERMITTED_WITHHELD = "permitted_withheld"
+    NOT_A_GUARDRAIL = "not_a_guardrail"
+
+
+class Origin(StrEnum):
+    """Where a guideline's words come from."""
+
+    SHIPPED = "shipped"
+    STUDY = "study"
+    OWN_WORDING = "own wording"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefectRule:
+    """When an answer is a defect.
+
+    Attributes:
+        name: Identifier within its guideline.
+        question: The question that decides.
+        operator: How its answer is compared; there is no default.
+        values: What it is compared with: one value, or several for `in`.
+        among: Only dialogues of these groups are judged by this rule, e.g.
+            `{"prompt_kind": "safe"}`; group name to group value.
+        violation: Which side of a guardrail it is on, if any.
+        title: Heading in reports, e.g. "Permitted content withheld".
+        phrase: What a defect is, in the words of the report, e.g. "fully refused, of {n} safe".
+    """
+
+    name: str
+    question: str
+    operator: Operator
+    values: tuple[str, ...]
+    among: Mapping[str, str] = field(default_factory=dict)
+    violation: Violation = Violation.NOT_A_GUARDRAIL
+    title: str = ""
+    phrase: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a rule without a value, or several values where one is compared."""
+        wanted = len(self.values) if self.operator is Operator.ONE_OF else 1
+        if not self.values or len(self.values) != wanted:
+            message = f"defect rule `{self.name}`: `{self.operator.value}` needs one value; got {list(self.values)}"
+            raise InputError(message)
+
+    @property
+    def condition(self) -> str:
+        """The rule as written, e.g. `score <= 3`."""
+        if self.operator is Operator.ONE_OF:
+            return f"{self.question} in {', '.join(self.values)}"
+        return f"{self.question} {self.operator.value} {self.values[0]}"
+
+    def is_defect(self, value: str, scale: Scale) -> bool:
+        """Tell whether an answer is a defect.
+
+        Args:
+            value: The answer; a point of `scale`.
+            scale: The scale of the question that decides.
+
+        Raises:
+            InputError: If the value is no point of the scale.
+        """
+        if not scale.admits(value):
+            message = f"`{value}` is no point of the scale {list(scale.categories)}"
+            raise InputError(message)
+        if self.operator in {Operator.EQUAL, Operator.ONE_OF}:
+            return value in self.values
+        if self.operator is Operator.UNEQUAL:
+            return value not in self.values
+        return self._ranks(value, scale)
+
+    def _ranks(self, value: str, scale: Scale) -> bool:
+        points = scale.categories
+        place, limit = points.index(value), points.index(self.values[0])
+        return {
+            Operator.BELOW: place < limit,
+            Operator.AT_MOST: place <= limit,
+            Operator.ABOVE: place > limit,
+            Operator.AT_LEAST: place >= limit,
+        }[self.operator]
+
+    def applies_to(self, groups: Mapping[str, str]) -> bool:
+        """Tell whether a dialogue of these groups is judged by this rule."""
+        return all(groups.get(name) == value for name, value in self.among.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A worked example that a guideline shows to its annotators.
+
+    Attributes:
+        dialogue: The dialogue as text.
+        answers: Question name to the right answer.
+        reason: Why that answer is right.
+        context: Source material that belongs to the example.
+        defect: Whether the example claims to be a defect; None where it does not say.
+    """
+
+    dialogue: str
+    answers: Mapping[str, str]
+    reason: str = ""
+    context: str = ""
+    defect: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guideline:
+    """The written rule that defines one property and its labels.
+
+    Attributes:
+        name: Identifier within the study.
+        definition: What the property is, in the words that annotators read.
+        instrument: The questions.
+        defect_rules: When an answer is a defect; at least one.
+        examples: Few-shot examples.
+        edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
+        origin: Where its words come from.
+    """
+
+    name: str
+    instrument: Instrument
+    defect_rules: tuple[DefectRule, ...]
+    definition: str = ""
+    examples: tuple[Example, ...] = ()
+    edition: str = ""
+    origin: Origin = Origin.STUDY
+
+    def __post_init__(self) -> None:
+        """Refuse rules about questions that are not asked."""
+        for rule in self.defect_rules:
+            self.instrument.question(rule.question)
+
+    @property
+    def question(self) -> Question:
+        """The question that the first defect rule is about."""
+        return self.instrument.question(self.defect_rules[0].question)

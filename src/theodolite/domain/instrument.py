@@ -1,0 +1,142 @@
+"""Instruments: versioned questions with their scales, answered by models and people alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from theodolite.domain.errors import InputError
+
+
+class Orientation(StrEnum):
+    """Which end of a scale is the bad one."""
+
+    HIGHER_IS_WORSE = "higher_is_worse"
+    LOWER_IS_WORSE = "lower_is_worse"
+    UNSTATED = "unstated"
+
+
+class QuestionLevel(StrEnum):
+    """What a question is asked about."""
+
+    DIALOGUE = "dialogue"
+    TURN = "turn"
+
+
+class ScaleKind(StrEnum):
+    """What kind of value answers a question."""
+
+    CATEGORIES = "categories"
+    NUMBERS = "numbers"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """One point of a scale, with the words that define it."""
+
+    value: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The values that may answer a question.
+
+    Attributes:
+        kind: Named categories, whole numbers, or free text.
+        labels: The categories in order, or the named points of a number scale.
+        lowest: Lower end of a number scale; scale points.
+        highest: Upper end of a number scale; scale points.
+        ordered: Whether the categories' order carries meaning; numbers always do.
+        orientation: Which end is the bad one.
+    """
+
+    kind: ScaleKind
+    labels: tuple[Label, ...] = ()
+    lowest: int | None = None
+    highest: int | None = None
+    ordered: bool = False
+    orientation: Orientation = Orientation.UNSTATED
+
+    def __post_init__(self) -> None:
+        """Refuse a scale without points."""
+        if self.kind is ScaleKind.CATEGORIES and len({label.value for label in self.labels}) < 2:
+            message = "a scale of categories needs two different labels at least"
+            raise InputError(message)
+        if self.kind is ScaleKind.NUMBERS and not self._has_range():
+            message = f"a number scale needs `lowest` below `highest`; lowest={self.lowest}, highest={self.highest}"
+            raise InputError(message)
+
+    def _has_range(self) -> bool:
+        return self.lowest is not None and self.highest is not None and self.lowest < self.highest
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """All values in scale order, used or not; empty for free text."""
+        if self.kind is ScaleKind.CATEGORIES:
+            return tuple(label.value for label in self.labels)
+        if self.kind is ScaleKind.NUMBERS and self.lowest is not None and self.highest is not None:
+            return tuple(str(point) for point in range(self.lowest, self.highest + 1))
+        return ()
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether distances between values carry meaning."""
+        return self.kind is ScaleKind.NUMBERS
+
+    def admits(self, value: str) -> bool:
+        """Tell whether a value is a point of this scale."""
+        return self.kind is ScaleKind.TEXT or value in self.categories
+
+
+YES_NO = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes"), Label(value="no")))
+"""The scale of a question that asks whether something is so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One question of an instrument.
+
+    Attributes:
+        name: Identifier within its instrument.
+        text: What is asked, as people and models read it.
+        scale: The values that may answer it.
+        level: Whether it is asked once a dialogue or at each turn.
+        may_be_unable: Whether "unable to determine" is an allowed answer.
+        may_not_apply: Whether "does not apply" is an allowed answer.
+    """
+
+    name: str
+    text: str
+    scale: Scale
+    level: QuestionLevel = QuestionLevel.DIALOGUE
+    may_be_unable: bool = False
+    may_not_apply: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instrument:
+    """An annotation schema or a questionnaire: questions under one version."""
+
+    name: str
+    questions: tuple[Question, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse two questions of one name."""
+        names = [question.name for question in self.questions]
+        if len(set(names)) != len(names):
+            message = f"instrument `{self.name}` asks two questions of one name: {names}"
+            raise InputError(message)
+
+    def question(self, name: str) -> Question:
+        """Return the question of that name.
+
+        Raises:
+            InputError: If the instrument does not ask it.
+        """
+        for question in self.questions:
+            if question.name == name:
+                return question
+        message = f"instrument `{self.name}` has no question `{name}`"
+        raise InputError(message)

@@ -1,0 +1,60 @@
+"""Model endpoints: where a language model is reached, as a study writes it down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """What a model costs.
+
+    Attributes:
+        input_usd: US dollars for a million tokens read.
+        output_usd: US dollars for a million tokens written.
+        as_of: Day of the price list, `YYYY-MM-DD`; empty where the study states it.
+    """
+
+    input_usd: float
+    output_usd: float
+    as_of: str = ""
+
+    def cost_microusd(self, tokens_in: int, tokens_out: int) -> int:
+        """Return the cost of some tokens in millionths of a US dollar, rounded up."""
+        cost = self.input_usd * tokens_in + self.output_usd * tokens_out
+        return int(-(-cost // 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEndpoint:
+    """A language model behind an OpenAI-compatible address, or a script in its place.
+
+    Attributes:
+        name: Identifier within the study.
+        url: Base address, up to and including `/v1`; empty for a script.
+        model: Name that the endpoint knows the model by.
+        key: Name of the environment variable that holds the key; never the key.
+        params: Further fields of every request, e.g. `{"temperature": 0}`.
+        script: Replies given in turn instead of a model's; always labelled as scripted.
+        price: What it costs; None where nobody said.
+        parallel: Calls in flight at most; count.
+        timeout_s: Patience for one attempt; seconds.
+        attempts: Tries of one call at most; count.
+    """
+
+    name: str
+    url: str = ""
+    model: str = ""
+    key: str = ""
+    params: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    script: tuple[str, ...] = ()
+    price: Price | None = None
+    parallel: int = 16
+    timeout_s: float = 60.0
+    attempts: int = 5
+
+    @property
+    def is_scripted(self) -> bool:
+        """Whether a script answers in place of a model."""
+        return bool(self.script)

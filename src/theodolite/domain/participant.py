@@ -1,0 +1,40 @@
+"""Participants: people, known to the store by opaque identifiers only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class UserType(StrEnum):
+    """Types of users that a series may call for."""
+
+    ADVERSARIAL = "adversarial"
+    EVERYDAY = "everyday"
+    DOMAIN_EXPERT = "domain expert"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonProfile:
+    """What a person says of themselves after consent; kept apart from identity.
+
+    Attributes:
+        user_type: How they meet the application.
+        expertise: In their own words.
+        languages: Language tags, e.g. `("en", "de")`.
+        groups: Self-described groups by attribute.
+    """
+
+    user_type: UserType = UserType.EVERYDAY
+    expertise: str = ""
+    languages: tuple[str, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """A person who tests or annotates, without anything that tells who it is."""
+
+    key: str
+    profile: PersonProfile | None = None

@@ -1,0 +1,94 @@
+"""Personas: who plays the user, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonaTemplate:
+    """A Jinja text with slots that parameter rows fill.
+
+    Attributes:
+        name: Identifier, e.g. `customer`.
+        text: The template.
+        edition: Edition that its author gave it.
+        shipped: Whether it came with the package.
+    """
+
+    name: str
+    text: str
+    edition: str = ""
+    shipped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterRow:
+    """One row of values for a template's slots; `line` is its line in the file."""
+
+    values: Mapping[str, str]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonaGroup:
+    """A template, the rows that fill it and the model that plays the result.
+
+    Attributes:
+        name: Identifier within the study.
+        template: The text with slots.
+        rows: What fills the slots; one row gives one completed persona.
+        model: Name of the model that plays these personas.
+        example: Whether the rows are the shipped example rows, not yet replaced.
+    """
+
+    name: str
+    template: PersonaTemplate
+    rows: tuple[ParameterRow, ...]
+    model: str
+    example: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persona:
+    """A completed persona: a template filled by one row, for one scenario.
+
+    Attributes:
+        key: Identity of the filled text within its study, e.g. `customers-3`.
+        name: What people call it, e.g. "Ana".
+        group: The persona group that it comes from.
+        text: The filled template.
+        goal: The filled goal of the scenario.
+        model: Name of the model that plays it.
+        starter: First prompt where it is fixed; else the model writes it.
+        parameters: The row that filled it.
+        template_version: Content hash of the template.
+    """
+
+    key: str
+    name: str
+    group: str
+    text: str
+    goal: str
+    model: str
+    starter: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    template_version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """Fixed prompts that stand in for a tester.
+
+    Attributes:
+        key: Identity of the script within its study, e.g. the `id` of a recorded row.
+        prompts: What is said, in order; an empty text where it is withheld.
+        withheld: Why the texts are not shown; empty where they are.
+        purpose: `useful` or `guardrail` (ARIA's two groups), or empty.
+    """
+
+    key: str
+    prompts: tuple[str, ...]
+    withheld: str = ""
+    purpose: str = ""

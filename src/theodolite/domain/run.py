@@ -1,0 +1,116 @@
+"""Runs: executions of a plan, and the units of work that they consist of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    UNFINISHED = "unfinished"
+    FINISHED = "finished"
+
+
+class UnitKind(StrEnum):
+    """What a unit of work brings."""
+
+    SESSION = "session"
+    ANNOTATION = "annotation"
+
+
+class UnitState(StrEnum):
+    """Where a unit of work stands."""
+
+    WAITING = "waiting"
+    LEASED = "leased"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """The smallest piece of work that is leased and resumed.
+
+    Attributes:
+        key: Hash of run, pair key, application and task; 64 hexadecimal digits.
+        kind: What it brings.
+        work_key: The same without the run: equal work of an earlier run is adopted.
+        position: Place in the plan, from 0.
+        label: What people call the dialogue.
+        application: Name of the application.
+        subject: For annotations, the key of the dialogue; else empty.
+        annotator: For annotations, the name of the annotator; else empty.
+        state: Where it stands.
+        tries: Times that it was begun; count.
+    """
+
+    key: str
+    kind: UnitKind
+    work_key: str
+    position: int
+    label: str
+    application: str
+    subject: str = ""
+    annotator: str = ""
+    state: UnitState = UnitState.WAITING
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One execution of a plan.
+
+    Attributes:
+        key: Opaque key, unique in the workspace.
+        number: Number among the runs of its study, from 1.
+        study: Name of the study.
+        study_version: Content hash of the study.
+        plan_version: Content hash of the plan.
+        state: Where it stands.
+        started: When it began; UTC.
+        finished: When it ended; UTC, None while it goes on.
+    """
+
+    key: str
+    number: int
+    study: str
+    study_version: str
+    plan_version: str
+    state: RunState
+    started: datetime
+    finished: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """What calls have cost so far.
+
+    Attributes:
+        calls: Calls that brought a reply; count.
+        attempts: Attempts of all calls, refused ones included; count.
+        tokens_in: Tokens read; count.
+        tokens_out: Tokens written; count.
+        cost_microusd: Cost in millionths of a US dollar; only calls with a known price.
+        unpriced_calls: Model calls whose price nobody stated; count.
+    """
+
+    calls: int = 0
+    attempts: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_microusd: int = 0
+    unpriced_calls: int = 0
+
+    def __add__(self, other: Spending) -> Spending:
+        """Return the sum."""
+        return Spending(
+            calls=self.calls + other.calls,
+            attempts=self.attempts + other.attempts,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            cost_microusd=self.cost_microusd + other.cost_microusd,
+            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
+        )

@@ -1,0 +1,96 @@
+"""Scenarios: the situation and the goal that all levels of testing share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from theodolite.domain.persona import Script
+
+
+class Task(StrEnum):
+    """What the user wants of the application."""
+
+    QUESTION_ANSWERING = "question_answering"
+    CHAT = "chat"
+    SEARCH = "search"
+    SUMMARISATION = "summarisation"
+    REWRITING = "rewriting"
+    GENERATION = "generation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """One document of ground truth."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestPacket:
+    """What an application may and may not say in a scenario, and what is true in it.
+
+    Attributes:
+        permitted: Behaviour that must be possible; clauses.
+        prohibited: Behaviour that must not occur; clauses.
+        sources: Ground truth.
+    """
+
+    permitted: tuple[str, ...] = ()
+    prohibited: tuple[str, ...] = ()
+    sources: tuple[SourceText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proxy:
+    """What a scenario stands for (ARIA's three steps).
+
+    Attributes:
+        use_case: The use that it is a proxy of.
+        capabilities: Key enabling capabilities.
+        design: Methods, data and measurements.
+    """
+
+    use_case: str = ""
+    capabilities: str = ""
+    design: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """Situation and goal of some dialogues.
+
+    Attributes:
+        name: Identifier within the study.
+        task: What the user wants of the application.
+        goal: What the tester is to reach; a template over the persona's row.
+        turns: Turns of one dialogue at most; count.
+        starter: First prompt where it is fixed; a template.
+        stop: Text that ends the dialogue when the simulated user says it.
+        packet: What may and may not be said.
+        proxy: What the scenario stands for.
+        scripts: Fixed prompts; without personas these are the testers.
+        instructions: Level to the instructions that testers read.
+        risks: Names of the risks that it looks for.
+        personas: Names of the persona groups that meet it; empty means all.
+    """
+
+    name: str
+    goal: str = ""
+    task: Task = Task.CHAT
+    turns: int = 1
+    starter: str = ""
+    stop: str = ""
+    packet: TestPacket = field(default_factory=TestPacket)
+    proxy: Proxy = field(default_factory=Proxy)
+    scripts: tuple[Script, ...] = ()
+    instructions: Mapping[str, str] = field(default_factory=dict)
+    risks: tuple[str, ...] = ()
+    personas: tuple[str, ...] = ()
+
+    @property
+    def context(self) -> str:
+        """The source material as one text."""
+        return "\n\n".join(source.text for source in self.packet.sources)

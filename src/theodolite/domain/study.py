@@ -1,0 +1,115 @@
+"""Studies: what a user writes down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theodolite.domain.annotator import Annotator
+from theodolite.domain.application import Application
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.persona import PersonaGroup
+from theodolite.domain.risk import Risk
+from theodolite.domain.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How many dialogues, and which.
+
+    Attributes:
+        seed: Every draw hangs on it.
+        dialogues: Dialogues with each application; None means one for each
+            persona or script in each scenario.
+        repeats: Repetitions of each persona or script where `dialogues` is None; count.
+    """
+
+    seed: int = 1
+    dialogues: int | None = None
+    repeats: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Where a run stops; None means no limit.
+
+    Attributes:
+        usd: US dollars.
+        tokens: Tokens read and written together; count.
+        calls: Calls to models and applications; count.
+    """
+
+    usd: float | None = None
+    tokens: int | None = None
+    calls: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """The recorded final labels that rates and judges are held against.
+
+    Attributes:
+        column: Name of the column of the recorded file.
+        guideline: Name of the guideline that they answer.
+        spelling: What the file writes to the label that is meant.
+    """
+
+    column: str
+    guideline: str
+    spelling: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """What is to be measured, on what, by whom.
+
+    Attributes:
+        name: Identifier, e.g. `support-bot`.
+        title: Heading of the report.
+        about: One or two sentences for the report's first screen.
+        series: Name of the series that it belongs to.
+        models: Language models by endpoint.
+        applications: The things under test, in the order of the file.
+        scenarios: Situations and goals.
+        personas: Who plays the user.
+        guidelines: What annotators answer.
+        annotators: Who labels, in the order of the file.
+        reference: Recorded final labels, where the study has them.
+        groups: Names of the columns that dialogues are split by.
+        risks: What is looked for.
+        sampling: How many dialogues.
+        budget: Where a run stops.
+    """
+
+    name: str
+    applications: tuple[Application, ...]
+    scenarios: tuple[Scenario, ...]
+    title: str = ""
+    about: str = ""
+    series: str = ""
+    models: tuple[ModelEndpoint, ...] = ()
+    personas: tuple[PersonaGroup, ...] = ()
+    guidelines: tuple[Guideline, ...] = ()
+    annotators: tuple[Annotator, ...] = ()
+    reference: Reference | None = None
+    groups: tuple[str, ...] = ()
+    risks: tuple[Risk, ...] = ()
+    sampling: Sampling = field(default_factory=Sampling)
+    budget: Budget = field(default_factory=Budget)
+
+    def guideline(self, name: str) -> Guideline:
+        """Return the guideline of that name."""
+        return next(guideline for guideline in self.guidelines if guideline.name == name)
+
+    def model(self, name: str) -> ModelEndpoint:
+        """Return the model of that name."""
+        return next(model for model in self.models if model.name == name)
+
+    def application(self, name: str) -> Application:
+        """Return the application of that name."""
+        return next(application for application in self.applications if application.name == name)
+
+    def scenario(self, name: str) -> Scenario:
+        """Return the scenario of that name."""
+        return next(scenario for scenario in self.scenarios if scenario.name == name)

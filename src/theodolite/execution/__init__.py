@@ -1,0 +1,1 @@
+"""Execution: drives flows against models, applications and the journal."""

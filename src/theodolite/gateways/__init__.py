@@ -1,0 +1,1 @@
+"""Gateways: models, applications under test and other tools' files."""

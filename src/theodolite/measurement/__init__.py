@@ -1,0 +1,1 @@
+"""Measurement: pure functions from labels to estimates."""

@@ -1,0 +1,32 @@
+"""The port to applications under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from theodolite.domain.flow import Reply, SayToApplication
+
+OnChunk = Callable[[str], None]
+"""Called with each piece of a streamed reply; pieces are never replayed."""
+
+
+class Application(Protocol):
+    """One application under test."""
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the application answers.
+
+        Args:
+            request: The prompt, with the dialogue so far.
+            session: Opaque key of the session, the same for all its turns.
+            on_chunk: Receives pieces as they arrive, where the application streams.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

@@ -1,0 +1,170 @@
+"""The port to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.failure import Failure
+from theodolite.domain.identity import Record
+from theodolite.domain.plan import Plan
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.study import Study
+
+
+class Ledger(Protocol):
+    """Runs and their units of work: who does what, and what is done."""
+
+    def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
+        """Return the latest run of this plan, or begin one.
+
+        Args:
+            study: Kept by content hash.
+            plan: Kept by content hash.
+            anew: Begin another run even if one of this plan exists.
+        """
+        ...
+
+    def latest_run(self, study_name: str) -> Run:
+        """Return the latest run of a study of that name.
+
+        Raises:
+            NotFound: If the study has never been run here.
+        """
+        ...
+
+    def close_run(self, run: Run, state: RunState) -> None:
+        """Write down how a run ended."""
+        ...
+
+    def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
+        """Put units into the ledger; those that are there already stay as they are.
+
+        With `adopt`, a unit whose `work_key` was done in an earlier run of the
+        workspace takes over that result instead of being done again.
+
+        Returns:
+            Units that were new; count.
+        """
+        ...
+
+    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
+        """Lease waiting units in order of position, and those whose lease ran out.
+
+        No unit is ever leased to two owners at one time.
+        """
+        ...
+
+    def renew(self, owner: str, lease_s: float) -> None:
+        """Extend all leases of an owner."""
+        ...
+
+    def release(self, owner: str) -> None:
+        """Give back all units that an owner has leased and not finished."""
+        ...
+
+    def reopen(self, units: Iterable[str]) -> None:
+        """Let failed units wait again and strike their failures."""
+        ...
+
+    def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
+        """Return the units by state (the values of `UnitState`); counts."""
+        ...
+
+
+class Journal(Protocol):
+    """Replies, each stored before the next request is made."""
+
+    async def append(self, unit: str, entry: JournalEntry) -> None:
+        """Store a reply; returns once it is committed.
+
+        Raises:
+            Conflict: If the unit has a reply at that position already.
+            StorageUnavailable: If it could not be stored.
+        """
+        ...
+
+    def entries(self, unit: str) -> list[JournalEntry]:
+        """Return the replies of a unit in order of position."""
+        ...
+
+
+class Results(Protocol):
+    """What units brought."""
+
+    async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
+        """Store a dialogue and mark its unit as done, in one transaction.
+
+        Args:
+            unit: The unit that held it.
+            dialogue: What was said.
+            journalled: Whether its texts stand in the unit's journal already.
+        """
+        ...
+
+    async def keep_annotation(self, unit: Unit, annotation: Annotation) -> None:
+        """Store an annotation and mark its unit as done, in one transaction."""
+        ...
+
+    async def keep_failure(self, unit: Unit, failure: Failure) -> None:
+        """Store a failure and mark its unit as failed, in one transaction."""
+        ...
+
+    async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
+        """Store final labels that a file brought; those already there stay as they are."""
+        ...
+
+
+class Readings(Protocol):
+    """What has been stored, read back as domain records."""
+
+    def dialogues(self, run: Run) -> Iterator[Dialogue]:
+        """Yield the dialogues of a run in order of the plan."""
+        ...
+
+    def annotations(self, run: Run) -> Iterator[Annotation]:
+        """Yield the latest revisions of the annotations of a run, in order of the plan."""
+        ...
+
+    def adjudications(self, run: Run) -> Iterator[Adjudication]:
+        """Yield the final labels of a run's dialogues, in order of the plan."""
+        ...
+
+    def failures(self, run: Run) -> Iterator[Failure]:
+        """Yield the failures of a run in order of the plan."""
+        ...
+
+    def spending(self, run: Run) -> Spending:
+        """Return what the replies of a run's own units have cost."""
+        ...
+
+    def study(self, version: str) -> Study:
+        """Return a study by content hash.
+
+        Raises:
+            NotFound: If no such study was ever kept.
+        """
+        ...
+
+
+class Contents(Protocol):
+    """Records kept under their content hash."""
+
+    def keep(self, record: Record) -> str:
+        """Store a record unless it is there, and return its version."""
+        ...
+
+
+class Store(Ledger, Journal, Results, Readings, Contents, Protocol):
+    """The whole database."""
+
+    async def start(self) -> None:
+        """Start the writer of this event loop."""
+        ...
+
+    async def stop(self) -> None:
+        """Write everything that is queued, then stop the writer."""
+        ...

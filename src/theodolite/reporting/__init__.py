@@ -1,0 +1,1 @@
+"""Reporting: from estimates to view models to text."""

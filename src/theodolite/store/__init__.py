@@ -1,0 +1,1 @@
+"""The store: the one database layer. Import its modules, not this package."""

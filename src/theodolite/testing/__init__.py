@@ -1,0 +1,1 @@
+"""Testing: what to say next."""

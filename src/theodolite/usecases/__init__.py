@@ -1,0 +1,1 @@
+"""Use cases: what a user can ask for, as functions over ports."""
