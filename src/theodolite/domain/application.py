@@ -111,7 +111,20 @@ class PythonCallable:
     timeout_s: float = 60.0
 
 
-Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AriaClass:
+    """A class written for NIST's dialogue interface.
+
+    Attributes:
+        target: `module:Class`.
+        timeout_s: Patience for one reply; seconds.
+    """
+
+    target: str
+    timeout_s: float = 60.0
+
+
+Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
 """How the program reaches an application."""
 
 

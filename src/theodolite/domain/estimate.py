@@ -76,7 +76,7 @@ class Estimate:
         numbers = [self.value, self.confidence]
         numbers += [end for end in (self.low, self.high, self.chance) if end is not None]
         if not all(math.isfinite(number) for number in numbers):
-            message = f"an estimate needs finite numbers; use `Undefined` instead of {self.value!r}, {self.low!r}, {self.high!r}"
+            message = f"an estimate needs finite numbers; use `Undefined` instead of {numbers}"
             raise InputError(message)
 
 
@@ -133,3 +133,32 @@ class ConfusionMatrix:
     def n(self) -> int:
         """Units in the matrix; count."""
         return sum(sum(row) for row in self.counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """The confusion matrix of two annotators on one application.
+
+    Attributes:
+        application: Name of the application.
+        guideline: Name of the guideline.
+        question: Name of the question.
+        first: Name of the annotator in the rows; `reference` for final labels.
+        second: Name of the annotator in the columns.
+        matrix: The counts; `unparseable` is a category of its own where it occurs.
+    """
+
+    application: str
+    guideline: str
+    question: str
+    first: str
+    second: str
+    matrix: ConfusionMatrix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Everything that was measured in a run."""
+
+    measurements: tuple[Measurement, ...]
+    confusions: tuple[Confusion, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.application import Application
+from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import PersonaGroup
@@ -80,6 +81,10 @@ class Study:
         risks: What is looked for.
         sampling: How many dialogues.
         budget: Where a run stops.
+        pack: Name of the scenario pack that it builds on; empty for none.
+        levels: What each level of testing is to hold; empty means model testing alone.
+        annotation: How people's annotation is organised.
+        event: When and how people take part, where they do.
     """
 
     name: str
@@ -97,6 +102,10 @@ class Study:
     risks: tuple[Risk, ...] = ()
     sampling: Sampling = field(default_factory=Sampling)
     budget: Budget = field(default_factory=Budget)
+    pack: str = ""
+    levels: tuple[LevelPlan, ...] = ()
+    annotation: AnnotationProcess | None = None
+    event: Event | None = None
 
     def guideline(self, name: str) -> Guideline:
         """Return the guideline of that name."""
