@@ -47,6 +47,8 @@ class Turn:
         response: What the application said; empty where it is withheld.
         withheld: Why the texts are not shown; empty where they are.
         latency_s: Time the application took; seconds, None where unknown.
+        prompt_at: Place of the prompt in the unit's journal, from 0; None where it is not there.
+        response_at: Place of the response in the unit's journal, from 0; None where it is not there.
     """
 
     number: int
@@ -54,6 +56,8 @@ class Turn:
     response: str
     withheld: str = ""
     latency_s: float | None = None
+    prompt_at: int | None = None
+    response_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,13 @@ class Speaker(StrEnum):
     ASSISTANT = "assistant"
 
 
+CONTENT_FILTER = "content_filter"
+"""Why a model stopped when its endpoint's own filter withheld the reply."""
+
+FILTERED_TEXT = "(The application's own filter withheld this reply.)"
+"""What stands in a dialogue in place of a reply that a filter withheld: a refusal, not a failure."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One message of a chat request."""

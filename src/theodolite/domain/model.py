@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.identity import version_of
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
@@ -58,3 +60,10 @@ class ModelEndpoint:
     def is_scripted(self) -> bool:
         """Whether a script answers in place of a model."""
         return bool(self.script)
+
+    @property
+    def version(self) -> str:
+        """Content hash of what decides its replies: not of name, price, patience or limits."""
+        return version_of(
+            ModelEndpoint(name="", url=self.url, model=self.model, params=self.params, script=self.script)
+        )

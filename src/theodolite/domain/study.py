@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theodolite.domain.annotator import Annotator
-from theodolite.domain.application import Application
+from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.identity import digest, version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.risk import Risk
@@ -120,5 +121,24 @@ class Study:
         return next(application for application in self.applications if application.name == name)
 
     def scenario(self, name: str) -> Scenario:
-        """Return the scenario of that name."""
-        return next(scenario for scenario in self.scenarios if scenario.name == name)
+        """Return the scenario of that name; recorded dialogues may name one that is not written down."""
+        return next((scenario for scenario in self.scenarios if scenario.name == name), Scenario(name=name))
+
+    def application_version(self, name: str) -> str:
+        """Return the content hash of an application together with the model that it runs on."""
+        application = self.application(name)
+        if isinstance(application.connection, PromptedModel):
+            return digest(version_of(application), self.model(application.connection.model).version)
+        return version_of(application)
+
+    def annotator(self, name: str) -> Annotator:
+        """Return the annotator of that name."""
+        return next(annotator for annotator in self.annotators if annotator.name == name)
+
+    def annotator_version(self, name: str) -> str:
+        """Return the content hash of an annotator together with its guideline and its model."""
+        annotator = self.annotator(name)
+        parts = [version_of(annotator), version_of(self.guideline(annotator.guideline))]
+        if isinstance(annotator.labelling, ModelJudge):
+            parts.append(self.model(annotator.labelling.model).version)
+        return digest(*parts)

@@ -54,8 +54,13 @@ class Ledger(Protocol):
     def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out.
 
-        No unit is ever leased to two owners at one time.
+        No unit is ever leased to two owners at one time. Annotations are leased
+        only once the session that they are about is done.
         """
+        ...
+
+    def origins(self, run: Run) -> dict[str, str]:
+        """Return the units that took over an earlier result: own key to the key of the unit that brought it."""
         ...
 
     def renew(self, owner: str, lease_s: float) -> None:
@@ -125,6 +130,14 @@ class Readings(Protocol):
         """Yield the dialogues of a run in order of the plan."""
         ...
 
+    def dialogue(self, unit: str) -> Dialogue:
+        """Return the dialogue that a session unit brought or took over.
+
+        Raises:
+            NotFound: If it has brought none.
+        """
+        ...
+
     def annotations(self, run: Run) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
         ...
@@ -167,4 +180,8 @@ class Store(Ledger, Journal, Results, Readings, Contents, Protocol):
 
     async def stop(self) -> None:
         """Write everything that is queued, then stop the writer."""
+        ...
+
+    def disconnect(self) -> None:
+        """Close the calling thread's connection."""
         ...

@@ -1,0 +1,92 @@
+"""Brakes: what stops a run cleanly before its plan is done."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from theodolite.domain.errors import GatewayError, RunStopped
+from theodolite.domain.flow import Reply
+from theodolite.domain.run import Spending
+from theodolite.domain.study import Budget
+
+REFUSALS_IN_A_ROW = 20
+"""Calls to one endpoint that may fail one after the other before a run stops."""
+
+_MILLION = 1_000_000
+
+
+@dataclass(slots=True)
+class Brakes:
+    """Watches calls and says when no further one is to be made.
+
+    Calls in flight are let finish and are stored; a unit that stands still
+    keeps its journal and goes on when the run does.
+
+    Attributes:
+        budget: What the study allows.
+        spent: What has been spent in this run, earlier sittings included.
+        reason: Why the run is to stop; empty while it goes on.
+    """
+
+    budget: Budget
+    spent: Spending = field(default_factory=Spending)
+    reason: str = ""
+    _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def check(self) -> None:
+        """Let a call be made, or not.
+
+        Raises:
+            RunStopped: If the run is to stop.
+        """
+        if self.reason:
+            raise RunStopped(self.reason)
+
+    def stop(self, reason: str) -> None:
+        """Let no further call be made; the first reason stands."""
+        self.reason = self.reason or reason
+
+    def answered(self, endpoint: str, reply: Reply) -> None:
+        """Take note of a reply and of what it cost."""
+        self._streaks.pop(endpoint, None)
+        self.spent += spending_of(reply)
+        self._mind_the_budget()
+
+    def refused(self, endpoint: str, error: GatewayError, unit: str) -> None:
+        """Take note of a call that brought nothing."""
+        streak = self._streaks[endpoint]
+        streak.append(unit)
+        self.spent += Spending(attempts=error.tries)
+        if len(streak) >= REFUSALS_IN_A_ROW:
+            self.stop(f"{len(streak)} calls in a row to `{endpoint}` brought no reply; the last: {error}")
+
+    def unjust_failures(self) -> frozenset[str]:
+        """Return the units that failed in a streak which stopped the run.
+
+        They say nothing about what was tested, so they wait for the next sitting.
+        """
+        long = (units for units in self._streaks.values() if len(units) >= REFUSALS_IN_A_ROW)
+        return frozenset(unit for units in long for unit in units)
+
+    def _mind_the_budget(self) -> None:
+        tokens = self.spent.tokens_in + self.spent.tokens_out
+        if self.budget.usd is not None and self.spent.cost_microusd >= self.budget.usd * _MILLION:
+            self.stop(f"the budget of ${self.budget.usd:.2f} is spent")
+        if self.budget.tokens is not None and tokens >= self.budget.tokens:
+            self.stop(f"the budget of {self.budget.tokens:,} tokens is spent")
+        if self.budget.calls is not None and self.spent.calls >= self.budget.calls:
+            self.stop(f"the budget of {self.budget.calls:,} calls is spent")
+
+
+def spending_of(reply: Reply) -> Spending:
+    """Return what one reply has cost."""
+    priced = reply.cost_microusd is not None
+    return Spending(
+        calls=1,
+        attempts=reply.attempts,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        cost_microusd=reply.cost_microusd or 0,
+        unpriced_calls=int(not priced and reply.tokens_in + reply.tokens_out > 0),
+    )

@@ -1,0 +1,65 @@
+"""The one place where an error becomes a failure that stays in the denominators."""
+
+from __future__ import annotations
+
+from theodolite.domain.errors import (
+    ContentRefused,
+    EmptyReply,
+    GatewayError,
+    MalformedReply,
+    RateLimited,
+    Rejected,
+    ReplayError,
+    ServerFault,
+    TemplateError,
+    TimedOut,
+    Unreachable,
+)
+from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.flow import AskModel, Request, SayToApplication
+from theodolite.domain.run import Unit
+
+UnitError = GatewayError | ReplayError | TemplateError
+"""Errors that end a unit of work and not the run."""
+
+_KINDS: dict[type[Exception], FailureKind] = {
+    Unreachable: FailureKind.UNREACHABLE,
+    TimedOut: FailureKind.TIMED_OUT,
+    RateLimited: FailureKind.RATE_LIMITED,
+    Rejected: FailureKind.REJECTED,
+    ServerFault: FailureKind.SERVER_FAULT,
+    MalformedReply: FailureKind.MALFORMED_REPLY,
+    EmptyReply: FailureKind.EMPTY_REPLY,
+    ContentRefused: FailureKind.CONTENT_REFUSED,
+    TemplateError: FailureKind.TEMPLATE,
+    ReplayError: FailureKind.REPLAY,
+}
+
+
+def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure:
+    """Return the failure that an error means for its unit.
+
+    Args:
+        unit: The unit of work that it ended.
+        error: What came instead of a reply.
+        request: What had been asked last; None where nothing had.
+    """
+    at_call = isinstance(error, GatewayError)
+    return Failure(
+        unit=unit.key,
+        label=unit.label,
+        application=unit.application,
+        party=_party(request) if at_call else Party.MACHINERY,
+        kind=_KINDS[type(error)],
+        message=str(error),
+        turn=request.turn if isinstance(request, SayToApplication) else None,
+        annotator=unit.annotator,
+        endpoint=error.endpoint if isinstance(error, GatewayError) else "",
+        tries=error.tries if isinstance(error, GatewayError) else 1,
+    )
+
+
+def _party(request: Request | None) -> Party:
+    if isinstance(request, AskModel):
+        return request.party
+    return Party.APPLICATION if isinstance(request, SayToApplication) else Party.MACHINERY

@@ -1,0 +1,58 @@
+"""Lines: the connections of a run, through which its flows' requests are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from theodolite.domain.errors import ContentRefused, GatewayError
+from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, Reply, Request
+from theodolite.execution.brakes import Brakes
+from theodolite.ports.application import Application
+from theodolite.ports.model import Model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """Models and applications by name, and the brakes that watch their calls."""
+
+    models: Mapping[str, Model]
+    applications: Mapping[str, Application]
+    brakes: Brakes
+
+    async def answer(self, request: Request, unit: str) -> Reply:
+        """Return the reply to a request.
+
+        A reply that an endpoint's own filter withheld is a reply: a refusal is
+        what happened, not a lack of information about it.
+
+        Args:
+            request: What a flow asks for.
+            unit: Key of its unit; applications know their sessions by it.
+
+        Raises:
+            GatewayError: If no reply came.
+            RunStopped: If no call is to be made any more.
+        """
+        self.brakes.check()
+        endpoint = request.model if isinstance(request, AskModel) else request.application
+        try:
+            reply = await self._call(request, unit)
+        except ContentRefused as refusal:
+            reply = Reply(text=FILTERED_TEXT, finish=CONTENT_FILTER, attempts=refusal.tries)
+        except GatewayError as error:
+            error.endpoint = error.endpoint or endpoint
+            self.brakes.refused(endpoint, error, unit)
+            raise
+        self.brakes.answered(endpoint, reply)
+        return reply
+
+    async def _call(self, request: Request, unit: str) -> Reply:
+        if isinstance(request, AskModel):
+            return await self.models[request.model].reply(request)
+        return await self.applications[request.application].reply(request, session=unit)
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for line in (*self.applications.values(), *self.models.values()):
+            await line.close()

@@ -1,0 +1,175 @@
+"""A sitting: one process's share of a run, from the first lease to the last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+
+from theodolite.domain.annotation import Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import RunStopped
+from theodolite.domain.failure import Failure
+from theodolite.domain.flow import Flow
+from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.execution.aside import Aside
+from theodolite.execution.drive import drive
+from theodolite.execution.lines import Lines
+from theodolite.ports.progress import Progress
+from theodolite.ports.store import Store
+
+LEASE_S = 60.0
+"""How long a unit is leased unless the lease is renewed; seconds."""
+
+_AT_HAND = 1_000
+"""Dialogues kept in memory for their annotators; others are read back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flows:
+    """How units of work begin.
+
+    Attributes:
+        session: From a session unit to the flow that holds it.
+        annotation: From an annotation unit and its dialogue to the flow that gives it.
+    """
+
+    session: Callable[[Unit], Flow[Dialogue]]
+    annotation: Callable[[Unit, Dialogue], Flow[Annotation]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Sitting:
+    """Leases units of one run and does them, many at a time.
+
+    Attributes:
+        run: The run that it works for.
+        owner: Name under which it leases.
+        store: Ledger, journal and results.
+        lines: Connections, and the brakes that may stop it.
+        flows: How units begin.
+        progress: Who watches.
+        parallel: Units of each kind in work at most; count.
+        aside: Where blocking calls of the store run.
+    """
+
+    run: Run
+    owner: str
+    store: Store
+    lines: Lines
+    flows: Flows
+    progress: Progress
+    parallel: int
+    aside: Aside
+    _waiting: dict[UnitKind, deque[Unit]] = field(default_factory=lambda: {kind: deque() for kind in UnitKind})
+    _locks: dict[UnitKind, asyncio.Lock] = field(default_factory=lambda: {kind: asyncio.Lock() for kind in UnitKind})
+    _at_hand: dict[str, Dialogue] = field(default_factory=dict)
+    _held: asyncio.Event = field(default_factory=asyncio.Event)
+    _sessions_over: bool = False
+    _annotations_due: bool = True
+
+    async def work(self, kinds: frozenset[UnitKind]) -> None:
+        """Do all units of some kinds that are to be had, until none is left or the brakes hold.
+
+        Raises:
+            StoreError: If the database fails; everything acknowledged is kept.
+        """
+        self._sessions_over = UnitKind.SESSION not in kinds
+        async with asyncio.TaskGroup() as tasks:
+            pulse = tasks.create_task(self._renew_leases())
+            pools = []
+            if UnitKind.SESSION in kinds:
+                pools.append(tasks.create_task(self._hold_sessions()))
+            if UnitKind.ANNOTATION in kinds:
+                pools.append(tasks.create_task(self._pool(self._annotate_next)))
+            await asyncio.gather(*pools)
+            pulse.cancel()
+
+    async def _hold_sessions(self) -> None:
+        await self._pool(self._hold_next)
+        self._sessions_over = True
+        self._held.set()
+
+    async def _pool(self, do_next: Callable[[], Coroutine[None, None, bool]]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(self.parallel):
+                tasks.create_task(self._until_done(do_next))
+
+    async def _until_done(self, do_next: Callable[[], Coroutine[None, None, bool]]) -> None:
+        try:
+            while await do_next():
+                pass
+        except RunStopped:
+            return
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_S / 3)
+            await self.aside.call(self.store.renew, self.owner, LEASE_S)
+
+    async def _next(self, kind: UnitKind) -> Unit | None:
+        async with self._locks[kind]:
+            self.lines.brakes.check()
+            waiting = self._waiting[kind]
+            if not waiting and self._may_find(kind):
+                claimed = await self.aside.call(
+                    self.store.claim, self.run, kind, owner=self.owner, limit=2 * self.parallel, lease_s=LEASE_S
+                )
+                waiting.extend(claimed)
+            return waiting.popleft() if waiting else None
+
+    def _may_find(self, kind: UnitKind) -> bool:
+        """Tell whether asking the ledger can bring anything new."""
+        if kind is UnitKind.SESSION or self._sessions_over:
+            return True
+        due, self._annotations_due = self._annotations_due, False
+        return due
+
+    async def _hold_next(self) -> bool:
+        unit = await self._next(UnitKind.SESSION)
+        if unit is None:
+            return False
+        stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
+        result = await drive(self.flows.session(unit), unit, stored, lines=self.lines, journal=self.store)
+        if isinstance(result, Failure):
+            await self.store.keep_failure(unit, result)
+        else:
+            await self.store.keep_dialogue(unit, result)
+            self._hand_on(unit.key, result)
+        self.progress.session(result)
+        self.progress.spent(self.lines.brakes.spent)
+        return True
+
+    def _hand_on(self, unit: str, dialogue: Dialogue) -> None:
+        """Tell those who wait to annotate that there is a dialogue."""
+        if len(self._at_hand) >= _AT_HAND:
+            del self._at_hand[next(iter(self._at_hand))]
+        self._at_hand[unit] = dialogue
+        self._annotations_due = True
+        self._held.set()
+
+    async def _annotate_next(self) -> bool:
+        over = self._sessions_over
+        if not over:
+            self._held.clear()
+        unit = await self._next(UnitKind.ANNOTATION)
+        if unit is None:
+            if over:
+                return False
+            await self._held.wait()
+            return True
+        await self._annotate(unit)
+        return True
+
+    async def _annotate(self, unit: Unit) -> None:
+        dialogue = self._at_hand.get(unit.subject) or await self.aside.call(self.store.dialogue, unit.subject)
+        stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
+        flow = self.flows.annotation(unit, dialogue)
+        result = await drive(flow, unit, stored, lines=self.lines, journal=self.store)
+        if isinstance(result, Failure):
+            await self.store.keep_failure(unit, result)
+        else:
+            await self.store.keep_annotation(unit, result)
+        self.progress.annotation(result)
+        self.progress.spent(self.lines.brakes.spent)

@@ -1,0 +1,192 @@
+"""Sessions: who says what next, as flows without I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.dialogue import Dialogue, Ending, Turn
+from theodolite.domain.errors import ContentRefused, EmptyReply
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
+from theodolite.domain.identity import digest
+from theodolite.domain.persona import Persona, Script
+from theodolite.domain.plan import PlannedSession
+from theodolite.domain.scenario import Scenario
+
+FLOW_VERSION = 1
+"""Number of the rules by which sessions are held; raised by hand when they change."""
+
+STOP_WORD = "[END]"
+"""What a simulated user writes when it is done, unless the scenario says otherwise."""
+
+_PLAYER_RULES = """\
+You play a person who is using an application. Stay this person in everything you write.
+
+{persona}
+
+What you want from the application: {goal}
+
+Rules
+- Write only the next message that this person would type: no quotation marks, no stage directions, no commentary.
+- You are the one who asks. Never answer in the application's place and never say that you are a model.
+- The first incoming line only opens the chat; every later one is the application's reply.
+- When the person has what they want, or gives up, write {stop} and nothing else."""
+
+_OPENING = "(The chat is open. Write your first message.)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTask:
+    """Everything that a session's flow needs to know.
+
+    Attributes:
+        key: Key of the unit; becomes the key of the dialogue.
+        session: What the plan says.
+        scenario: The scenario that it names.
+        application_version: Content hash of the application.
+        scenario_version: Content hash of the scenario.
+    """
+
+    key: str
+    session: PlannedSession
+    scenario: Scenario
+    application_version: str
+    scenario_version: str
+
+
+def task_version() -> str:
+    """Return the hash of the rules by which sessions are held."""
+    return digest(str(FLOW_VERSION), _PLAYER_RULES, _OPENING)
+
+
+def hold_session(task: SessionTask) -> Flow[Dialogue]:
+    """Hold one session: ask the tester's side, tell the application, until it ends.
+
+    Raises:
+        EmptyReply: If the simulated user ends the dialogue before it began.
+        ContentRefused: If a filter withheld what the simulated user would say.
+    """
+    tester = task.session.tester
+    talk = _follow(task, tester) if isinstance(tester, Script) else _play(task, tester)
+    record = yield from talk
+    return _dialogue(task, record)
+
+
+@dataclass(slots=True)
+class _Record:
+    """What has been said so far in a session."""
+
+    turns: list[Turn]
+    ending: Ending
+    positions: int = 0
+    scripted: tuple[str, ...] = ()
+
+    @property
+    def history(self) -> tuple[Exchange, ...]:
+        return tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in self.turns)
+
+    def took(self, reply: Reply, name: str) -> int:
+        """Count a reply and return its place in the journal."""
+        if reply.scripted and name not in self.scripted:
+            self.scripted = (*self.scripted, name)
+        self.positions += 1
+        return self.positions - 1
+
+
+def _follow(task: SessionTask, script: Script) -> Flow[_Record]:
+    record = _Record([], Ending.SCRIPT_END)
+    for prompt in script.prompts:
+        yield from _say(task, record, prompt, None, script.withheld)
+    return record
+
+
+def _play(task: SessionTask, persona: Persona) -> Flow[_Record]:
+    record = _Record([], Ending.TURN_LIMIT)
+    stop = task.scenario.stop or STOP_WORD
+    while len(record.turns) < task.scenario.turns:
+        if persona.starter and not record.turns:
+            yield from _say(task, record, persona.starter, None)
+            continue
+        asked = AskModel(
+            model=persona.model,
+            messages=_player_view(persona, stop, record),
+            party=Party.SIMULATED_USER,
+            replicate=task.session.repeat,
+        )
+        reply = yield asked
+        if reply.finish == CONTENT_FILTER:
+            message = f"the filter of `{persona.model}` withheld what the simulated user `{persona.name}` would say"
+            raise ContentRefused(message, endpoint=persona.model)
+        at = record.took(reply, persona.model)
+        prompt, stopped = _until_stop(reply.text, stop)
+        if prompt:
+            yield from _say(task, record, prompt, at if prompt == reply.text else None)
+        if stopped or not prompt:
+            record.ending = Ending.STOP_RULE
+            break
+    if not record.turns:
+        message = f"the simulated user `{persona.name}` ended the dialogue before it began"
+        raise EmptyReply(message, endpoint=persona.model)
+    return record
+
+
+def _until_stop(text: str, stop: str) -> tuple[str, bool]:
+    """Return what stands before the stop word, and whether it was there."""
+    before, found, _ = text.partition(stop)
+    return (before.strip(), True) if found else (text, False)
+
+
+def _say(task: SessionTask, record: _Record, prompt: str, prompt_at: int | None, withheld: str = "") -> Flow[None]:
+    said = SayToApplication(
+        application=task.session.application,
+        prompt=prompt,
+        turn=len(record.turns) + 1,
+        item=task.session.tester.key,
+        repeat=task.session.repeat,
+        history=record.history,
+        context=task.scenario.context,
+    )
+    reply = yield said
+    response_at = record.took(reply, task.session.application)
+    turn = Turn(
+        number=said.turn,
+        prompt=prompt,
+        response=reply.text,
+        withheld=withheld or reply.withheld,
+        latency_s=reply.latency_s,
+        prompt_at=prompt_at,
+        response_at=response_at,
+    )
+    record.turns.append(turn)
+
+
+def _player_view(persona: Persona, stop: str, record: _Record) -> tuple[Message, ...]:
+    rules = _PLAYER_RULES.format(persona=persona.text.strip(), goal=persona.goal or "not stated", stop=stop)
+    messages = [Message(speaker=Speaker.SYSTEM, text=rules), Message(speaker=Speaker.USER, text=_OPENING)]
+    for turn in record.turns:
+        messages.append(Message(speaker=Speaker.ASSISTANT, text=turn.prompt))
+        messages.append(Message(speaker=Speaker.USER, text=turn.response))
+    return tuple(messages)
+
+
+def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
+    session = task.session
+    return Dialogue(
+        key=task.key,
+        label=session.label,
+        application=session.application,
+        application_version=task.application_version,
+        scenario=session.scenario,
+        scenario_version=task.scenario_version,
+        level=session.level,
+        held_by=session.held_by,
+        pair_key=session.pair_key,
+        cluster=session.cluster,
+        turns=tuple(record.turns),
+        ending=record.ending,
+        repeat=session.repeat,
+        persona=session.tester if isinstance(session.tester, Persona) else None,
+        groups=session.groups,
+        scripted=record.scripted,
+        context=task.scenario.context,
+    )

@@ -1,0 +1,88 @@
+"""From units of work to the flows that do them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.flow import Flow
+from theodolite.domain.identity import version_of
+from theodolite.domain.plan import PlannedSession
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.run import Unit
+from theodolite.domain.study import Study
+from theodolite.testing.sessions import SessionTask, hold_session
+
+
+class StudyFlows:
+    """Begins the flows of one study.
+
+    Args:
+        study: What was written down.
+        sessions: What its plan holds.
+        recordings: Dialogues of the recorded applications.
+    """
+
+    def __init__(
+        self, study: Study, sessions: Sequence[PlannedSession], recordings: Sequence[RecordedDialogue]
+    ) -> None:
+        self._study = study
+        self._sessions = {session.label: session for session in sessions}
+        self._columns: Mapping[tuple[str, str, int], Mapping[str, str]] = {
+            (recording.application, recording.key, recording.repeat): recording.columns for recording in recordings
+        }
+
+    def session(self, unit: Unit) -> Flow[Dialogue]:
+        """Return the flow that holds a session."""
+        session = self._sessions[unit.label]
+        scenario = self._study.scenario(session.scenario)
+        task = SessionTask(
+            key=unit.key,
+            session=session,
+            scenario=scenario,
+            application_version=self._application_versions[session.application],
+            scenario_version=version_of(scenario),
+        )
+        return hold_session(task)
+
+    def annotation(self, unit: Unit, dialogue: Dialogue) -> Flow[Annotation]:
+        """Return the flow by which an annotator answers about a dialogue."""
+        annotator = self._study.annotator(unit.annotator)
+        guideline = self._study.guideline(annotator.guideline)
+        task = AnnotationTask(
+            unit=unit.key,
+            annotator=annotator,
+            annotator_version=self._annotator_versions[annotator.name],
+            guideline=guideline,
+            guideline_version=self._guideline_versions[guideline.name],
+            dialogue=dialogue,
+            columns=self._row(unit.label),
+        )
+        return annotate(task)
+
+    def adjudications(self, dialogues: Sequence[Dialogue]) -> tuple[Adjudication, ...]:
+        """Return the final labels that the recorded rows bring for dialogues."""
+        reference = self._study.reference
+        if reference is None:
+            return ()
+        guideline = self._study.guideline(reference.guideline)
+        return tuple(adjudication(reference, guideline, dialogue, self._row(dialogue.label)) for dialogue in dialogues)
+
+    def _row(self, label: str) -> Mapping[str, str]:
+        session = self._sessions[label]
+        return self._columns.get((session.application, session.tester.key, session.repeat), {})
+
+    @cached_property
+    def _application_versions(self) -> dict[str, str]:
+        return {a.name: self._study.application_version(a.name) for a in self._study.applications}
+
+    @cached_property
+    def _annotator_versions(self) -> dict[str, str]:
+        return {a.name: self._study.annotator_version(a.name) for a in self._study.annotators}
+
+    @cached_property
+    def _guideline_versions(self) -> dict[str, str]:
+        return {guideline.name: version_of(guideline) for guideline in self._study.guidelines}

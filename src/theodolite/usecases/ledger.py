@@ -1,0 +1,60 @@
+"""The ledger of a run: which units of work a plan consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from theodolite.assessment import annotating
+from theodolite.domain.identity import digest
+from theodolite.domain.persona import Persona
+from theodolite.domain.plan import PlannedSession
+from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.study import Study
+from theodolite.testing import sessions as holding
+
+
+def session_units(study: Study, run: Run, sessions: Sequence[PlannedSession]) -> Iterator[Unit]:
+    """Yield one unit for each planned session, in order of the plan.
+
+    A unit's work key says what would be done, whichever run asks for it: what
+    the tester's side sees, the application and the model that plays the user.
+    """
+    versions = {application.name: study.application_version(application.name) for application in study.applications}
+    for position, session in enumerate(sessions):
+        player = study.model(session.tester.model).version if isinstance(session.tester, Persona) else ""
+        work_key = digest("session", session.pair_key, versions[session.application], player, holding.task_version())
+        yield Unit(
+            key=digest(run.key, work_key),
+            kind=UnitKind.SESSION,
+            work_key=work_key,
+            position=position,
+            label=session.label,
+            application=session.application,
+        )
+
+
+def annotation_units(study: Study, run: Run, sessions: Sequence[Unit], origins: Mapping[str, str]) -> Iterator[Unit]:
+    """Yield one unit for each session and annotator, in order of the plan.
+
+    Args:
+        study: Names the annotators.
+        run: The run that they belong to.
+        sessions: The run's session units.
+        origins: Sessions that were taken over from an earlier run, and from where;
+            an annotation may be taken over only together with its dialogue.
+    """
+    versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.annotators}
+    for session in sessions:
+        for name, version in versions.items():
+            subject = origins.get(session.key, session.key)
+            work_key = digest("annotation", subject, version, annotating.task_version())
+            yield Unit(
+                key=digest(run.key, work_key),
+                kind=UnitKind.ANNOTATION,
+                work_key=work_key,
+                position=session.position,
+                label=session.label,
+                application=session.application,
+                subject=session.key,
+                annotator=name,
+            )

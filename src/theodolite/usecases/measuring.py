@@ -1,0 +1,45 @@
+"""Measuring: reading a run's evidence back and turning it into findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.domain.errors import NotFound
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import version_of
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.run import Run
+from theodolite.domain.study import Study
+from theodolite.ports.store import Store
+from theodolite.testing.planning import draw_plan
+
+
+def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDialogue]) -> Evidence:
+    """Return everything that the latest run of a study holds.
+
+    Raises:
+        NotFound: If the study was never run, or has changed since it was.
+    """
+    run = store.latest_run(study.name)
+    if run.study_version != version_of(study):
+        message = (
+            f"study `{study.name}` has changed since its last run (number {run.number}); "
+            "run it again: only what changed is asked anew"
+        )
+        raise NotFound(message)
+    return evidence_of(store, study, recordings, run)
+
+
+def evidence_of(store: Store, study: Study, recordings: Sequence[RecordedDialogue], run: Run) -> Evidence:
+    """Return everything that one run of a study holds."""
+    _, sessions = draw_plan(study, recordings)
+    return Evidence(
+        study=study,
+        run=run,
+        sessions=sessions,
+        dialogues=tuple(store.dialogues(run)),
+        annotations=tuple(store.annotations(run)),
+        adjudications=tuple(store.adjudications(run)),
+        failures=tuple(store.failures(run)),
+        spending=store.spending(run),
+    )

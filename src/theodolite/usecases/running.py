@@ -1,0 +1,184 @@
+"""Running a study: test, assess, and go on where an earlier sitting stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from theodolite.domain.errors import StoreError
+from theodolite.domain.plan import PlannedSession
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.run import Run, RunState, UnitKind, UnitState
+from theodolite.domain.study import Study
+from theodolite.execution.aside import Aside
+from theodolite.execution.lines import Lines
+from theodolite.execution.sitting import Flows, Sitting
+from theodolite.ports.progress import Progress
+from theodolite.ports.store import Store
+from theodolite.testing.planning import draw_plan
+from theodolite.usecases.flows import StudyFlows
+from theodolite.usecases.ledger import annotation_units, session_units
+
+ALL_KINDS = frozenset(UnitKind)
+"""Testing and assessment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How far a run is to go this time.
+
+    Attributes:
+        kinds: Testing, assessment or both.
+        first: Hold the first sessions of the plan only; count, None for all.
+        anew: Begin another run even if one of this plan exists, and ask everything again.
+        retry_failed: Try once more what failed before.
+        parallel: Units of each kind in work at most; count.
+    """
+
+    kinds: frozenset[UnitKind] = ALL_KINDS
+    first: int | None = None
+    anew: bool = False
+    retry_failed: bool = False
+    parallel: int = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a run stands after a sitting.
+
+    Attributes:
+        run: The run.
+        stopped: Why the sitting stopped before its work was done; empty where it did not.
+        sessions: Session units by state; counts.
+        annotations: Annotation units by state; counts.
+        planned: Sessions of the whole plan; count.
+        due: Annotations of the whole plan; count.
+    """
+
+    run: Run
+    stopped: str
+    sessions: Mapping[str, int]
+    annotations: Mapping[str, int]
+    planned: int
+    due: int
+
+    @property
+    def dialogues(self) -> int:
+        """Dialogues that were held; count."""
+        return self.sessions.get(UnitState.DONE, 0)
+
+    @property
+    def annotated(self) -> int:
+        """Annotations that were given; count."""
+        return self.annotations.get(UnitState.DONE, 0)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every planned unit has brought a result or an explicit failure."""
+        failed = self.sessions.get(UnitState.FAILED, 0)
+        per_dialogue = self.due // self.planned if self.planned else 0
+        answered = self.annotated + self.annotations.get(UnitState.FAILED, 0)
+        return self.dialogues + failed == self.planned and answered == self.dialogues * per_dialogue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runner:
+    """Runs one study.
+
+    Attributes:
+        study: What was written down.
+        recordings: Dialogues of its recorded applications.
+        store: The database; started.
+        lines: Connections to models and applications.
+        progress: Who watches.
+        owner: Name of this process in the ledger.
+    """
+
+    study: Study
+    recordings: Sequence[RecordedDialogue]
+    store: Store
+    lines: Lines
+    progress: Progress
+    owner: str
+
+    async def run(self, options: RunOptions) -> Standing:
+        """Test and assess until the plan is done or the run is stopped.
+
+        The same call goes on where an earlier sitting stopped: what is stored
+        is never asked again.
+
+        Raises:
+            PlanError: If nothing can be planned.
+            StoreError: If the database fails; what was acknowledged is kept.
+        """
+        plan, sessions = draw_plan(self.study, self.recordings)
+        flows = StudyFlows(self.study, sessions, self.recordings)
+        aside = Aside()
+        try:
+            run = await aside.call(self.store.open_run, self.study, plan, anew=options.anew)
+            await aside.call(self._enter_units, run, sessions, options)
+            await self._sit(run, flows, options, aside)
+            await self._adjudicate(run, flows, aside)
+            return await aside.call(self._standing, run, len(sessions))
+        finally:
+            await aside.call(self.store.disconnect)
+            aside.close()
+
+    def _enter_units(self, run: Run, sessions: Sequence[PlannedSession], options: RunOptions) -> None:
+        held = list(session_units(self.study, run, sessions))[: options.first]
+        self.store.add_units(run, held, adopt=not options.anew)
+        origins = self.store.origins(run)
+        self.store.add_units(run, annotation_units(self.study, run, held, origins), adopt=not options.anew)
+        if options.retry_failed:
+            self.store.reopen([failure.unit for failure in self.store.failures(run)])
+
+    async def _sit(self, run: Run, flows: StudyFlows, options: RunOptions, aside: Aside) -> None:
+        self.lines.brakes.spent = await aside.call(self.store.spending, run)
+        counts = [await aside.call(self.store.count_units, run, kind) for kind in UnitKind]
+        self.progress.begin(
+            sessions=sum(counts[0].values()),
+            annotations=sum(counts[1].values()),
+            done=_over(counts[0]),
+            annotated=_over(counts[1]),
+        )
+        sitting = Sitting(
+            run=run,
+            owner=self.owner,
+            store=self.store,
+            lines=self.lines,
+            flows=Flows(session=flows.session, annotation=flows.annotation),
+            progress=self.progress,
+            parallel=options.parallel,
+            aside=aside,
+        )
+        try:
+            await sitting.work(options.kinds)
+        except* StoreError as group:
+            raise group.exceptions[0] from group
+        finally:
+            self.progress.end()
+            await aside.call(self.store.reopen, self.lines.brakes.unjust_failures())
+            await aside.call(self.store.release, self.owner)
+
+    async def _adjudicate(self, run: Run, flows: StudyFlows, aside: Aside) -> None:
+        if self.study.reference is None:
+            return
+        dialogues = await aside.call(lambda: list(self.store.dialogues(run)))
+        await self.store.keep_adjudications(run, flows.adjudications(dialogues))
+
+    def _standing(self, run: Run, planned: int) -> Standing:
+        standing = Standing(
+            run=run,
+            stopped=self.lines.brakes.reason,
+            sessions=self.store.count_units(run, UnitKind.SESSION),
+            annotations=self.store.count_units(run, UnitKind.ANNOTATION),
+            planned=planned,
+            due=planned * len(self.study.annotators),
+        )
+        state = RunState.FINISHED if standing.is_complete else RunState.UNFINISHED
+        self.store.close_run(run, state)
+        return replace(standing, run=replace(run, state=state))
+
+
+def _over(counts: Mapping[str, int]) -> int:
+    return counts.get(UnitState.DONE, 0) + counts.get(UnitState.FAILED, 0)
