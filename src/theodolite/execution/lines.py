@@ -54,5 +54,7 @@ class Lines:
 
     async def close(self) -> None:
         """Let go of all connections."""
-        for line in (*self.applications.values(), *self.models.values()):
-            await line.close()
+        for application in self.applications.values():
+            await application.close()
+        for model in self.models.values():
+            await model.close()

@@ -163,7 +163,9 @@ class Sitting:
         return True
 
     async def _annotate(self, unit: Unit) -> None:
-        dialogue = self._at_hand.get(unit.subject) or await self.aside.call(self.store.dialogue, unit.subject)
+        dialogue = self._at_hand.get(unit.subject)
+        if dialogue is None:
+            dialogue = await self.aside.call(self.store.dialogue, unit.subject)
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
         flow = self.flows.annotation(unit, dialogue)
         result = await drive(flow, unit, stored, lines=self.lines, journal=self.store)

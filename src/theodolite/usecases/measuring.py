@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.errors import NotFound
+from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import version_of
 from theodolite.domain.recording import RecordedDialogue
@@ -18,7 +18,8 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
     """Return everything that the latest run of a study holds.
 
     Raises:
-        NotFound: If the study was never run, or has changed since it was.
+        NotFound: If the study was never run here.
+        InputError: If it has changed since its last run.
     """
     run = store.latest_run(study.name)
     if run.study_version != version_of(study):
@@ -26,7 +27,7 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
             f"study `{study.name}` has changed since its last run (number {run.number}); "
             "run it again: only what changed is asked anew"
         )
-        raise NotFound(message)
+        raise InputError(message)
     return evidence_of(store, study, recordings, run)
 
 
