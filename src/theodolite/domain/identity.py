@@ -30,20 +30,34 @@ class Record(Protocol):
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
 
 
+TYPE_TAG = "is"
+"""Key under which a record inside another one says what type it is."""
+
+
 def plain(value: object) -> Json:
     """Return the JSON form of a record, fields at their defaults left out.
+
+    Records inside it carry their type's name: without it two members of a union
+    with equal fields (a Python callable and an ARIA class of one name) would be
+    equal texts, hence equal versions, and could not be read back.
 
     Raises:
         TypeError: If a value has no canonical form.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _plain_record(value)
+    return _plain_part(value)
+
+
+def _plain_part(value: object) -> Json:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {TYPE_TAG: type(value).__name__, **_plain_record(value)}
     if isinstance(value, Mapping):
-        return {str(key): plain(value[key]) for key in sorted(value, key=str)}
+        return {str(key): _plain_part(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
+        return [_plain_part(item) for item in value]
     if isinstance(value, frozenset):
-        return sorted((plain(item) for item in value), key=repr)
+        return sorted((_plain_part(item) for item in value), key=repr)
     return _plain_scalar(value)
 
 
@@ -52,7 +66,7 @@ def _plain_record(record: Record) -> dict[str, Json]:
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
         if not _is_default(field, value):
-            kept[field.name] = plain(value)
+            kept[field.name] = _plain_part(value)
     return kept
 
 
