@@ -1,0 +1,71 @@
+# Everything that one does here. A machine with Python 3.11 or newer and make is enough;
+# each target brings what it needs into .venv, pinned by constraints.txt.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory --no-builtin-rules
+.PHONY: help demo test check format bench docs clean
+
+VENV := .venv
+STAMPS := $(VENV)/.stamps
+PYTHON := $(VENV)/bin/python
+INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+OUT := theodolite-demo
+ARGS :=
+
+help: ## Show what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/report.html and results.json
+	@$(VENV)/bin/theodolite demo --out $(OUT)
+
+test: $(STAMPS)/test ## Run all tests; brings Chromium and PostgreSQL where they are missing (ARGS="-k rate")
+	@sh tools/system_packages.sh
+	@$(PYTHON) -m pytest $(ARGS)
+
+check: $(STAMPS)/check ## Check style, types, import contracts, migrations and documents
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/mypy typing_tests
+	$(VENV)/bin/lint-imports
+	$(PYTHON) -m django makemigrations --check --dry-run --settings theodolite.bootstrap.settings
+	$(PYTHON) tools/cli_reference.py --check
+	$(PYTHON) tools/check_docs.py
+
+format: $(STAMPS)/check ## Format the code
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+bench: $(STAMPS)/test ## Measure speed on this machine
+	@for file in benchmarks/bench_*.py; do echo "$$file"; $(PYTHON) "$$file" || exit 1; done
+
+docs: $(STAMPS)/test ## Make the generated pages of the documentation anew
+	$(PYTHON) tools/cli_reference.py
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+# Stamps say what .venv holds; a change of the lists brings it up to date.
+
+$(STAMPS)/venv: tools/find_python.sh
+	@python="$$(sh tools/find_python.sh)" && echo "making $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/package: $(STAMPS)/venv pyproject.toml constraints.txt
+	@echo "installing theodolite"
+	@$(INSTALL) hatchling editables
+	@$(INSTALL) --no-build-isolation --editable ".[postgres]"
+	@touch $@
+
+$(STAMPS)/test: $(STAMPS)/package tools/dependency_group.py
+	@echo "installing what the tests need"
+	@$(PYTHON) tools/dependency_group.py test > $(STAMPS)/test.txt
+	@$(INSTALL) --requirement $(STAMPS)/test.txt
+	@touch $@
+
+$(STAMPS)/check: $(STAMPS)/test
+	@echo "installing what the checks need"
+	@$(PYTHON) tools/dependency_group.py check > $(STAMPS)/check.txt
+	@$(INSTALL) --requirement $(STAMPS)/check.txt
+	@touch $@
