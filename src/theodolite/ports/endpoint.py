@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from theodolite.domain.run import Spending
 
@@ -29,6 +29,7 @@ class Knock:
     spent: Spending = field(default_factory=Spending)
 
 
+@runtime_checkable
 class Endpoint(Protocol):
     """Anything that can be asked whether it is there."""
 

@@ -1,0 +1,5 @@
+"""Lets `python -m theodolite` be the same as `theodolite`."""
+
+from theodolite.cli.main import main
+
+main()

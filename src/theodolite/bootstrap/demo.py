@@ -1,0 +1,58 @@
+"""The demo: two shipped studies, laid out as anybody's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from theodolite.bootstrap.database import WORKSPACE_NAME
+from theodolite.config.shipped import shipped
+from theodolite.domain.errors import StorageUnavailable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoStudy:
+    """One of the demo's studies.
+
+    Attributes:
+        name: Name of the study and of its folder.
+        words: What it is, in one line.
+    """
+
+    name: str
+    words: str
+
+
+DEMO_STUDIES = (
+    DemoStudy(name="xstest-replay", words="5 recorded applications, 2,250 dialogues, 2 people"),
+    DemoStudy(name="spoiler-guard", words="a toy and a SCRIPTED user: shows the loop, no more"),
+)
+
+
+def lay_out_demo(folder: Path) -> None:
+    """Copy the shipped studies into a folder with a workspace of its own.
+
+    Files that are there already are left as they are: somebody may have
+    changed them.
+
+    Raises:
+        StorageUnavailable: If the folder cannot be written to.
+    """
+    try:
+        (folder / WORKSPACE_NAME).mkdir(parents=True, exist_ok=True)
+        for study in DEMO_STUDIES:
+            _copy(shipped(f"demo/{study.name}"), folder / study.name)
+    except OSError as error:
+        message = f"the demo cannot be written to `{folder}`: {error.strerror}. Name another folder with --out"
+        raise StorageUnavailable(message) from error
+
+
+def _copy(source: Traversable, target: Path) -> None:
+    if source.is_dir():
+        target.mkdir(parents=True, exist_ok=True)
+        for entry in source.iterdir():
+            if entry.name != "__pycache__":
+                _copy(entry, target / entry.name)
+    elif not target.exists():
+        target.write_bytes(source.read_bytes())

@@ -1,0 +1,157 @@
+"""The workbench: a study that was read, with everything that working on it needs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.database import open_store, workspace_for
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.application import PromptedModel
+from theodolite.domain.errors import NotFound
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import version_of
+from theodolite.domain.run import RunState, UnitKind
+from theodolite.execution.brakes import Brakes
+from theodolite.execution.lines import Lines
+from theodolite.gateways.factory import open_application, open_model
+from theodolite.measurement import measure_study
+from theodolite.ports.application import Application
+from theodolite.ports.clock import Clock
+from theodolite.ports.endpoint import Endpoint
+from theodolite.ports.model import Model
+from theodolite.ports.progress import Progress
+from theodolite.ports.store import Store
+from theodolite.usecases.measuring import latest_evidence
+from theodolite.usecases.running import Runner
+
+DATABASE_VARIABLE = "DATABASE_URL"
+"""Environment variable that names a PostgreSQL database in place of the workspace's file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workbench:
+    """One study on the bench.
+
+    Attributes:
+        loaded: The study as it was read.
+        path: What the user typed to name it.
+        store: The workspace's database.
+        clock: Tells the time.
+        environ: Environment variables; keys are taken from it and from nowhere else.
+        owner: Name of this process in the ledger.
+    """
+
+    loaded: LoadedStudy
+    path: str
+    store: Store
+    clock: Clock = field(default_factory=SystemClock)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    owner: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    def connect(self) -> Lines:
+        """Return connections to all models and applications of the study."""
+        study = self.loaded.study
+        models: dict[str, Model] = {
+            endpoint.name: open_model(endpoint, environ=self.environ, clock=self.clock) for endpoint in study.models
+        }
+        applications: dict[str, Application] = {
+            application.name: open_application(
+                application,
+                models=models,
+                recordings=self.loaded.recordings,
+                folder=self.loaded.folder,
+                environ=self.environ,
+                clock=self.clock,
+            )
+            for application in study.applications
+        }
+        return Lines(models=models, applications=applications, brakes=Brakes(budget=study.budget))
+
+    def endpoints(self, lines: Lines, kinds: frozenset[UnitKind]) -> tuple[Endpoint, ...]:
+        """Return the endpoints that some kinds of work need, each once, in order of the file."""
+        study = self.loaded.study
+        needed: set[str] = set()
+        if UnitKind.SESSION in kinds:
+            needed |= {group.model for group in study.personas}
+            needed |= {a.connection.model for a in study.applications if isinstance(a.connection, PromptedModel)}
+        if UnitKind.ANNOTATION in kinds:
+            needed |= {a.labelling.model for a in study.annotators if isinstance(a.labelling, ModelJudge)}
+        lines_in_use: list[object] = [line for name, line in lines.models.items() if name in needed]
+        if UnitKind.SESSION in kinds:
+            lines_in_use += [
+                lines.applications[a.name] for a in study.applications if not isinstance(a.connection, PromptedModel)
+            ]
+        return tuple(line for line in lines_in_use if isinstance(line, Endpoint))
+
+    def users_of(self, name: str) -> str:
+        """Return what an endpoint is needed for, in words, e.g. "application `bot-1.4`"."""
+        study = self.loaded.study
+        for application in study.applications:
+            connection = application.connection
+            if application.name == name or (isinstance(connection, PromptedModel) and connection.model == name):
+                return f"application `{application.name}`"
+        played = any(group.model == name for group in study.personas)
+        return f"{'simulated user' if played else 'judge'} `{name}`"
+
+    def place_of(self, name: str) -> str:
+        """Return where the study names an endpoint, e.g. `line 3`; empty where it cannot be told."""
+        for section in ("models", "applications"):
+            line = self.loaded.line_of(section, name)
+            if line:
+                return f"line {line}"
+        return ""
+
+    def runner(self, lines: Lines, progress: Progress) -> Runner:
+        """Return what runs the study."""
+        return Runner(
+            study=self.loaded.study,
+            recordings=self.loaded.recordings,
+            store=self.store,
+            lines=lines,
+            progress=progress,
+            owner=self.owner,
+        )
+
+    def is_finished(self) -> bool:
+        """Tell whether the study, as it is written now, has been run to its end."""
+        try:
+            run = self.store.latest_run(self.loaded.study.name)
+        except NotFound:
+            return False
+        return run.study_version == version_of(self.loaded.study) and run.state is RunState.FINISHED
+
+    def evidence(self) -> Evidence:
+        """Return everything that the latest run of the study holds."""
+        return latest_evidence(self.store, self.loaded.study, self.loaded.recordings)
+
+    def findings(self, evidence: Evidence) -> Findings:
+        """Return everything that can be measured on it."""
+        return measure_study(evidence)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.store.disconnect()
+
+
+def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Workbench:
+    """Read a study and open its workspace.
+
+    Args:
+        path: A folder with a study file, or the file.
+        environ: Environment variables; those of the process where left out.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
+        StoreError: If the database cannot be used.
+    """
+    variables = os.environ if environ is None else environ
+    loaded = load_study(Path(path))
+    store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
+    return Workbench(loaded=loaded, path=path, store=store, environ=variables)

@@ -1,0 +1,51 @@
+"""Knocking first: every endpoint is asked once, and people see what it said."""
+
+from __future__ import annotations
+
+import click
+
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.domain.errors import RunStopped
+from theodolite.domain.run import Spending, UnitKind
+from theodolite.execution.lines import Lines
+from theodolite.ports.endpoint import Knock
+from theodolite.usecases.knocking import knock_at
+
+_MICRO = 1_000_000
+
+
+async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind], *, quiet: bool) -> None:
+    """Ask each endpoint that these kinds of work need once.
+
+    Raises:
+        RunStopped: If one of them cannot be used; the text says which and what to try.
+    """
+    knocks = [knock for knock in await knock_at(bench.endpoints(lines, kinds)) if knock.host]
+    dead = [knock for knock in knocks if not knock.alive]
+    if dead:
+        raise RunStopped(_not_started(bench, knocks, dead))
+    if knocks and not quiet:
+        said = ", ".join(f"{knock.name} {_short(knock)}" for knock in knocks)
+        click.echo(f"Asking each endpoint once: {said}")
+
+
+def _short(knock: Knock) -> str:
+    return knock.answer.split(", answers as")[0].replace(", ", " ")
+
+
+def _not_started(bench: Workbench, knocks: list[Knock], dead: list[Knock]) -> str:
+    name_width = max(len(knock.name) for knock in knocks) + 2
+    host_width = max(len(knock.host) for knock in knocks) + 2
+    lines = ["Asking each endpoint once ..."]
+    for knock in knocks:
+        place = bench.place_of(knock.name)
+        where = f", {place}" if place and not knock.alive else ""
+        lines.append(f"  {knock.name:<{name_width}}{knock.host:<{host_width}}{knock.answer}{where}")
+    for knock in dead:
+        what = bench.users_of(knock.name)
+        lines.append(f"Not started: {what} cannot be reached.{' Start it, or try' if knock.hint else ''}")
+        lines += [f"  {knock.hint}"] if knock.hint else []
+    spent = sum((knock.spent for knock in knocks), start=Spending())
+    calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
+    lines.append(f"Nothing recorded; {calls} made (${spent.cost_microusd / _MICRO:.2f}).")
+    return "\n".join(lines)

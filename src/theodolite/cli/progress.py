@@ -1,0 +1,182 @@
+"""How far a run is: bars on a terminal, a plain line every ten seconds in a log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from theodolite.cli.terminal import wants_colour
+from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.failure import Failure
+from theodolite.domain.run import Spending
+from theodolite.ports.clock import Clock
+
+_MICRO = 1_000_000
+_EVERY_S = 10.0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts of one kind of unit."""
+
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    unparseable: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a run has done so far, and how fast."""
+
+    clock: Clock
+    sessions: _Tally = field(default_factory=_Tally)
+    annotations: _Tally = field(default_factory=_Tally)
+    total: Spending = field(default_factory=Spending)
+    before: Spending | None = None
+    started_s: float = 0.0
+    done_before: int = 0
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Learn how much there is to do; counts."""
+        self.sessions = _Tally(total=sessions, done=done)
+        self.annotations = _Tally(total=annotations, done=annotated)
+        self.done_before = done + annotated
+        self.started_s = self.clock.monotonic_s()
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self.sessions.done += 1
+        self.sessions.failed += isinstance(result, Failure)
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self.annotations.done += 1
+        if isinstance(result, Failure):
+            self.annotations.failed += 1
+        elif any(answer.outcome is Outcome.UNPARSEABLE for answer in result.answers):
+            self.annotations.unparseable += 1
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        if self.before is None:
+            self.before = total
+        self.total = total
+
+    @property
+    def calls_per_s(self) -> float:
+        """Calls of this sitting a second."""
+        elapsed = self.clock.monotonic_s() - self.started_s
+        calls = self.total.calls - (self.before.calls if self.before else 0)
+        return calls / elapsed if elapsed > 0 else 0.0
+
+    @property
+    def left(self) -> str:
+        """Time left, e.g. `0:14 left`; empty while nobody can tell."""
+        over = self.sessions.done + self.annotations.done
+        fresh = over - self.done_before
+        to_do = self.sessions.total + self.annotations.total - over
+        if fresh < 3 or to_do <= 0:
+            return ""
+        seconds = int((self.clock.monotonic_s() - self.started_s) / fresh * to_do)
+        return f"{seconds // 60}:{seconds % 60:02d} left"
+
+    def words(self, tally: _Tally, *, of_sessions: bool) -> str:
+        """Return what stands behind a bar."""
+        parts = [f"{tally.done:,}/{tally.total:,}"]
+        if not of_sessions:
+            parts.append(f"{tally.unparseable:,} unparseable")
+        if tally.failed or of_sessions:
+            parts.append(f"{tally.failed:,} failed")
+        if of_sessions:
+            parts += [f"{self.calls_per_s:.1f} calls/s", f"${self.total.cost_microusd / _MICRO:.2f}", self.left]
+        return "  ".join(part for part in parts if part)
+
+
+class PlainProgress:
+    """Writes one line every ten seconds, for logs; `quiet` keeps standard output free for JSON."""
+
+    def __init__(self, clock: Clock, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._clock = clock
+        self._counts = Counts(clock)
+        self._last_s = 0.0
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Learn how much there is to do; counts."""
+        self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
+        self._last_s = self._clock.monotonic_s()
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self._counts.session(result)
+        self._maybe_write()
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self._counts.annotation(result)
+        self._maybe_write()
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        self._counts.spent(total)
+
+    def end(self) -> None:
+        """Write nothing more: the summary follows."""
+
+    def _maybe_write(self) -> None:
+        if self._clock.monotonic_s() - self._last_s >= _EVERY_S:
+            self._last_s = self._clock.monotonic_s()
+            counts = self._counts
+            test = counts.words(counts.sessions, of_sessions=True)
+            assess = counts.words(counts.annotations, of_sessions=False)
+            click.echo(f"test {test}; assess {assess}", err=self._quiet)
+
+
+class BarProgress:
+    """Draws one bar for testing and one for assessment."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._counts = Counts(clock)
+        console = Console(no_color=not wants_colour(), highlight=False)
+        columns = (TextColumn("  {task.description:<7}"), BarColumn(bar_width=20), TextColumn("{task.fields[words]}"))
+        self._bars = Progress(*columns, console=console, refresh_per_second=8)
+        self._test = TaskID(0)
+        self._assess = TaskID(0)
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Draw the bars as they stand; counts."""
+        self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
+        self._test = self._bars.add_task("test", total=sessions, completed=done, words="")
+        self._assess = self._bars.add_task("assess", total=annotations, completed=annotated, words="")
+        self._draw()
+        self._bars.start()
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self._counts.session(result)
+        self._draw()
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self._counts.annotation(result)
+        self._draw()
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        self._counts.spent(total)
+
+    def end(self) -> None:
+        """Leave the bars as they stand."""
+        self._draw()
+        self._bars.stop()
+
+    def _draw(self) -> None:
+        counts = self._counts
+        test, assess = counts.sessions, counts.annotations
+        self._bars.update(self._test, completed=test.done, words=counts.words(test, of_sessions=True))
+        self._bars.update(self._assess, completed=assess.done, words=counts.words(assess, of_sessions=False))

@@ -1,0 +1,60 @@
+"""`theodolite report` and `theodolite measure`: what the latest run of a study brought."""
+
+from __future__ import annotations
+
+import click
+
+from theodolite.bootstrap.workbench import open_workbench
+from theodolite.cli.arguments import json_option, out_option, study_argument
+from theodolite.cli.outcome import present_results
+from theodolite.domain.errors import RunStopped
+
+
+@click.command()
+@study_argument
+@click.option("--unfinished", is_flag=True, help="Report a run that is not finished; the report says so in its head.")
+@click.option("--open", "open_it", is_flag=True, help="Open the report in a browser.")
+@out_option
+@json_option
+def report(study: str, *, unfinished: bool, open_it: bool, out: str | None, as_json: bool) -> int:
+    """Write report.html and results.json of the latest run.
+
+    \b
+    Examples
+      theodolite report support --open
+      theodolite report support --unfinished    after a stop
+    """  # noqa: D301 - click's mark for "keep these lines"
+    bench = open_workbench(study)
+    try:
+        if not unfinished and not bench.is_finished():
+            bench.evidence()
+            message = (
+                f"The latest run of `{bench.loaded.study.name}` is not finished, and half a run must not look whole. "
+                f"Go on with  theodolite run {study}  or add  --unfinished"
+            )
+            raise RunStopped(message)
+        written = present_results(bench, out=out, as_json=as_json, exit_code=0)
+        if open_it:
+            click.launch(written.report)
+        return 0
+    finally:
+        bench.close()
+
+
+@click.command()
+@study_argument
+@out_option
+@json_option
+def measure(study: str, *, out: str | None, as_json: bool) -> int:
+    """Measure what the latest run holds so far; writes results.json.
+
+    \b
+    Example
+      theodolite measure support --json
+    """  # noqa: D301
+    bench = open_workbench(study)
+    try:
+        present_results(bench, out=out, as_json=as_json, exit_code=0, with_report=False)
+        return 0
+    finally:
+        bench.close()

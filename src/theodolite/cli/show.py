@@ -1,0 +1,30 @@
+"""`theodolite show`: one dialogue with what annotators said of it."""
+
+from __future__ import annotations
+
+import click
+
+from theodolite.bootstrap.reports import dialogue_text
+from theodolite.bootstrap.workbench import open_workbench
+from theodolite.cli.arguments import study_argument
+from theodolite.cli.terminal import width
+
+
+@click.command()
+@study_argument
+@click.argument("dialogue")
+def show(study: str, dialogue: str) -> int:
+    """Print one dialogue of the latest run, with its annotations.
+
+    DIALOGUE is what the screens call it, e.g. d001 or gpt4/v2-31.
+
+    \b
+    Example
+      theodolite show support d001
+    """  # noqa: D301 - click's mark for "keep these lines"
+    bench = open_workbench(study)
+    try:
+        click.echo(dialogue_text(bench, bench.evidence(), dialogue, width=width()))
+        return 0
+    finally:
+        bench.close()
