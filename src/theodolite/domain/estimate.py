@@ -104,7 +104,7 @@ class Measurement:
         versions: Content hashes of the instruments by name.
         bounds: For rates with unmeasured units: the rate if all of them were
             sound, and if all were defects; fractions.
-        dialogues: Keys of the dialogues that count as the numerator.
+        dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
     """
 
     measure: str
