@@ -1,0 +1,87 @@
+"""Pairs: what two annotators said of the same units."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import did_you_mean
+
+Label: TypeAlias = "str | float | None"
+"""A label of the guideline's scale; None and NaN mean that there is none."""
+
+NO_PAIR: Final = "No dialogue has a label of both annotators."
+"""Why an agreement of nobody with nobody is undefined."""
+
+SAME_ANSWER: Final = (
+    "All gave the same answer everywhere, so chance-corrected agreement cannot be computed."
+    " That is not perfect and not poor: it is unknown."
+)
+"""Why agreement beyond chance is undefined where only one label occurs."""
+
+
+def label_text(label: Label) -> str | None:
+    """Return the label as text (4 and 4.0 are both `4`), or None where there is none."""
+    if label is None or isinstance(label, str):
+        return label
+    if not isinstance(label, numbers.Real):
+        message = f"a label must be a text, a number or None; got {label!r}"
+        raise InputError(message)
+    number = float(label)
+    if math.isnan(number):
+        return None
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+def paired(a: Sequence[Label], b: Sequence[Label]) -> list[tuple[str, str]]:
+    """Return the pairs of labels, without units that either annotator left out.
+
+    Raises:
+        InputError: If the annotators do not label the same units.
+    """
+    check_lengths(a, b)
+    texts = ((label_text(first), label_text(second)) for first, second in zip(a, b, strict=True))
+    return [(first, second) for first, second in texts if first is not None and second is not None]
+
+
+def check_lengths(a: Sequence[Label], b: Sequence[Label]) -> None:
+    """Refuse annotators that do not label the same units.
+
+    Raises:
+        InputError: If one gives more labels than the other.
+    """
+    if len(a) != len(b):
+        message = (
+            f"`a` and `b` must label the same units; got {len(a)} and {len(b)} labels. Put None where one is missing"
+        )
+        raise InputError(message)
+
+
+def scale_points(categories: Sequence[Label]) -> tuple[str, ...]:
+    """Return the points of a scale as texts.
+
+    Raises:
+        InputError: If there are fewer than two, or one stands there twice.
+    """
+    points = tuple(str(label_text(category)) for category in categories)
+    if len(points) < 2 or len(set(points)) < len(points):
+        message = f"`categories` must be two different labels at least, all of the scale in order; got {list(points)}"
+        raise InputError(message)
+    return points
+
+
+def check_labels(pairs: Sequence[tuple[str, str]], points: Sequence[str]) -> None:
+    """Refuse labels that the scale does not have.
+
+    Raises:
+        InputError: If there are such labels; all are named.
+    """
+    known = set(points)
+    strange = sorted({label for pair in pairs for label in pair if label not in known})
+    if strange:
+        named = ", ".join(f"`{label}`{did_you_mean(label, points)}" for label in strange)
+        message = f"`categories` must hold every label, used or not: {list(points)}; got {named}. Give the full scale"
+        raise InputError(message)

@@ -1,0 +1,245 @@
+"""Shares of dialogues with a defect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
+from theodolite.measurement.interval import Ends, check_confidence, clopper_pearson, whole_count, wilson
+
+DIALOGUES: Final = "fraction of dialogues"
+"""Unit of rates and of plain agreement."""
+
+BETA_BINOMIAL: Final = "beta-binomial"
+"""Name of the interval for clustered dialogues."""
+
+NOTHING_LABELLED: Final = "No dialogue has a label, so there is no share to give."
+"""Why a rate of nothing is undefined."""
+
+Clusters = Sequence[tuple[int, int]]
+"""Pairs (defects, labelled), one a cluster; counts."""
+
+_INDEPENDENT: Mapping[str, Callable[[int, int, float], Ends]] = MappingProxyType(
+    {"wilson": wilson, "clopper-pearson": clopper_pearson}
+)
+
+
+class _Default(str):
+    """A method that nobody asked for by name, so that clusters may overrule it."""
+
+    __slots__ = ()
+
+
+def defect_rate(
+    defects: int,
+    labelled: int,
+    *,
+    method: str = _Default("wilson"),
+    confidence: float = 0.95,
+    clusters: Clusters | None = None,
+) -> Estimate | Undefined:
+    """Estimate the share of labelled dialogues that have a defect.
+
+    Wilson's score interval is the default: it keeps its coverage when defects
+    are rare, where the normal approximation would report no uncertainty at all.
+    Clopper and Pearson's never covers less than it says, at the price of width.
+    Both need independent dialogues. Dialogues of one cluster (one persona, one
+    script) resemble each other; where `clusters` hold more than one dialogue
+    the beta-binomial interval is used, and an interval for independent
+    dialogues is refused when it is asked for by name.
+
+    The beta-binomial interval has equal tails and is widened to hold the share
+    itself where clusters of very different size pull the two apart.
+
+    Args:
+        defects: Dialogues labelled with the defect; count, 0..labelled.
+        labelled: Dialogues with a label; count. The caller reports the missing.
+        method: `wilson`, `clopper-pearson` or `beta-binomial`.
+        confidence: Coverage wanted; fraction in (0, 1).
+        clusters: Pairs (defects, labelled) that add up to the totals; counts.
+
+    Returns:
+        Unit: fraction of dialogues. `Undefined` when `labelled` is 0.
+
+    Raises:
+        InputError: If `defects` is outside 0..labelled, `clusters` do not add
+            up, or the method does not suit the clusters.
+
+    Example:
+        >>> rate = defect_rate(0, 50)
+        >>> round(rate.low, 3), round(rate.high, 3)
+        (0.0, 0.071)
+        >>> rate = defect_rate(9, 60, clusters=[(6, 20), (3, 20), (0, 20)])
+        >>> rate.method, rate.n_clusters, rate.value
+        ('beta-binomial', 3, 0.15)
+
+    Source:
+        Brown, Cai, DasGupta (2001), Statistical Science 16:101-133,
+        doi:10.1214/ss/1009213286 (Wilson; Clopper-Pearson; Jeffreys' prior).
+        Clusters: the integrated likelihood of Berger, Liseo, Wolpert (1999),
+        Statistical Science 14:1-28, doi:10.1214/ss/1009211804, applied to the
+        beta-binomial distribution. Golden values: tests/golden/proportions.json.
+    """
+    defects, labelled = _counts(defects, labelled)
+    check_confidence(confidence)
+    sizes = _checked_clusters(clusters, defects, labelled)
+    chosen = _method(method, sizes)
+    if labelled == 0:
+        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=chosen)
+    if chosen == BETA_BINOMIAL and sizes is not None:
+        return _clustered_rate(defects, labelled, sizes, confidence)
+    low, high = _INDEPENDENT[chosen](defects, labelled, confidence)
+    return Estimate(
+        value=defects / labelled,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=labelled,
+        unit=DIALOGUES,
+        method=chosen,
+        count=defects,
+    )
+
+
+def zero_defect_bound(
+    labelled: int, *, confidence: float = 0.95, clusters: Sequence[int] | None = None
+) -> Estimate | Undefined:
+    """Return the highest defect rate that is compatible with no defect at all.
+
+    The bound is one-sided and exact: were the true rate higher, at least one
+    defect would have shown with the probability `confidence`. Dialogues in
+    clusters tell less; for them the bound comes from the beta-binomial model.
+
+    Args:
+        labelled: Dialogues with a label, none of them a defect; count.
+        confidence: Coverage wanted; fraction in (0, 1).
+        clusters: Labelled dialogues of each cluster, adding up to `labelled`; counts.
+
+    Returns:
+        Value and upper end are the bound. Unit: fraction of dialogues.
+        `Undefined` when `labelled` is 0.
+
+    Raises:
+        InputError: If a count is below 0 or `clusters` do not add up.
+
+    Example:
+        >>> round(zero_defect_bound(100).value, 6)
+        0.029513
+
+    Source:
+        Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404,
+        one-sided: 1 - (1 - confidence)**(1/n). Its approximation 3/n:
+        Hanley, Lippman-Hand (1983), JAMA 249:1743-1745,
+        doi:10.1001/jama.1983.03330370053031. Golden values: tests/golden/proportions.json.
+    """
+    labelled = whole_count(labelled, "labelled")
+    check_confidence(confidence)
+    pairs = None if clusters is None else [(0, size) for size in clusters]
+    sizes = _checked_clusters(pairs, 0, labelled)
+    clustered = sizes is not None and _resemble(sizes)
+    method = f"{BETA_BINOMIAL}, one-sided" if clustered else "exact, one-sided"
+    if labelled == 0:
+        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=method)
+    if clustered and sizes is not None:
+        posterior = clustered_share(sizes)
+        bound, effect = posterior.quantile(confidence), _design_effect(posterior, sizes)
+    else:
+        bound, effect = 1.0 - (1.0 - confidence) ** (1.0 / labelled), None
+    return Estimate(
+        value=bound,
+        low=0.0,
+        high=bound,
+        confidence=confidence,
+        n=labelled,
+        unit=DIALOGUES,
+        method=method,
+        n_clusters=len(sizes) if clustered and sizes is not None else None,
+        design_effect=effect,
+        count=0,
+    )
+
+
+def _counts(defects: int, labelled: int) -> tuple[int, int]:
+    defects, labelled = whole_count(defects, "defects"), whole_count(labelled, "labelled")
+    if defects > labelled:
+        message = f"`defects` must be within 0..`labelled`; got defects={defects}, labelled={labelled}"
+        raise InputError(message)
+    return defects, labelled
+
+
+def _checked_clusters(clusters: Clusters | None, defects: int, labelled: int) -> list[tuple[int, int]] | None:
+    """Return the clusters that hold a labelled dialogue."""
+    if clusters is None:
+        return None
+    sizes = [_cluster(cluster, place) for place, cluster in enumerate(clusters)]
+    sums = sum(d for d, _ in sizes), sum(n for _, n in sizes)
+    if sums != (defects, labelled):
+        message = (
+            f"`clusters` must add up to the totals: they hold {sums[0]} defects of {sums[1]},"
+            f" the totals are {defects} of {labelled}. Give each dialogue to one cluster"
+        )
+        raise InputError(message)
+    return [size for size in sizes if size[1]]
+
+
+def _cluster(cluster: Sequence[int], place: int) -> tuple[int, int]:
+    try:
+        defects, labelled = cluster
+    except (TypeError, ValueError):
+        message = f"`clusters` must hold pairs (defects, labelled); entry {place} is {cluster!r}"
+        raise InputError(message) from None
+    return _counts(defects, labelled)
+
+
+def _resemble(sizes: Clusters) -> bool:
+    return any(labelled > 1 for _, labelled in sizes)
+
+
+def _method(method: str, sizes: Clusters | None) -> str:
+    """Return the method that suits the clusters."""
+    if method not in _INDEPENDENT and method != BETA_BINOMIAL:
+        message = f"`method` must be one of {', '.join(_INDEPENDENT)}, {BETA_BINOMIAL}; got {method!r}"
+        raise InputError(message)
+    if method == BETA_BINOMIAL and sizes is None:
+        message = f"`{BETA_BINOMIAL}` needs `clusters`, the pairs (defects, labelled) of each persona or script"
+        raise InputError(message)
+    if sizes is None or not _resemble(sizes):
+        return str(method)
+    if method in _INDEPENDENT and not isinstance(method, _Default):
+        message = (
+            f"`{method}` takes dialogues as independent, but {len(sizes)} clusters hold"
+            f" {sum(n for _, n in sizes)} of them. Ask for `{BETA_BINOMIAL}`, or for no method by name"
+        )
+        raise InputError(message)
+    return BETA_BINOMIAL
+
+
+def _clustered_rate(defects: int, labelled: int, sizes: Clusters, confidence: float) -> Estimate:
+    posterior = clustered_share(sizes)
+    tail = (1.0 - confidence) / 2.0
+    value = defects / labelled
+    low = 0.0 if defects == 0 else min(posterior.quantile(tail), value)
+    high = 1.0 if defects == labelled else max(posterior.quantile(1.0 - tail), value)
+    return Estimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=labelled,
+        unit=DIALOGUES,
+        method=BETA_BINOMIAL,
+        n_clusters=len(sizes),
+        design_effect=_design_effect(posterior, sizes),
+        count=defects,
+    )
+
+
+def _design_effect(posterior: ClusteredShare, sizes: Clusters) -> float:
+    """Return Kish's design effect, 1 + (m - 1) * correlation, m the mean size weighted by size."""
+    labelled = sum(n for _, n in sizes)
+    weighted_size = sum(n * n for _, n in sizes) / labelled
+    return 1.0 + (weighted_size - 1.0) * posterior.correlation

@@ -1,0 +1,1 @@
+"""The measurements of a whole study, from evidence to findings."""

@@ -1,0 +1,189 @@
+"""Agreements: how far those who label one application say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.estimate import Confusion, Estimate, Measurement, Undefined
+from theodolite.domain.instrument import Scale
+from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
+from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
+from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
+from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
+
+UNREADABLE = Outcome.UNPARSEABLE.value
+"""The category of labels that cannot be read; it agrees with nothing, not even itself."""
+
+WORST_FIRST = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
+"""Which outcome a unit is counted under where annotators' outcomes differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two sources side by side on the same planned sessions."""
+
+    first: Source
+    second: Source
+    readings: tuple[tuple[Reading, Reading], ...]
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield what became of each session, as far as this pair goes."""
+        for readings in self.readings:
+            yield _common_outcome(readings)
+
+    def labels(self) -> tuple[list[str | None], list[str | None]]:
+        """Return both sources' labels; `unparseable` where one cannot be read, None where there is none."""
+        return [_label(first) for first, _ in self.readings], [_label(second) for _, second in self.readings]
+
+
+def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurement]:
+    """Yield the agreement of those who label one application, on one question.
+
+    Every two people are compared, all people together, and every judge with
+    the reference or, where there is none, with each person. A label that
+    cannot be read counts as not agreeing; on ordered scales, where it has no
+    place, Krippendorff's alpha leaves it out.
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+    """
+    people = [source for source in by.annotators if source.is_person]
+    for first, second in combinations(people, 2):
+        yield from _pair_measurements(application, sheet, _pair(sheet, first, second))
+    if len(people) >= 2:
+        yield from _panel_measurements(application, sheet, people)
+    judges = [source for source in by.annotators if not source.is_person]
+    for judge in judges:
+        for authority in [by.reference] if by.reference else people:
+            yield from _pair_measurements(application, sheet, _pair(sheet, authority, judge))
+
+
+def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusion]:
+    """Yield who gave which label where another gave which, of every two that are compared.
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+    """
+    people = [source for source in by.annotators if source.is_person]
+    judges = [source for source in by.annotators if not source.is_person]
+    standards = ([by.reference] if by.reference else []) + people
+    compared = [*combinations(people, 2), *((standard, judge) for judge in judges for standard in standards)]
+    for first, second in compared:
+        a, b = _pair(sheet, first, second).labels()
+        scale = sheet.question.scale.categories
+        seen = UNREADABLE in {*_met(a, b), *_met(b, a)}
+        yield Confusion(
+            application=application,
+            guideline=sheet.guideline.name,
+            question=sheet.question.name,
+            first=first.name,
+            second=second.name,
+            matrix=confusion_matrix(a, b, categories=(*scale, UNREADABLE) if seen else scale),
+        )
+
+
+def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator[str]:
+    return (label for label, other in zip(labels, others, strict=True) if label is not None and other is not None)
+
+
+def _pair(sheet: Sheet, first: Source, second: Source) -> Pair:
+    readings = zip(sheet.readings(first), sheet.readings(second), strict=True)
+    return Pair(first=first, second=second, readings=tuple(readings))
+
+
+def _pair_measurements(application: str, sheet: Sheet, pair: Pair) -> Iterator[Measurement]:
+    for function, result in _pair_results(sheet.question.scale, pair):
+        yield Measurement(
+            measure=function,
+            application=application,
+            about={**_about(sheet), "first": pair.first.name, "second": pair.second.name},
+            result=result,
+            outcomes=account(pair.outcomes()),
+            versions=versions(sheet.guideline, [pair.first, pair.second]),
+        )
+
+
+def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[str, Estimate | Undefined]]:
+    a, plain = pair.labels()
+    # Under a name of its own, an unreadable label of the second agrees with none of the first.
+    other = f"{UNREADABLE} by {pair.second.name}"
+    b = [other if label == UNREADABLE else label for label in plain]
+    yield exact_agreement.__name__, exact_agreement(a, b)
+    if scale.ordered or scale.is_numeric:
+        places = {point: place for place, point in enumerate(scale.categories)}
+        far = {UNREADABLE: -len(places), other: 2 * len(places)}
+        yield relaxed_agreement.__name__, relaxed_agreement(_placed(a, places | far), _placed(b, places | far))
+    strange = [label for label in (UNREADABLE, other) if label in {*a, *b}]
+    yield cohen_kappa.__name__, cohen_kappa(a, b, categories=[*scale.categories, *strange])
+
+
+def _panel_measurements(application: str, sheet: Sheet, people: Sequence[Source]) -> Iterator[Measurement]:
+    by_person = [sheet.readings(person) for person in people]
+    outcomes = account(_panel_outcome(readings) for readings in zip(*by_person, strict=True))
+    for function, scale, result in _panel_results(sheet.question.scale, by_person):
+        yield Measurement(
+            measure=function,
+            application=application,
+            about={**_about(sheet), "annotators": ", ".join(person.name for person in people), **scale},
+            result=result,
+            outcomes=outcomes,
+            versions=versions(sheet.guideline, people),
+        )
+
+
+def _panel_results(
+    scale: Scale, by_person: Sequence[Sequence[Reading]]
+) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
+    places = {point: place for place, point in enumerate(scale.categories)}
+    # Each person's unreadable labels are a category of their own: no two of them agree.
+    named = [
+        _placed([_label(reading) for reading in readings], {**places, UNREADABLE: len(places) + person})
+        for person, readings in enumerate(by_person)
+    ]
+    columns = range(len(places) + len(by_person))
+    units = [[unit.count(column) for column in columns] for unit in zip(*named, strict=True)]
+    yield fleiss_kappa.__name__, {}, fleiss_kappa([unit for unit in units if sum(unit) >= 2])
+    yield _alpha(named, "nominal")
+    if scale.ordered or scale.is_numeric:
+        placed = [[place if place in places.values() else None for place in row] for row in named]
+        yield _alpha(placed, "ordinal")
+        if scale.is_numeric:
+            yield _alpha(placed, "interval")
+
+
+def _alpha(
+    ratings: Sequence[Sequence[int | None]], scale: AlphaScale
+) -> tuple[str, dict[str, str], Estimate | Undefined]:
+    table = [[float("nan") if place is None else float(place) for place in row] for row in ratings]
+    return krippendorff_alpha.__name__, {"scale": scale}, krippendorff_alpha(table, scale=scale)
+
+
+def _about(sheet: Sheet) -> dict[str, str]:
+    return {"guideline": sheet.guideline.name, "question": sheet.question.name}
+
+
+def _label(reading: Reading) -> str | None:
+    return UNREADABLE if reading.outcome is Outcome.UNPARSEABLE else reading.value
+
+
+def _placed(labels: Sequence[str | None], places: Mapping[str, int]) -> list[int | None]:
+    return [None if label is None else places[label] for label in labels]
+
+
+def _common_outcome(readings: Sequence[Reading]) -> Outcome:
+    found = {reading.outcome for reading in readings}
+    return next((outcome for outcome in WORST_FIRST if outcome in found), Outcome.ANSWERED)
+
+
+def _panel_outcome(readings: Sequence[Reading]) -> Outcome:
+    """Return `ANSWERED` where two people gave a label, else what kept the others from it."""
+    answered = sum(reading.outcome is Outcome.ANSWERED for reading in readings)
+    return Outcome.ANSWERED if answered >= 2 else _common_outcome(readings)

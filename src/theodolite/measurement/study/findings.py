@@ -1,0 +1,84 @@
+"""Findings: everything that can be said about a run's evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from theodolite.domain.application import Application
+from theodolite.domain.estimate import Confusion, Findings, Measurement
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import QuestionLevel
+from theodolite.measurement.study.agreements import agreements, confusions
+from theodolite.measurement.study.labels import Register, Sheet, register, sources
+from theodolite.measurement.study.rates import rates
+
+
+def measure_study(evidence: Evidence) -> Findings:
+    """Measure everything that a run's evidence can carry.
+
+    For each application and guideline: the rate of each defect rule, by the
+    reference and by each annotator for itself, and the agreement of those who
+    label. Every planned session is in the account of every number; those that
+    failed, were refused, cannot be read or are still to come stay visible.
+
+    Args:
+        evidence: All records of one run.
+
+    Returns:
+        Rates and agreements in the order of the study, then confusion matrices.
+
+    Example:
+        >>> from datetime import UTC, datetime
+        >>> from theodolite.domain.run import Run, RunState
+        >>> from theodolite.domain.study import Study
+        >>> run = Run(
+        ...     key="r1", number=1, study="empty", study_version="", plan_version="",
+        ...     state=RunState.FINISHED, started=datetime(2026, 1, 1, tzinfo=UTC),
+        ... )
+        >>> study = Study(name="empty", applications=(), scenarios=())
+        >>> measure_study(Evidence(study=study, run=run, sessions=())).measurements
+        ()
+
+    Source:
+        Each `measure` names the function whose docstring names the source.
+    """
+    return Findings(measurements=tuple(_measurements(evidence)), confusions=tuple(_confusions(evidence)))
+
+
+def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:
+    for application in evidence.study.applications:
+        for guideline in evidence.study.guidelines:
+            yield application, guideline
+
+
+def _measurements(evidence: Evidence) -> Iterator[Measurement]:
+    records = register(evidence)
+    for application, guideline in _pieces(evidence):
+        by = sources(evidence.study, guideline, application)
+        for rule in guideline.defect_rules:
+            sessions = tuple(
+                session
+                for session in evidence.sessions
+                if session.application == application.name and rule.applies_to(session.groups)
+            )
+            question = guideline.instrument.question(rule.question)
+            sheet = Sheet(register=records, guideline=guideline, question=question, sessions=sessions, rule=rule)
+            yield from rates(application.name, sheet, rule, by, evidence.study.groups)
+        for sheet in _sheets(evidence, records, application, guideline):
+            yield from agreements(application.name, sheet, by)
+
+
+def _confusions(evidence: Evidence) -> Iterator[Confusion]:
+    records = register(evidence)
+    for application, guideline in _pieces(evidence):
+        for sheet in _sheets(evidence, records, application, guideline):
+            yield from confusions(application.name, sheet, sources(evidence.study, guideline, application))
+
+
+def _sheets(evidence: Evidence, records: Register, application: Application, guideline: Guideline) -> Iterator[Sheet]:
+    """Yield the questions that are asked once a dialogue and answered on a scale; others cannot be compared."""
+    sessions = tuple(session for session in evidence.sessions if session.application == application.name)
+    for question in guideline.instrument.questions:
+        if question.level is QuestionLevel.DIALOGUE and question.scale.categories:
+            yield Sheet(register=records, guideline=guideline, question=question, sessions=sessions)

@@ -1,0 +1,141 @@
+"""Rates: the defects of one application under one guideline, each annotator for itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.guideline import DefectRule
+from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
+from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
+
+NOT_STATED = "not stated"
+"""Value of a group that a dialogue does not name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defects:
+    """The defects among some planned sessions, as one source sees them.
+
+    Attributes:
+        outcomes: Account of the planned sessions.
+        labels: Labels of the dialogues with a defect.
+        clusters: Pairs (defects, labelled), one a cluster; None where no two
+            labelled dialogues share one.
+    """
+
+    outcomes: Outcomes
+    labels: tuple[str, ...]
+    clusters: Clusters | None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The rate if all unmeasured were sound, and if all were defects; None where all are measured."""
+        relevant = self.outcomes.planned - self.outcomes.not_applicable
+        if not self.outcomes.unmeasured:
+            return None
+        return len(self.labels) / relevant, (len(self.labels) + self.outcomes.unmeasured) / relevant
+
+
+def rates(
+    application: str, sheet: Sheet, rule: DefectRule, by: Sources, groups: Sequence[str]
+) -> Iterator[Measurement]:
+    """Yield the defect rates of one application under one rule.
+
+    There is one by the reference and one by each annotator; labels are never
+    merged. Splits by group follow, by the reference where there is one.
+
+    Args:
+        application: Name of the application.
+        sheet: The question that the rule is about, and the sessions of its denominator.
+        rule: When an answer is a defect.
+        by: Who labels.
+        groups: Names of the groups to split by.
+    """
+    for source in by.everybody:
+        yield from _rate(application, sheet, rule, source, {})
+    for group in groups:
+        if group not in rule.among and any(group in session.groups for session in sheet.sessions):
+            for value, part in _split(sheet, group):
+                for source in by.authorities:
+                    yield from _rate(application, part, rule, source, {f"group.{group}": value})
+
+
+def _split(sheet: Sheet, group: str) -> Iterator[tuple[str, Sheet]]:
+    values = dict.fromkeys(session.groups.get(group, NOT_STATED) for session in sheet.sessions)
+    for value in values:
+        sessions = tuple(session for session in sheet.sessions if session.groups.get(group, NOT_STATED) == value)
+        yield value, replace(sheet, sessions=sessions)
+
+
+def _rate(
+    application: str, sheet: Sheet, rule: DefectRule, source: Source, part: dict[str, str]
+) -> Iterator[Measurement]:
+    defects = _defects(sheet, rule, sheet.readings(source))
+    measurement = Measurement(
+        measure=defect_rate.__name__,
+        application=application,
+        about={
+            "guideline": sheet.guideline.name,
+            "rule": rule.name,
+            "condition": rule.condition,
+            "annotator": source.name,
+            "violation": rule.violation.value,
+            **part,
+        },
+        result=_share(defects),
+        outcomes=defects.outcomes,
+        versions=versions(sheet.guideline, [source]),
+        bounds=defects.bounds,
+        dialogues=defects.labels,
+    )
+    yield measurement
+    if defects.outcomes.used and not defects.labels:
+        sizes = [labelled for _, labelled in defects.clusters] if defects.clusters else None
+        bound = zero_defect_bound(defects.outcomes.used, clusters=sizes)
+        yield replace(measurement, measure=zero_defect_bound.__name__, result=bound)
+
+
+def _defects(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> Defects:
+    scale = sheet.question.scale
+    found: list[str] = []
+    clusters: defaultdict[str, list[bool]] = defaultdict(list)
+    for reading in readings:
+        if reading.value is None:
+            continue
+        is_defect = rule.is_defect(reading.value, scale)
+        # A dialogue without a cluster resembles no other.
+        clusters[reading.session.cluster or reading.session.label].append(is_defect)
+        if is_defect:
+            found.append(reading.session.label)
+    shared = any(len(cluster) > 1 for cluster in clusters.values())
+    return Defects(
+        outcomes=account(reading.outcome for reading in readings),
+        labels=tuple(found),
+        clusters=[(sum(cluster), len(cluster)) for cluster in clusters.values()] if shared else None,
+    )
+
+
+def _share(defects: Defects) -> Estimate | Undefined:
+    outcomes = defects.outcomes
+    if outcomes.used:
+        return defect_rate(len(defects.labels), outcomes.used, clusters=defects.clusters)
+    return Undefined(reason=_why_nothing(outcomes), unit=DIALOGUES, method="wilson")
+
+
+def _why_nothing(outcomes: Outcomes) -> str:
+    """Return why there is no rate: nothing planned, or what became of everything planned."""
+    if not outcomes.planned:
+        return "No dialogue is planned that this rule is about."
+    became = {
+        Outcome.FAILED: outcomes.failed,
+        Outcome.UNPARSEABLE: outcomes.unparseable,
+        Outcome.REFUSED: outcomes.refused,
+        Outcome.NOT_APPLICABLE: outcomes.not_applicable,
+        Outcome.MISSING: outcomes.missing,
+    }
+    named = ", ".join(f"{count} {outcome.value}" for outcome, count in became.items() if count)
+    return f"None of {outcomes.planned} planned dialogues has a label: {named}."
