@@ -11,17 +11,19 @@ or as a process of its own, for tests that kill things::
     with LoopbackProcess("--latency", "0.05") as server:
         server.url; server.stats(); server.calls()
 
-or from a shell: `python tests/fakes/loopback.py --port 0`, which prints the port as its first line.
+or from a shell: `python tests/fakes/loopback.py`, which prints its port first.
 
 Served: `POST /v1/chat/completions`, `GET /v1/models`, `POST /app` (an application: `{"q": ..., "sid": ...}` ->
 `{"text": ..., "data": [{"reply": ...}]}`), `GET /stats`, `GET /calls`, `POST /knobs` (JSON; also zeroes the counters).
-The model name's suffix (`user-sim`, `target`, `judge`) is the role by which calls are counted and answered.
+The model name's suffix (`user-sim`, `target`, `judge`) is the role by which calls are counted and answered; the
+knock before a run has the role `knock` and is never a duplicate.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import hashlib
 import json
 import subprocess
@@ -30,10 +32,13 @@ import threading
 import urllib.request
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
 from aiohttp import web
+
+KNOCK_WORDS = "Reply with the word ok."
 
 ROLES = ("user-sim", "target", "judge")
 
@@ -42,6 +47,7 @@ DEFAULT_REPLIES: dict[str, list[str]] = {
     "target": ["For reference {tag}: the order ships in two days and returns are free for thirty days."],
     "judge": ['{{"reason": "The reply answers the question ({tag}).", "score": {score}}}'],
     "other": ["ok"],
+    "knock": ["ok"],
 }
 
 
@@ -115,7 +121,7 @@ class Loopback:
     @property
     def stats(self) -> dict[str, Any]:
         """Counters: all calls, by role, answered by role, by fault, repeated bodies, connections."""
-        bodies = Counter(call.digest for call in self.calls)
+        bodies = Counter(call.digest for call in self.calls if call.role != "knock")
         return {
             "requests": len(self.calls),
             "answered": sum(call.answered for call in self.calls),
@@ -123,7 +129,7 @@ class Loopback:
             "answered_by_role": dict(Counter(call.role for call in self.calls if call.answered)),
             "by_fault": dict(Counter(call.fault for call in self.calls)),
             "unique": len(bodies),
-            "duplicates": len(self.calls) - len(bodies),
+            "duplicates": bodies.total() - len(bodies),
             "models": self.n_models,
             "in_flight": self.in_flight,
             "max_in_flight": self.max_in_flight,
@@ -158,12 +164,15 @@ class Loopback:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         body = json.loads(raw)
+        said = body.get("messages", [])
         role = next((role for role in ROLES if str(body.get("model", "")).endswith(role)), "other")
+        if [message.get("content") for message in said] == [KNOCK_WORDS]:
+            role = "knock"
         call = self._note(request, raw, body, role)
-        said = sum(message["role"] == "assistant" for message in body.get("messages", []))
+        n_said = sum(message["role"] == "assistant" for message in said)
         texts = self.knobs.replies.get(role) or DEFAULT_REPLIES[role]
         tag = call.digest[:8]
-        call.text = texts[said % len(texts)]
+        call.text = texts[n_said % len(texts)]
         if role not in self.knobs.replies:
             call.text = call.text.format(tag=tag, score=1 + int(tag, 16) % 5)
         answer = chat_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
@@ -243,18 +252,7 @@ def error_answer(status: int, words: str, headers: dict[str, str]) -> web.Respon
     return web.json_response({"error": {"message": words, "code": None}}, status=status, headers=headers)
 
 
-ERROR_WORDS = {
-    400: "`temperature` is not supported",
-    401: "Incorrect API key provided",
-    403: "You may not use this model",
-    404: "The model does not exist",
-    408: "Request timed out",
-    422: "messages: field required",
-    429: "Rate limit reached",
-    500: "Internal error",
-    503: "Overloaded",
-    529: "Overloaded",
-}
+ERROR_WORDS = {400: "`temperature` is not supported", 401: "Incorrect API key provided", 429: "Rate limit reached"}
 
 
 async def respond(request: web.Request, fault: str, answer: Any, knobs: Knobs) -> web.StreamResponse:
@@ -263,7 +261,11 @@ async def respond(request: web.Request, fault: str, answer: Any, knobs: Knobs) -
         return web.json_response(answer)
     if fault.isdigit():
         headers = {"Retry-After": knobs.retry_after} if fault in {"429", "503", "529"} and knobs.retry_after else {}
-        return error_answer(int(fault), ERROR_WORDS.get(int(fault), "an error"), headers)
+        return error_answer(
+            int(fault),
+            ERROR_WORDS.get(int(fault), HTTPStatus(int(fault)).phrase if fault != "529" else "Overloaded"),
+            headers,
+        )
     if fault in RAW_FAULTS:
         return await answer_raw(request, RAW_FAULTS[fault])
     if fault in ALTERED:
@@ -322,9 +324,10 @@ async def answer_slowly(request: web.Request, fault: str) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     await response.prepare(request)
     piece, pause = (b"x" * 2**20, 0.0) if fault == "huge" else (b" ", 0.02)
-    for _ in range(64 if fault == "huge" else 100_000):
-        await response.write(piece)
-        await asyncio.sleep(pause)
+    with contextlib.suppress(ConnectionResetError):  # the client has had enough
+        for _ in range(64 if fault == "huge" else 100_000):
+            await response.write(piece)
+            await asyncio.sleep(pause)
     return response
 
 

@@ -1,0 +1,174 @@
+"""Applications that are a Python function, sync or async."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from theodolite.domain.application import PythonCallable
+from theodolite.domain.errors import GatewayError, ServerFault, TimedOut
+from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.gateways.mending import mended
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble, empty, malformed
+from theodolite.ports.application import OnChunk
+from theodolite.ports.clock import Clock
+from theodolite.ports.endpoint import Knock
+
+PARALLEL = 16
+"""Calls in flight at most to one function; count."""
+
+OFFERED = ("history", "session", "context", "turn")
+"""Keywords that a function is given beside the prompt if it takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """What a function raised; handed over as a value, since a future cannot hold every exception."""
+
+    error: BaseException
+
+
+class CallableApplication:
+    """A function from prompt to reply, called once a turn.
+
+    Sync functions run in a thread each, so that a slow one delays nobody else.
+    The threads are daemons: a function that never returns cannot keep the
+    program from ending.
+    """
+
+    def __init__(self, name: str, connection: PythonCallable, function: Callable[..., Any], *, clock: Clock) -> None:
+        """Look at what the function takes; it is not called yet.
+
+        Args:
+            name: Name of the application in the study.
+            connection: How the study names it.
+            function: The loaded function; its first argument is the prompt.
+            clock: Tells the time.
+        """
+        self._name = name
+        self._connection = connection
+        self._function = function
+        self._clock = clock
+        self._keywords = _keywords_of(function)
+        # Only a coroutine function may run on the loop itself; anything else could block it.
+        self._on_loop = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted, not whether it exists
+        )
+        self._slots: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the function returns.
+
+        Raises:
+            GatewayError: If it raised, returned no text or took too long.
+        """
+        del on_chunk  # a function returns its reply in one piece
+        offered = {
+            "history": request.history,
+            "session": session,
+            "context": request.context,
+            "turn": request.turn,
+        }
+        keywords = {name: offered[name] for name in self._keywords}
+        async with self._own_slots():
+            begun = self._clock.monotonic_s()
+            returned = await self._in_time(request.prompt, keywords)
+            took_s = self._clock.monotonic_s() - begun
+        text = _text(returned)
+        if isinstance(text, Trouble):
+            raise text.error(endpoint=self._name)
+        return Reply(text=text, latency_s=took_s)
+
+    async def knock(self) -> Knock:
+        """Say that the function is there; it is not called, since that could cost something."""
+        return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._connection.target}")
+
+    async def close(self) -> None:
+        """Do nothing: a function holds no connections of ours."""
+
+    def _own_slots(self) -> asyncio.Semaphore:
+        loop = asyncio.get_running_loop()
+        if self._slots is None or self._slots[0] is not loop:
+            self._slots = (loop, asyncio.Semaphore(PARALLEL))
+        return self._slots[1]
+
+    async def _in_time(self, prompt: str, keywords: Mapping[str, Any]) -> Any:
+        patience_s = self._connection.timeout_s
+        try:
+            async with asyncio.timeout(patience_s):
+                returned = await self._outcome(prompt, keywords)
+        except TimeoutError as error:
+            message = f"no answer within {patience_s:g} s"
+            raise TimedOut(message, endpoint=self._name) from error
+        if isinstance(returned, _Raised):
+            raise self._fault(returned.error) from returned.error
+        return returned
+
+    async def _outcome(self, prompt: str, keywords: Mapping[str, Any]) -> Any:
+        try:
+            if self._on_loop:
+                return await self._function(prompt, **keywords)
+            returned = await _in_thread(lambda: self._function(prompt, **keywords))
+            return await returned if isinstance(returned, Awaitable) else returned
+        except Exception as error:  # noqa: BLE001 - somebody else's function: it may raise anything
+            return _Raised(error)
+
+    def _fault(self, error: BaseException) -> GatewayError:
+        words = Secret().scrub(f"{type(error).__name__}: {error}")
+        return ServerFault(words.rstrip(": "), endpoint=self._name)
+
+
+def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return which of the offered keywords a function takes, the first argument left out."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return OFFERED
+    by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    first = 1 if parameters and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY else 0
+    return tuple(p.name for p in parameters[first:] if p.name in OFFERED and p.kind in by_name)
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    """Return what a call returns that runs in a daemon thread of its own, or `_Raised`."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def deliver(outcome: Any) -> None:
+        if not done.done():
+            done.set_result(outcome)
+
+    def work() -> None:
+        try:
+            outcome = context.run(call)
+        except BaseException as error:  # noqa: BLE001 - even `SystemExit` of the function is its fault alone
+            outcome = _Raised(error)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(deliver, outcome)
+
+    threading.Thread(target=work, name="application", daemon=True).start()
+    return await done
+
+
+def _text(returned: Any) -> str | Trouble:
+    """Return the reply that a function returned, or what is wrong with it."""
+    if isinstance(returned, Mapping):
+        if returned.get("success", True) is False:
+            words = Secret().scrub(str(returned.get("response") or ""))
+            return Trouble(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+        returned = returned.get("response")
+    if returned is None or (isinstance(returned, str) and not returned.strip()):
+        return empty("the function returned no text")
+    if not isinstance(returned, str):
+        return malformed(f"the function returned a {type(returned).__name__}; expected text")
+    return mended(returned)

@@ -1,0 +1,124 @@
+"""The form of Chat Completions: what is sent and what is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from theodolite.domain.errors import ServerFault
+from theodolite.domain.flow import AskModel, Reply
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.gateways.complaint import FILTER_CODES, complaint_in
+from theodolite.gateways.mending import mended
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
+from theodolite.gateways.wire import Answer
+
+
+def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
+    """Return the JSON body of a request; the same request has the same bytes."""
+    messages = [{"role": message.speaker.value, "content": message.text} for message in request.messages]
+    return json.dumps(
+        {"model": endpoint.model, "messages": messages, **endpoint.params}, separators=(",", ":")
+    ).encode()
+
+
+def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+    """Return the reply that an answer holds, or what is wrong with it."""
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return malformed("the answer is not JSON" + _page(answer.body))
+    if not isinstance(found, Mapping):
+        return malformed(f"the answer is a JSON {type(found).__name__}; expected an object with `choices`")
+    choice = _first_choice(found)
+    if choice is None:
+        return _no_choice(found, secret)
+    text = _text(choice, secret)
+    return text if isinstance(text, Trouble) else _reply(text, found, choice, answer, price)
+
+
+def read_model_names(answer: Answer) -> tuple[str, ...]:
+    """Return the names of the models that an endpoint offers; empty where it does not say."""
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return ()
+    rows = found.get("data") if isinstance(found, Mapping) else None
+    names = [row.get("id") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return tuple(mended(name) for name in names if isinstance(name, str))
+
+
+def _page(body: bytes) -> str:
+    return " but an HTML page" if body.lstrip()[:1] == b"<" else ""
+
+
+def _first_choice(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    choices = found.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) and isinstance(first.get("message"), Mapping) else None
+
+
+def _no_choice(found: Mapping[str, Any], secret: Secret) -> Trouble:
+    complaint = complaint_in(found) if "error" in found else None
+    if complaint is None:
+        return malformed("the answer holds no `choices` with a `message`")
+    words = f"200 with an error: {secret.scrub(complaint.words)}"
+    return withheld(words) if complaint.is_filter else Trouble(kind=ServerFault, words=words, status=200)
+
+
+def _text(choice: Mapping[str, Any], secret: Secret) -> str | Trouble:
+    message, finish = choice["message"], choice.get("finish_reason")
+    if isinstance(finish, str) and finish in FILTER_CODES:
+        return withheld("the endpoint's content filter withheld the reply")
+    refusal = message.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        return withheld(f"the endpoint refused: {secret.scrub(refusal)}")
+    content = _joined(message.get("content"))
+    if content is None:
+        return malformed("`content` of the reply is neither text nor a list of texts")
+    if content.strip():
+        return mended(content)
+    if finish == "length":
+        return empty("the reply holds no text: the token limit was reached first")
+    return empty("it asked for a tool instead of answering" if message.get("tool_calls") else "the reply holds no text")
+
+
+def _joined(content: Any) -> str | None:
+    """Return text content, which some servers give as a list of parts."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        return None
+    parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+    texts = [part for part in parts if isinstance(part, str)]
+    return "".join(texts) if len(texts) == len(content) else None
+
+
+def _reply(
+    text: str, found: Mapping[str, Any], choice: Mapping[str, Any], answer: Answer, price: Price | None
+) -> Reply:
+    tokens_in, tokens_out = _usage(found, "prompt_tokens"), _usage(found, "completion_tokens")
+    known = price is not None and tokens_in + tokens_out > 0
+    return Reply(
+        text=text,
+        answered_as=_word(found.get("model")),
+        finish=_word(choice.get("finish_reason")),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost_microusd=price.cost_microusd(tokens_in, tokens_out) if price is not None and known else None,
+        latency_s=answer.latency_s,
+        attempts=answer.attempts,
+    )
+
+
+def _word(value: Any) -> str:
+    return mended(value)[:200] if isinstance(value, str) else ""
+
+
+def _usage(found: Mapping[str, Any], key: str) -> int:
+    usage = found.get("usage")
+    count = usage.get(key) if isinstance(usage, Mapping) else None
+    plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
+    return count if plausible and isinstance(count, int) else 0

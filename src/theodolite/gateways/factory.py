@@ -1,0 +1,105 @@
+"""From a study's records to open gateways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import assert_never
+
+from theodolite.domain.application import (
+    Application,
+    AriaClass,
+    HttpEndpoint,
+    PromptedModel,
+    PythonCallable,
+    RecordedFile,
+)
+from theodolite.domain.errors import InputError
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.gateways.callable_application import CallableApplication
+from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.loading import load_callable
+from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.gateways.prompted import PromptedModelApplication
+from theodolite.gateways.recorded import RecordedApplication
+from theodolite.gateways.scripted import ScriptedModel
+from theodolite.ports.clock import Clock
+from theodolite.ports.model import Model
+
+
+def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Clock) -> OpenAiChat | ScriptedModel:
+    """Return the gateway to a model; nothing is sent yet.
+
+    Args:
+        endpoint: What the study says about it.
+        environ: Environment variables, for the key.
+        clock: Tells the time and waits between tries.
+
+    Raises:
+        InputError: If address or key cannot be used.
+    """
+    if endpoint.is_scripted or not endpoint.url:
+        return ScriptedModel(endpoint)
+    return OpenAiChat(endpoint, key=_key(endpoint.key, environ, f"model `{endpoint.name}`"), clock=clock)
+
+
+def open_application(
+    application: Application,
+    *,
+    models: Mapping[str, Model],
+    recordings: Iterable[RecordedDialogue],
+    folder: Path,
+    environ: Mapping[str, str],
+    clock: Clock,
+) -> RecordedApplication | PromptedModelApplication | HttpApplication | CallableApplication:
+    """Return the gateway to an application under test; nothing is sent yet.
+
+    Args:
+        application: What the study says about it.
+        models: Open models by name; they stay the caller's to close.
+        recordings: Recorded dialogues of all applications.
+        folder: The study's folder.
+        environ: Environment variables, for the key.
+        clock: Tells the time and waits between tries.
+
+    Raises:
+        InputError: If the application cannot be reached in the way that the study says.
+    """
+    name, connection = application.name, application.connection
+    what = f"application `{name}`"
+    match connection:
+        case RecordedFile():
+            return RecordedApplication(name, recordings)
+        case PromptedModel():
+            return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
+        case HttpEndpoint():
+            return HttpApplication(name, connection, key=_key(connection.key, environ, what), clock=clock)
+        case PythonCallable():
+            function = load_callable(connection.target, folder=folder, what=what)
+            return CallableApplication(name, connection, function, clock=clock)
+        case AriaClass():
+            message = (
+                f"{what} is a class of the ARIA dialogue interface (`{connection.target}`); such classes can be "
+                "checked but not yet run. Wrap it in a function and use `kind: python`."
+            )
+            raise InputError(message)
+        case _:
+            assert_never(connection)
+
+
+def _model(name: str, models: Mapping[str, Model], what: str) -> Model:
+    if name not in models:
+        message = f"{what} needs the model `{name}`, which is not open; there are {', '.join(sorted(models)) or 'none'}"
+        raise InputError(message)
+    return models[name]
+
+
+def _key(variable: str, environ: Mapping[str, str], what: str) -> str | None:
+    """Return the key that a variable holds; the study names variables, never keys."""
+    if not variable:
+        return None
+    if not environ.get(variable, "").strip():
+        message = f"{what} needs a key in the environment variable `{variable}`; it is not set or empty"
+        raise InputError(message)
+    return environ[variable]

@@ -1,0 +1,162 @@
+"""Language models behind OpenAI-compatible Chat Completions."""
+
+from __future__ import annotations
+
+import asyncio
+
+from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected
+from theodolite.domain.failure import Party
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.run import Spending
+from theodolite.gateways.chat_form import read_model_names, read_reply, request_body
+from theodolite.gateways.patience import Patience
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble
+from theodolite.gateways.wire import Answer, GivenUp, Outgoing, Wire, checked_address, host_of
+from theodolite.ports.clock import Clock
+from theodolite.ports.endpoint import Knock
+
+KNOCK_WORDS = "Reply with the word ok."
+"""What an endpoint is asked before the first paid unit; the smallest real call."""
+
+KNOCK_S = 4.0
+"""Deadline of a knock, everything included; seconds."""
+
+KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+
+_SHOWN_NAMES = 8
+
+_JSON = {"Content-Type": "application/json"}
+
+
+class OpenAiChat:
+    """One model behind `{url}/chat/completions`."""
+
+    def __init__(
+        self, endpoint: ModelEndpoint, *, key: str | None = None, clock: Clock, knock_s: float = KNOCK_S
+    ) -> None:
+        """Prepare the wire; nothing is opened before the first call.
+
+        Args:
+            endpoint: What the study says about the model.
+            key: The key itself, from the environment; never repeated anywhere.
+            clock: Tells the time and waits between tries.
+            knock_s: Deadline of a knock; seconds.
+
+        Raises:
+            InputError: If the address or the key cannot be used.
+        """
+        self._endpoint = endpoint
+        self._url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
+        self._knock_s = knock_s
+        self._wire = Wire(
+            endpoint=endpoint.name,
+            secret=Secret(key or "", variable=endpoint.key),
+            clock=clock,
+            patience=Patience(timeout_s=endpoint.timeout_s, attempts=endpoint.attempts),
+            parallel=endpoint.parallel,
+        )
+
+    def __repr__(self) -> str:
+        return f"OpenAiChat({self._endpoint.name!r}, host={host_of(self._url)!r})"
+
+    async def reply(self, request: AskModel) -> Reply:
+        """Return what the model answers.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+        """
+        answer = await self._wire.call(self._outgoing(request))
+        outcome = self._read(answer)
+        if isinstance(outcome, Reply):
+            return outcome
+        raise outcome.error(endpoint=self._endpoint.name, tries=answer.attempts)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._wire.close()
+
+    async def knock(self) -> Knock:
+        """Ask once, within 4 seconds; never raises a `GatewayError`."""
+        try:
+            async with asyncio.timeout(self._knock_s):
+                return await self._knock()
+        except TimeoutError:
+            # Connecting has a shorter deadline, so here the endpoint has taken the request and thinks.
+            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
+
+    def _outgoing(self, request: AskModel) -> Outgoing:
+        body = request_body(self._endpoint, request)
+        return Outgoing(url=f"{self._url}/chat/completions", body=body, headers=_JSON)
+
+    def _read(self, answer: Answer) -> Reply | Trouble:
+        return read_reply(answer, price=self._endpoint.price, secret=self._wire.secret)
+
+    async def _knock(self) -> Knock:
+        greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
+        ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
+        outcome = await self._wire.insist(self._outgoing(ask), KNOCK_PATIENCE)
+        if isinstance(outcome, GivenUp):
+            return await self._knocked_in_vain(outcome)
+        reply = self._read(outcome)
+        took = f"ok, {outcome.latency_s:.1f} s"
+        if isinstance(reply, Reply):
+            name = f", answers as {reply.answered_as}" if reply.answered_as else ""
+            return self._knocked(took + name, attempts=reply.attempts, reply=reply)
+        if reply.kind in {EmptyReply, ContentRefused}:
+            return self._knocked(f"{took}, but {reply.words}", attempts=outcome.attempts)
+        return self._knocked(reply.words, alive=False, hint=self._curl(), attempts=outcome.attempts)
+
+    async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
+        trouble, tries = outcome.trouble, outcome.tries
+        words = str(trouble.error(endpoint=self._endpoint.name, tries=tries, elapsed_s=outcome.elapsed_s))
+        if trouble.kind is RateLimited:
+            return self._knocked(f"there, but busy: {words}", attempts=tries)
+        if trouble.kind is not Rejected:
+            return self._knocked(words, alive=False, hint=self._curl(), attempts=tries)
+        if trouble.status in {401, 403}:
+            return self._knocked(words, alive=False, hint=self._key_hint(), attempts=tries)
+        return self._knocked(
+            f"{words}{await self._offered(trouble.status)}", alive=False, hint=self._curl(), attempts=tries
+        )
+
+    async def _offered(self, status: int) -> str:
+        """Return the names that the endpoint offers, where ours is not among them."""
+        patience = Patience(timeout_s=1.0, attempts=1)
+        answer = await self._wire.insist(Outgoing(url=f"{self._url}/models", method="GET"), patience)
+        names = sorted(read_model_names(answer)) if isinstance(answer, Answer) else []
+        if not names and status == 404 and not self._url.endswith("/v1"):
+            return "; such addresses mostly end in `/v1`"
+        if not names or self._endpoint.model in names:
+            return ""
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        known = self._wire.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
+        return f"; `{self._endpoint.model}` is not among {known}{did_you_mean(self._endpoint.model, names)}"
+
+    def _knocked(
+        self, answer: str, *, attempts: int, alive: bool = True, hint: str = "", reply: Reply | None = None
+    ) -> Knock:
+        priced = reply is not None and reply.cost_microusd is not None
+        spent = Spending(
+            calls=1,
+            attempts=attempts,
+            tokens_in=reply.tokens_in if reply else 0,
+            tokens_out=reply.tokens_out if reply else 0,
+            cost_microusd=(reply.cost_microusd or 0) if reply else 0,
+            unpriced_calls=0 if priced or reply is None else 1,
+        )
+        return Knock(
+            name=self._endpoint.name, host=host_of(self._url), alive=alive, answer=answer, hint=hint, spent=spent
+        )
+
+    def _key_hint(self) -> str:
+        variable = self._endpoint.key
+        if not variable:
+            return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
+        return f"put the right key into the environment variable {variable}"
+
+    def _curl(self) -> str:
+        key = f' -H "Authorization: Bearer ${self._endpoint.key}"' if self._endpoint.key else ""
+        return f"curl{key} {self._url}/models"

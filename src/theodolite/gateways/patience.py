@@ -1,0 +1,81 @@
+"""Patience: how often, how long and how far apart an endpoint is tried."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from theodolite.domain.identity import keyed_draw
+from theodolite.gateways.trouble import Again, Trouble
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """Bounds of one call; nothing is tried without end.
+
+    Attributes:
+        timeout_s: For one attempt; seconds.
+        connect_s: For one connection, name look-up included; seconds.
+        attempts: Tries at most; count.
+        attempts_once: Tries at most where the request may have been worked on
+            already, since each of them may be paid for; count.
+        first_wait_s: Pause after the first try, doubled after each further one; seconds.
+        longest_wait_s: Longest pause of our own choice; seconds.
+        longest_asked_s: Longest pause that an endpoint may ask for; seconds.
+    """
+
+    timeout_s: float = 60.0
+    connect_s: float = 10.0
+    attempts: int = 5
+    attempts_once: int = 2
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 30.0
+    longest_asked_s: float = 120.0
+
+    def wait_s(self, trouble: Trouble, tries: int, key: str) -> float | None:
+        """Return the pause before the next try, or None when it is time to give up; seconds.
+
+        The pause has jitter, so that calls that failed together do not come back
+        together. It is drawn by key: the same call waits equally long each time.
+
+        Args:
+            trouble: How the last try ended.
+            tries: Tries so far; count.
+            key: What makes this call different from others.
+        """
+        allowed = {Again.NEVER: 1, Again.ONCE: self.attempts_once, Again.UNTIL_SPENT: self.attempts}[trouble.again]
+        if tries >= min(allowed, self.attempts):
+            return None
+        own = min(self.longest_wait_s, self.first_wait_s * 2.0 ** (tries - 1))
+        jittered = own * (0.5 + keyed_draw(tries, "backoff", key))
+        if trouble.asked_wait_s is None:
+            return jittered
+        if trouble.asked_wait_s > self.longest_asked_s:
+            return None
+        return max(trouble.asked_wait_s, 0.0) + jittered * 0.1
+
+
+def asked_wait_s(header: str, now: datetime) -> float | None:
+    """Return what a Retry-After header asks for; seconds, None where it cannot be read.
+
+    Args:
+        header: Seconds or an HTTP date.
+        now: The present moment; UTC.
+    """
+    try:
+        seconds = float(header)
+    except ValueError:
+        return _until(header, now)
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def _until(header: str, now: datetime) -> float | None:
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds())

@@ -1,0 +1,96 @@
+"""Applications that are a model with a system prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
+
+from theodolite.domain.application import PromptedModel
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
+from theodolite.ports.application import OnChunk
+from theodolite.ports.endpoint import Endpoint, Knock
+from theodolite.ports.model import Model
+
+_SLOT = re.compile(r"\{\{\s*context\s*\}\}")
+
+Render = Callable[[str, str], str]
+"""From a system prompt and the context to the text that is sent."""
+
+
+@runtime_checkable
+class _Knockable(Endpoint, Protocol):
+    """A model that can be asked whether it is there."""
+
+
+def fill_context(system: str, context: str) -> str:
+    """Return a system prompt with the context in its `{{ context }}` slots.
+
+    Nothing else in the prompt is touched, so that braces in it stay as they are.
+    """
+    return _SLOT.sub(lambda _: context, system)
+
+
+class PromptedModelApplication:
+    """A model, its system prompt and its context files, taken as one application.
+
+    Context files belong to the application: they stand in the slot, before the
+    scenario's source material, or at the end where the prompt has no slot. The
+    scenario's material goes into a slot only; a prompt without one never sees it.
+    """
+
+    def __init__(self, name: str, connection: PromptedModel, *, model: Model, render: Render = fill_context) -> None:
+        """Keep the parts.
+
+        Args:
+            name: Name of the application in the study.
+            connection: System prompt and context files.
+            model: The model; whoever opened it closes it.
+            render: Fills the system prompt.
+        """
+        self._name = name
+        self._connection = connection
+        self._model = model
+        self._render = render
+        self._files = "\n\n".join(f"# {file}\n{text}" for file, text in connection.context.items())
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the model answers to the dialogue so far.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+        """
+        del session, on_chunk  # the whole dialogue is sent each time, and the answer comes in one piece
+        return await self._model.reply(
+            AskModel(
+                model=self._connection.model,
+                messages=self._messages(request),
+                party=Party.APPLICATION,
+                replicate=request.repeat,
+            )
+        )
+
+    async def knock(self) -> Knock:
+        """Ask the model behind it."""
+        if isinstance(self._model, _Knockable):
+            return replace(await self._model.knock(), name=self._name)
+        return Knock(name=self._name, host="", alive=True, answer=f"as model `{self._connection.model}`")
+
+    async def close(self) -> None:
+        """Do nothing: the model is shared, and whoever opened it closes it."""
+
+    def _messages(self, request: SayToApplication) -> tuple[Message, ...]:
+        system = self._system(request.context)
+        messages = [Message(speaker=Speaker.SYSTEM, text=system)] if system else []
+        for exchange in request.history:
+            messages.append(Message(speaker=Speaker.USER, text=exchange.prompt))
+            messages.append(Message(speaker=Speaker.ASSISTANT, text=exchange.response))
+        return (*messages, Message(speaker=Speaker.USER, text=request.prompt))
+
+    def _system(self, context: str) -> str:
+        system = self._connection.system
+        if _SLOT.search(system):
+            return self._render(system, "\n\n".join(filter(None, (self._files, context))))
+        return "\n\n".join(filter(None, (system, self._files)))

@@ -1,0 +1,179 @@
+"""Troubles: how an attempt failed, in our words, and whether to try again.
+
+Foreign exceptions are translated here and nowhere else. They are not chained to
+ours: those of aiohttp carry the request's headers, and the key with them.
+"""
+
+from __future__ import annotations
+
+import errno
+import ssl
+from dataclasses import dataclass
+from enum import StrEnum
+
+import aiohttp
+from aiohttp import client_exceptions, http_exceptions
+
+from theodolite.domain.errors import (
+    ContentRefused,
+    EmptyReply,
+    GatewayError,
+    MalformedReply,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    TimedOut,
+    Unreachable,
+)
+
+
+class Again(StrEnum):
+    """Whether another attempt may do better."""
+
+    NEVER = "never"
+    ONCE = "once"
+    """The request may have been worked on: a second try costs a second time."""
+    UNTIL_SPENT = "until the attempts are spent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One attempt that brought no reply.
+
+    Attributes:
+        kind: The error that it becomes when it is the last word.
+        words: What happened, without secrets, e.g. `refused` or `503 Overloaded`.
+        again: Whether to try again.
+        status: HTTP status; 0 where there was no answer.
+        asked_wait_s: How long the endpoint asks to wait; seconds, None where it does not say.
+    """
+
+    kind: type[GatewayError]
+    words: str
+    again: Again = Again.NEVER
+    status: int = 0
+    asked_wait_s: float | None = None
+
+    def error(self, *, endpoint: str, host: str = "", tries: int = 1, elapsed_s: float = 0.0) -> GatewayError:
+        """Return the error that people read once nothing more is tried."""
+        effort = f"{tries} tries, {elapsed_s:.1f} s" if tries > 1 else ""
+        if self.kind is Unreachable:
+            where = f" at {host}" if host else ""
+            message = f"nobody answers{where} ({', '.join(filter(None, (self.words, effort)))})"
+        else:
+            message = f"{self.words} ({effort})" if effort else self.words
+        return self.kind(message, endpoint=endpoint, tries=tries, status=self.status)
+
+
+def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> Trouble:
+    return Trouble(kind=Unreachable, words=words, again=again)
+
+
+_BROKE = Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT)
+_NOT_HTTP = Trouble(kind=MalformedReply, words="the answer is not HTTP as agreed")
+_NO_ADDRESS = Trouble(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`")
+_ELSEWHERE = Trouble(kind=Rejected, words="it redirects to another address")
+_NO_TRUST = _nobody("its certificate is not trusted", Again.NEVER)
+_LATE = Trouble(kind=TimedOut, words="no answer in time", again=Again.ONCE)
+
+TRANSLATIONS: dict[type[BaseException], Trouble] = {
+    aiohttp.ClientError: Trouble(kind=ServerFault, words="the call failed"),
+    aiohttp.ClientConnectionError: _BROKE,
+    aiohttp.ClientConnectionResetError: _BROKE,
+    aiohttp.ClientOSError: _BROKE,
+    aiohttp.ServerConnectionError: _BROKE,
+    aiohttp.ServerDisconnectedError: _BROKE,
+    aiohttp.ClientConnectorError: _nobody("no connection"),
+    client_exceptions.UnixClientConnectorError: _nobody("no connection"),
+    aiohttp.ClientConnectorDNSError: _nobody("unknown host"),
+    aiohttp.ClientProxyConnectionError: _nobody("the proxy does not answer"),
+    aiohttp.ClientHttpProxyError: _nobody("the proxy refuses", Again.NEVER),
+    aiohttp.ClientSSLError: _nobody("no TLS connection", Again.NEVER),
+    aiohttp.ClientConnectorSSLError: _nobody("no TLS connection", Again.NEVER),
+    aiohttp.ClientConnectorCertificateError: _NO_TRUST,
+    aiohttp.ServerFingerprintMismatch: _NO_TRUST,
+    aiohttp.ConnectionTimeoutError: _nobody("no connection in time", Again.ONCE),
+    aiohttp.ServerTimeoutError: _LATE,
+    aiohttp.SocketTimeoutError: _LATE,
+    aiohttp.ClientPayloadError: Trouble(
+        kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE
+    ),
+    aiohttp.ClientResponseError: _NOT_HTTP,
+    aiohttp.ContentTypeError: _NOT_HTTP,
+    aiohttp.WSServerHandshakeError: _NOT_HTTP,
+    aiohttp.WSMessageTypeError: _NOT_HTTP,
+    aiohttp.UploadAbortedError: _BROKE,
+    aiohttp.InvalidURL: _NO_ADDRESS,
+    aiohttp.InvalidUrlClientError: _NO_ADDRESS,
+    aiohttp.NonHttpUrlClientError: _NO_ADDRESS,
+    aiohttp.RedirectClientError: _ELSEWHERE,
+    aiohttp.InvalidUrlRedirectClientError: _ELSEWHERE,
+    aiohttp.NonHttpUrlRedirectClientError: _ELSEWHERE,
+    aiohttp.TooManyRedirects: _ELSEWHERE,
+    http_exceptions.HttpProcessingError: _NOT_HTTP,
+    TimeoutError: _LATE,
+    ssl.SSLError: _nobody("no TLS connection", Again.NEVER),
+    OSError: _BROKE,
+    ValueError: _NOT_HTTP,
+}
+"""Each foreign exception class; a test fails when aiohttp gains one that is not here."""
+
+FOREIGN = (aiohttp.ClientError, http_exceptions.HttpProcessingError, OSError, ValueError)
+"""What an attempt may raise; `TimeoutError` and TLS errors are `OSError`s."""
+
+_ERRNO = {
+    errno.ECONNREFUSED: "refused",
+    errno.ENETUNREACH: "no route",
+    errno.EHOSTUNREACH: "no route",
+    errno.ETIMEDOUT: "no connection in time",
+}
+
+
+def translate(error: BaseException) -> Trouble:
+    """Return the trouble that a foreign exception means."""
+    known = next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
+    if known.kind is Unreachable and isinstance(error, OSError) and error.errno in _ERRNO:
+        return _nobody(_ERRNO[error.errno], known.again)
+    return known
+
+
+_PASSING = frozenset({408, 409, 425})
+"""Statuses in which the endpoint refuses now but may not refuse a moment later."""
+
+
+def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> Trouble:
+    """Return the trouble that an HTTP status other than 2xx means.
+
+    Args:
+        status: The status.
+        words: What the endpoint says about it, shortened and scrubbed.
+        asked_wait_s: How long it asks to wait; seconds.
+    """
+    said = f"{status} {words}".rstrip()
+    if status in {429, 529}:
+        kind: type[GatewayError] = RateLimited
+        again = Again.UNTIL_SPENT
+    elif status >= 500 or status in _PASSING:
+        kind, again = ServerFault, Again.UNTIL_SPENT
+    elif 300 <= status < 400:
+        return Trouble(
+            kind=Rejected, words=f"{said} (redirects are not followed; give the final address)", status=status
+        )
+    else:
+        kind, again = Rejected, Again.NEVER
+    return Trouble(kind=kind, words=said, again=again, status=status, asked_wait_s=asked_wait_s)
+
+
+def empty(words: str = "the reply holds no text") -> Trouble:
+    """Return the trouble of a reply without text."""
+    return Trouble(kind=EmptyReply, words=words)
+
+
+def malformed(words: str) -> Trouble:
+    """Return the trouble of a reply that does not have the agreed form."""
+    return Trouble(kind=MalformedReply, words=words)
+
+
+def withheld(words: str, *, status: int = 0) -> Trouble:
+    """Return the trouble of a reply that the endpoint's own filter withheld."""
+    return Trouble(kind=ContentRefused, words=words, status=status)

@@ -1,0 +1,220 @@
+"""The wire to one endpoint: pooled connections, slots, attempts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import aiohttp
+from yarl import URL
+
+from theodolite.domain.errors import InputError, Rejected, TimedOut
+from theodolite.gateways.complaint import read_complaint
+from theodolite.gateways.patience import Patience, asked_wait_s
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import FOREIGN, Trouble, malformed, of_status, translate, withheld
+from theodolite.ports.clock import Clock
+
+LARGEST_ANSWER = 10 * 2**20
+"""Bytes of an answer that are read at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """One HTTP request, without the key."""
+
+    url: str
+    method: str = "POST"
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """What makes this request different from others."""
+        return hashlib.sha256(self.url.encode() + b"\n" + (self.body or b"")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An HTTP answer with a status of 2xx, read to its end.
+
+    Attributes:
+        body: Its bytes, decompressed.
+        charset: Encoding that its headers name; empty where they name none.
+        latency_s: Time from the last attempt's start to its end; seconds.
+        attempts: Attempts made; count.
+    """
+
+    body: bytes
+    charset: str = ""
+    latency_s: float = 0.0
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp:
+    """A request that brought no answer, after all tries."""
+
+    trouble: Trouble
+    tries: int
+    elapsed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What belongs to one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    session: aiohttp.ClientSession
+    slots: asyncio.Semaphore
+
+
+class Wire:
+    """Sends requests to one endpoint and brings answers or troubles, nothing else.
+
+    Connections are opened lazily inside the running event loop. There are no
+    cookies, no redirects and no retries but our own.
+    """
+
+    def __init__(self, *, endpoint: str, secret: Secret, clock: Clock, patience: Patience, parallel: int) -> None:
+        """Keep what every call needs.
+
+        Args:
+            endpoint: Name of the model or application in the study.
+            secret: The key, sent as bearer token.
+            clock: Tells the time and waits between tries.
+            patience: Bounds of a call.
+            parallel: Calls in flight at most; count.
+        """
+        self.endpoint = endpoint
+        self.secret = secret
+        self.clock = clock
+        self.patience = patience
+        self._parallel = parallel
+        self._lines: _Lines | None = None
+
+    async def call(self, outgoing: Outgoing) -> Answer:
+        """Return the answer to a request.
+
+        Raises:
+            GatewayError: If none came; the subclass says why.
+        """
+        outcome = await self.insist(outgoing, self.patience)
+        if isinstance(outcome, Answer):
+            return outcome
+        raise outcome.trouble.error(
+            endpoint=self.endpoint, host=host_of(outgoing.url), tries=outcome.tries, elapsed_s=outcome.elapsed_s
+        )
+
+    async def insist(self, outgoing: Outgoing, patience: Patience) -> Answer | GivenUp:
+        """Try as often as patience allows; no slot is held while waiting."""
+        begun = self.clock.monotonic_s()
+        tries = 0
+        while True:
+            tries += 1
+            async with self._open().slots:
+                outcome = await self._attempt(outgoing, patience)
+            if isinstance(outcome, Answer):
+                return replace(outcome, attempts=tries)
+            wait_s = patience.wait_s(outcome, tries, outgoing.key)
+            if wait_s is None:
+                return GivenUp(trouble=outcome, tries=tries, elapsed_s=self.clock.monotonic_s() - begun)
+            await self.clock.sleep(wait_s)
+
+    async def close(self) -> None:
+        """Let go of the connections; a later call opens new ones."""
+        lines, self._lines = self._lines, None
+        if lines is not None and not lines.loop.is_closed():
+            await lines.session.close()
+
+    def _open(self) -> _Lines:
+        loop = asyncio.get_running_loop()
+        if self._lines is None or self._lines.loop is not loop:
+            # Our semaphore is the limit; a second one in the pool would count waiting as connecting.
+            session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=self.secret.headers(),
+            )
+            self._lines = _Lines(loop, session, asyncio.Semaphore(self._parallel))
+        return self._lines
+
+    async def _attempt(self, outgoing: Outgoing, patience: Patience) -> Answer | Trouble:
+        begun = self.clock.monotonic_s()
+        timeout = aiohttp.ClientTimeout(total=patience.timeout_s, connect=min(patience.connect_s, patience.timeout_s))
+        try:
+            async with self._open().session.request(
+                outgoing.method,
+                URL(outgoing.url, encoded=True),
+                data=outgoing.body,
+                headers=outgoing.headers,
+                timeout=timeout,
+                allow_redirects=False,
+            ) as response:
+                body = await _read(response)
+        except FOREIGN as error:
+            trouble = translate(error)
+            late = trouble.kind is TimedOut
+            return replace(trouble, words=f"no answer within {patience.timeout_s:g} s") if late else trouble
+        if body is None:
+            return malformed(f"the answer is larger than {LARGEST_ANSWER >> 20} MB")
+        if 200 <= response.status < 300:
+            charset = response.charset or ""
+            return Answer(body=body, charset=charset, latency_s=self.clock.monotonic_s() - begun)
+        return self._complain(response, body)
+
+    def _complain(self, response: aiohttp.ClientResponse, body: bytes) -> Trouble:
+        complaint = read_complaint(body)
+        words = self.secret.scrub(complaint.words)
+        if response.status == 400 and complaint.is_filter:
+            return withheld(f"400 {words}".rstrip(), status=400)
+        if complaint.is_quota:
+            return Trouble(kind=Rejected, words=f"{response.status} {words}".rstrip(), status=response.status)
+        if response.status in {401, 403}:
+            key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
+            words = f"{words} ({key})".lstrip()
+        header = response.headers.get("Retry-After", "")
+        return of_status(response.status, words, asked_wait_s=asked_wait_s(header, self.clock.now()))
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes | None:
+    """Return the body, or None where it is too large to be meant."""
+    if (response.content_length or 0) > LARGEST_ANSWER:
+        return None
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in response.content.iter_any():
+        size += len(piece)
+        if size > LARGEST_ANSWER:
+            return None
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def host_of(url: str) -> str:
+    """Return host and explicit port of an address, never its user or password.
+
+    Example:
+        >>> host_of("http://ana:secret@127.0.0.1:8000/v1")
+        '127.0.0.1:8000'
+    """
+    parsed = URL(url)
+    return f"{parsed.host}:{parsed.explicit_port}" if parsed.explicit_port else parsed.host or ""
+
+
+def checked_address(url: str, *, what: str) -> str:
+    """Return an address as it is, without a slash at its end.
+
+    Raises:
+        InputError: If it is no HTTP address.
+    """
+    try:
+        parsed = URL(url)
+    except ValueError:
+        parsed = URL()
+    if parsed.scheme not in {"http", "https"} or not parsed.host:
+        message = f"{what} needs an address such as `http://127.0.0.1:8000/v1`; `url` is something else"
+        raise InputError(message)
+    return str(parsed).rstrip("/")
