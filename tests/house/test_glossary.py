@@ -1,0 +1,52 @@
+"""The glossary is the authority about words, so it must know every noun and no stranger."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.house.tree import ROOT, modules, parsed
+
+ENTRY = re.compile(r"^### `(?P<name>\w+)`", re.MULTILINE)
+TERM = re.compile(r"^## .*$|^### .*$", re.MULTILINE)
+GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+
+
+def public_classes() -> set[str]:
+    """Return the names of the nouns; the errors have a page of their own."""
+    files = [path for path in modules("domain") if path.name != "errors.py"]
+    nodes = (node for path in files for node in parsed(path).body if isinstance(node, ast.ClassDef))
+    return {node.name for node in nodes if not node.name.startswith("_")}
+
+
+def test_every_noun_stands_in_the_glossary():
+    assert sorted(public_classes() - set(ENTRY.findall(GLOSSARY))) == []
+
+
+def test_the_glossary_names_no_class_that_is_gone():
+    assert sorted(set(ENTRY.findall(GLOSSARY)) - public_classes()) == []
+
+
+def test_no_noun_is_explained_twice():
+    names = ENTRY.findall(GLOSSARY)
+
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_every_entry_says_what_the_word_is():
+    entries = re.split(TERM, GLOSSARY)[1:]
+
+    assert [entry for entry in entries if not entry.strip()] == []
+
+
+def test_every_error_stands_on_the_errors_page():
+    page = (ROOT / "docs" / "reference" / "errors-and-exit-codes.md").read_text(encoding="utf-8")
+    errors = [
+        node.name
+        for path in modules("domain")
+        if path.name == "errors.py"
+        for node in parsed(path).body
+        if isinstance(node, ast.ClassDef)
+    ]
+
+    assert [name for name in errors if f"`{name}`" not in page] == []

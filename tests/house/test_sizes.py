@@ -1,0 +1,55 @@
+"""The size budgets of the house."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from tests.house.tree import PACKAGE, ROOT, body_lines, functions, modules, parsed, place
+
+LONGEST_BODY = 40
+LONGEST_FILE = 400
+LONGEST_CLASS = 150
+LONGEST_INIT = 40
+LONGEST_TEST = 40
+DOORS = ("measurement",)
+"""Packages whose `__init__` is a public door and may name as much as it opens."""
+
+
+def length(path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_function_body_is_longer_than_a_screen():
+    long = {place(path, node): body_lines(node) for path in modules() for node in functions(path)}
+
+    assert {where: lines for where, lines in long.items() if lines > LONGEST_BODY} == {}
+
+
+def test_no_file_is_longer_than_ten_screens():
+    assert {str(path.relative_to(ROOT)): length(path) for path in modules() if length(path) > LONGEST_FILE} == {}
+
+
+def test_no_class_is_both_record_and_machine():
+    classes = ((path, node) for path in modules() for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef))
+    sizes = {place(path, node): (node.end_lineno or 0) - node.lineno + 1 for path, node in classes}
+
+    assert {where: lines for where, lines in sizes.items() if lines > LONGEST_CLASS} == {}
+
+
+def test_package_files_only_open_doors():
+    inits = [path for path in modules() if path.name == "__init__.py" and path.parent.name not in DOORS]
+
+    assert {str(path.relative_to(ROOT)): length(path) for path in inits if length(path) > LONGEST_INIT} == {}
+
+
+def test_no_test_is_longer_than_a_screen():
+    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    sizes = {place(path, node): body_lines(node) for path in tests for node in functions(path)}
+
+    assert {where: lines for where, lines in sizes.items() if lines > LONGEST_TEST} == {}
+
+
+@pytest.mark.parametrize("name", ["utils", "util", "helpers", "common", "core", "misc", "tools"])
+def test_no_module_is_named_for_having_no_home(name):
+    assert [path for path in PACKAGE.rglob("*") if path.stem == name] == []

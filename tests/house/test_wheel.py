@@ -1,0 +1,67 @@
+"""What is installed is what stands in the source tree: nothing lost, nothing extra."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.house.tree import PACKAGE, ROOT, tracked_files
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (file,) = folder.glob("*.whl")
+    with zipfile.ZipFile(file) as packed:
+        return {name: packed.read(name) for name in packed.namelist() if not name.endswith("/")}
+
+
+def source_files() -> dict[str, Path]:
+    files = (path for path in tracked_files() if path.is_relative_to(PACKAGE))
+    return {str(path.relative_to(PACKAGE.parent)): path for path in files}
+
+
+def packaged(wheel: dict[str, bytes]) -> set[str]:
+    return {name for name in wheel if ".dist-info/" not in name}
+
+
+def test_every_tracked_file_of_the_package_reaches_the_wheel(wheel):
+    assert sorted(set(source_files()) - packaged(wheel)) == []
+
+
+def test_the_wheel_holds_nothing_that_is_not_in_the_source_tree(wheel):
+    present = {str(path.relative_to(PACKAGE.parent)) for path in PACKAGE.rglob("*") if path.is_file()}
+
+    assert sorted(packaged(wheel) - present) == []
+
+
+def test_files_reach_the_wheel_byte_for_byte(wheel):
+    changed = [name for name, path in source_files().items() if wheel.get(name) != path.read_bytes()]
+
+    assert changed == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "theodolite/py.typed",
+        "theodolite/resources/demo/xstest-replay/answers.csv.gz",
+        "theodolite/resources/demo/xstest-replay/SOURCE.txt",
+        "theodolite/resources/demo/spoiler-guard/personas/viewer.md",
+        "theodolite/store/migrations/0001_initial.py",
+    ],
+)
+def test_what_the_program_needs_at_run_time_is_there(wheel, part):
+    assert part in wheel
+
+
+@pytest.mark.parametrize("part", ["licenses/LICENSE", "licenses/NOTICE", "entry_points.txt", "METADATA"])
+def test_licence_and_entry_point_are_there(wheel, part):
+    assert [name for name in wheel if name.endswith(f".dist-info/{part}")] != []

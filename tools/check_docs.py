@@ -1,0 +1,101 @@
+"""Check what a machine can check of the documents: links, sentences, records of decisions.
+
+python tools/check_docs.py
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+GENERATED = {"cli.md"}
+LONGEST_DECISION = 400
+PARTS_OF_A_DECISION = ("Context", "Decision", "Consequences", "Alternatives")
+
+FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(?P<words>.+)$", re.MULTILINE)
+TWO_SENTENCES = re.compile(r"(?<!\b\w)(?<!e\.g)(?<!i\.e)[.!?] +[A-Z]")
+ABBREVIATION = re.compile(r"\b(vs|e\.g|i\.e|cf|No|Sec)\. ")
+CODE = re.compile(r"`[^`\n]+`")
+
+
+def pages() -> list[Path]:
+    """Return every document that people write."""
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [*top, *(path for path in sorted(DOCS.rglob("*.md")) if path.name not in GENERATED)]
+
+
+def anchor(words: str) -> str:
+    """Return the address that a heading gets."""
+    plain = re.sub(r"[^\w\- ]", "", words.replace("`", "").lower())
+    return plain.strip().replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the addresses of all headings of a page."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return {anchor(heading["words"]) for heading in HEADING.finditer(text)}
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    """Yield links to files and headings that are not there."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for link in LINK.finditer(text):
+        file, _, heading = link["target"].partition("#")
+        target = (page.parent / file).resolve() if file else page
+        if "://" in link["target"] or file.startswith("mailto:"):
+            continue
+        if not target.exists():
+            yield f"{page.relative_to(ROOT)}: link to `{link['target']}`, which is not there"
+        elif heading and target.suffix == ".md" and heading not in anchors(target):
+            yield f"{page.relative_to(ROOT)}: link to `{link['target']}`, which has no such heading"
+
+
+def crowded_lines(page: Path) -> Iterator[str]:
+    """Yield lines that hold more than one sentence; a change should touch one line a sentence."""
+    text = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), page.read_text(encoding="utf-8"))
+    for number, line in enumerate(text.splitlines(), 1):
+        prose = ABBREVIATION.sub("", CODE.sub("x", line))
+        if not line.startswith(("|", "#", "    ")) and TWO_SENTENCES.search(prose):
+            yield f"{page.relative_to(ROOT)}:{number}: two sentences on one line"
+
+
+def loose_decisions() -> Iterator[str]:
+    """Yield records of decisions that are too long, misnumbered or lack a part."""
+    for number, page in enumerate(sorted((DOCS / "adr").glob("[0-9]*.md")), 1):
+        text = page.read_text(encoding="utf-8")
+        if not page.name.startswith(f"{number:04d}-"):
+            yield f"{page.name}: number {number:04d} was expected"
+        if len(text.split()) > LONGEST_DECISION:
+            yield f"{page.name}: {len(text.split())} words; {LONGEST_DECISION} are allowed"
+        missing = [part for part in PARTS_OF_A_DECISION if f"## {part}" not in text]
+        if missing:
+            yield f"{page.name}: lacks {', '.join(missing)}"
+
+
+def lost_pages() -> Iterator[str]:
+    """Yield pages that no other page links to."""
+    linked = {
+        (page.parent / link["target"].partition("#")[0]).resolve()
+        for page in pages()
+        for link in LINK.finditer(page.read_text(encoding="utf-8"))
+        if "://" not in link["target"]
+    }
+    for page in pages():
+        if page.is_relative_to(DOCS) and page.resolve() not in linked:
+            yield f"{page.relative_to(ROOT)}: no page links to it"
+
+
+def faults() -> list[str]:
+    """Return everything that is wrong."""
+    found = [fault for page in pages() for check in (broken_links, crowded_lines) for fault in check(page)]
+    return [*found, *loose_decisions(), *lost_pages()]
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(faults()) or None)
