@@ -13,6 +13,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from typing import ClassVar, Protocol, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -63,19 +64,23 @@ def _plain_part(value: object) -> Json:
 
 def _plain_record(record: Record) -> dict[str, Json]:
     kept: dict[str, Json] = {}
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        if not _is_default(field, value):
-            kept[field.name] = _plain_part(value)
+    for name, default in _fields(type(record)):
+        value = getattr(record, name)
+        if type(value) is str:  # most fields are texts, and this path is the hot one
+            if value != default:
+                kept[name] = value
+        elif type(value) is not type(default) or value != default:
+            kept[name] = _plain_part(value)
     return kept
 
 
-def _is_default(field: dataclasses.Field[object], value: object) -> bool:
-    if field.default is not dataclasses.MISSING:
-        return value == field.default and type(value) is type(field.default)
-    if field.default_factory is not dataclasses.MISSING:
-        return value == field.default_factory()
-    return False
+@cache
+def _fields(kind: type[Record]) -> tuple[tuple[str, object], ...]:
+    """Return the names of a record's fields with their defaults; `MISSING` where there is none."""
+    return tuple(
+        (field.name, field.default if field.default_factory is dataclasses.MISSING else field.default_factory())
+        for field in dataclasses.fields(kind)
+    )
 
 
 def _plain_scalar(value: object) -> Json:

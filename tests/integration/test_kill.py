@@ -1,0 +1,87 @@
+"""A run that is killed loses at most the calls in flight, and repeats none that was stored."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.loopback import LoopbackProcess
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+N_PERSONAS = 200
+N_CALLS = N_PERSONAS * 7
+
+STUDY = """\
+study: killed
+models:
+  app: {{url: {url}, name: target}}
+  user: {{url: {url}, name: user-sim}}
+  large: {{url: {url}, name: judge}}
+applications:
+  shop: {{kind: model, model: app, system: You are the helpful agent of a shop.}}
+scenarios:
+  returns: {{task: chat, goal: "Find out {{{{ wish }}}}", turns: 3}}
+personas:
+  customers: {{template: customer, rows: customers.csv, model: user}}
+judges:
+  useful: {{ask: How useful are the replies?, scale: 1-5, defect: "<= 2", model: large}}
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    rows = "".join(f"Customer {n},whether item {n} can go back\n" for n in range(1, N_PERSONAS + 1))
+    (folder / "customers.csv").write_text("name,wish\n" + rows, encoding="utf-8")
+    return folder
+
+
+def _run(folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "theodolite", "run", str(folder), "--json"]
+    log = (folder / "log.txt").open("ab")
+    with log:
+        return subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, "NO_COLOR": "1"})
+
+
+def _count(folder: Path, what: str) -> int:
+    with sqlite3.connect(f"file:{folder}/.theodolite/theodolite.db?mode=ro", uri=True) as database:
+        found: int = database.execute(f"SELECT count(*) FROM {what}").fetchone()[0]
+    database.close()
+    return found
+
+
+def _made(server: LoopbackProcess) -> int:
+    return sum(server.stats()["by_role"].get(role, 0) for role in ("user-sim", "target", "judge"))
+
+
+def test_killed_in_the_middle_it_goes_on_without_asking_again(study: Path) -> None:
+    with LoopbackProcess("--latency", "0.02") as server:
+        (study / "study.yaml").write_text(STUDY.format(url=server.url), encoding="utf-8")
+        process = _run(study)
+        while _made(server) < N_CALLS // 2:
+            assert process.poll() is None, (study / "log.txt").read_text()
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        time.sleep(0.2)
+        made, stored = _made(server), _count(study, "store_journalentry")
+
+        again = _run(study)
+
+        assert again.wait(timeout=120) == 0, (study / "log.txt").read_text()
+        assert _made(server) == made + (N_CALLS - stored)
+        assert 0 <= made - stored <= 3 * 16
+        assert _count(study, "store_journalentry") == N_CALLS
+        assert _count(study, "(SELECT DISTINCT unit_id, position FROM store_journalentry)") == N_CALLS
+        assert _count(study, "store_dialogue") == N_PERSONAS
+        assert _count(study, "store_annotation") == N_PERSONAS
+        assert _count(study, "store_turn") == 3 * N_PERSONAS
