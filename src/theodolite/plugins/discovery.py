@@ -1,0 +1,56 @@
+"""Discovery: which plugins are installed, and what they bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources.abc import Traversable
+
+from theodolite.domain.errors import InputError
+
+GROUP = "theodolite"
+"""Entry-point group of our plugins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugins:
+    """The installed plugins, as a value: nothing registers itself by being imported.
+
+    Attributes:
+        names: Names of the entry points.
+        resources: Folders of measurement resources by plugin, in order of the names.
+    """
+
+    names: tuple[str, ...] = ()
+    resources: tuple[tuple[str, Traversable], ...] = ()
+
+
+def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
+    """Return what the installed plugins bring.
+
+    Args:
+        found: Entry points to look at; those of the environment where left out.
+
+    Raises:
+        InputError: If a plugin cannot be loaded; names it and the cause.
+    """
+    points = sorted(entry_points(group=GROUP) if found is None else found, key=lambda point: point.name)
+    folders = [(point.name, _resources(point)) for point in points]
+    return Plugins(
+        names=tuple(point.name for point in points),
+        resources=tuple((name, folder) for name, folder in folders if folder is not None),
+    )
+
+
+def _resources(point: EntryPoint) -> Traversable | None:
+    try:
+        plugin = point.load()
+        folder: Traversable | None = plugin.resources() if hasattr(plugin, "resources") else None
+    except Exception as error:  # anything may happen in somebody else's code; this is the boundary
+        message = f"plugin `{point.name}` ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
+        raise InputError(message) from error
+    if folder is not None and not isinstance(folder, Traversable):
+        message = f"plugin `{point.name}`: `resources()` must return a folder, got {type(folder).__name__}"
+        raise InputError(message)
+    return folder

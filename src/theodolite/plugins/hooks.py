@@ -1,0 +1,23 @@
+"""Hooks: what a plugin may bring. Each is an empty function that says what is expected.
+
+A plugin is an installed package with an entry point in the group `theodolite`:
+
+    [project.entry-points.theodolite]
+    our-house = "our_house.theodolite_plugin"
+
+The object that it names (a module will do) has functions of these names.
+"""
+
+from __future__ import annotations
+
+from importlib.resources.abc import Traversable
+
+
+def resources() -> Traversable | None:
+    """Return a folder of measurement resources, laid out as the shipped one.
+
+    Guidelines, personas and packs in it are found by name, after those of the
+    study's own folder and before the shipped ones. This is how an organisation
+    shares its guidelines: as a versioned package.
+    """
+    return None
