@@ -1,0 +1,169 @@
+"""The workspace's database: settings in, an open store out.
+
+SQLite in the workspace by default, PostgreSQL where a URL says so. Django is
+configured once a process; every store binds its own threads to its own database.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from theodolite.domain.errors import InputError, StorageUnavailable
+
+if TYPE_CHECKING:
+    from theodolite.store.django_store import DjangoStore
+
+WORKSPACE_NAME = ".theodolite"
+"""Folder beside a study that holds everything the program remembers."""
+
+DATABASE_NAME = "theodolite.db"
+"""SQLite file within a workspace."""
+
+LOCK_PATIENCE_S = 20
+"""How long a writer waits for another writer of a SQLite file; seconds."""
+
+_POSTGRES_SCHEMES = ("postgres", "postgresql")
+
+
+def workspace_for(folder: Path) -> Path:
+    """Return the workspace of a study's folder: the nearest ancestor's, else one beside the study."""
+    start = folder.resolve()
+    for candidate in (start, *start.parents):
+        if (candidate / WORKSPACE_NAME).is_dir():
+            return candidate / WORKSPACE_NAME
+    return start / WORKSPACE_NAME
+
+
+def make_workspace(workspace: Path) -> None:
+    """Make a workspace's folder where it is missing.
+
+    Raises:
+        StorageUnavailable: If it cannot be made.
+    """
+    try:
+        workspace.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"the workspace `{workspace}` could not be made: {error}. Give yourself the right to write there."
+        raise StorageUnavailable(message) from error
+    ignore = workspace / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+def database_settings(
+    workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S
+) -> dict[str, Any]:
+    """Return Django's settings of one database.
+
+    Args:
+        workspace: Folder that holds the SQLite file where no URL is given.
+        database_url: `postgresql://user:password@host:port/name`; None or empty for SQLite.
+        patience_s: How long to wait for another writer; seconds.
+
+    Raises:
+        InputError: If the URL names no PostgreSQL database.
+    """
+    if database_url:
+        return _postgres_settings(database_url, patience_s)
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(workspace / DATABASE_NAME),
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": patience_s,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }
+
+
+def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
+    parts = urlsplit(database_url)
+    name = unquote(parts.path.removeprefix("/"))
+    if parts.scheme not in _POSTGRES_SCHEMES or not name:
+        shown = parts.scheme or "nothing"
+        message = (
+            "`DATABASE_URL` must look like `postgresql://user:password@host:5432/name`; "
+            f"it begins with {shown!r} and names the database {name!r}. Leave it out to use a SQLite file."
+        )
+        raise InputError(message)
+    options: dict[str, Any] = {"options": f"-c lock_timeout={int(patience_s * 1000)}", **dict(parse_qsl(parts.query))}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", parts.hostname or ""),
+        "PORT": str(_port(parts) or ""),
+        "CONN_MAX_AGE": None,
+        "OPTIONS": options,
+    }
+
+
+def _port(parts: Any) -> int | None:
+    try:
+        port: int | None = parts.port
+    except ValueError as error:
+        message = "`DATABASE_URL` must hold a port from 1 to 65535 after the host, or none"
+        raise InputError(message) from error
+    return port
+
+
+def django_settings(database: dict[str, Any]) -> dict[str, Any]:
+    """Return everything that Django has to know."""
+    return {
+        "DATABASES": {"default": database},
+        "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
+        "INSTALLED_APPS": ["theodolite.store"],
+        "LOGGING_CONFIG": None,
+        "SECRET_KEY": "nothing is signed",  # the store makes no use of it, but some of Django refuses to work without
+        "TIME_ZONE": "UTC",
+        "USE_TZ": True,
+    }
+
+
+def configure_django(database: dict[str, Any]) -> None:
+    """Set Django up, or point an already configured one at another database.
+
+    Only the calling thread's default connection is meant here; stores bind
+    their own threads and are not touched.
+    """
+    import django
+    from django.conf import settings
+
+    if not settings.configured:
+        settings.configure(**django_settings(database))
+        django.setup()
+        return
+    from django.db import connections
+
+    django.setup()
+    for connection in connections.all(initialized_only=True):
+        connection.close()
+        del connections[connection.alias]
+    connections.settings["default"] = connections.configure_settings({"default": dict(database)})["default"]
+
+
+def open_store(workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S) -> DjangoStore:
+    """Return the store of a workspace, its tables brought up to date.
+
+    Args:
+        workspace: Folder; made where it is missing.
+        database_url: See `database_settings`.
+        patience_s: How long to wait for another writer; seconds.
+
+    Raises:
+        InputError: If the URL names no PostgreSQL database.
+        StorageUnavailable: If folder or database cannot be reached.
+        WrongSchema: If the database was written by a newer version of this program.
+    """
+    database = database_settings(workspace, database_url, patience_s=patience_s)
+    make_workspace(workspace)
+    configure_django(database)
+    from theodolite.bootstrap.migration import migrate
+    from theodolite.store.django_store import DjangoStore
+
+    migrate(workspace, database)
+    return DjangoStore(workspace, database)

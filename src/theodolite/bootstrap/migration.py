@@ -1,0 +1,102 @@
+"""Bringing a workspace's tables up to date, in one place and by one process at a time."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.db import connection
+from filelock import FileLock
+
+from theodolite.domain.errors import WrongSchema
+from theodolite.store import migrations
+from theodolite.store.desk import desk_for
+from theodolite.store.translation import Place
+
+_APPLIED = "SELECT name FROM django_migrations WHERE app = 'store' ORDER BY name"
+_NUMBERED = re.compile(r"\d{4}_\w+")
+_ADVISORY_LOCK = 7_305_815_424_911
+"""Any number, the same in all processes that migrate one PostgreSQL database."""
+
+
+def known_migrations() -> list[str]:
+    """Return the names of the migrations that this program brings, in order."""
+    folder = Path(str(migrations.__file__)).parent
+    return sorted(file.stem for file in folder.glob("*.py") if _NUMBERED.fullmatch(file.stem))
+
+
+def migrate(workspace: Path, database: dict[str, Any]) -> None:
+    """Bring the tables of a workspace up to date.
+
+    Costs one query where they are. An existing SQLite file is copied to the
+    workspace's `backups` folder before it is changed.
+
+    Raises:
+        StorageUnavailable: If the database cannot be reached.
+        WrongSchema: If the database was written by a newer version of this program.
+    """
+    place = Place(database, workspace)
+    with desk_for(database) as desk:
+        desk.call(lambda: _bring_up_to_date(workspace, place))
+
+
+def _bring_up_to_date(workspace: Path, place: Place) -> None:
+    with place.translated():
+        if _is_up_to_date(place):
+            return
+        with FileLock(workspace / "migrate.lock"), _advisory_lock():
+            applied = _applied()
+            if _is_up_to_date(place):  # another process was faster
+                return
+            if applied:
+                _back_up(workspace, applied[-1])
+            call_command("migrate", verbosity=0, interactive=False)
+
+
+def _is_up_to_date(place: Place) -> bool:
+    applied, known = _applied(), known_migrations()
+    if unknown := sorted(set(applied) - set(known)):
+        message = (
+            f"the database {place.name} was written by a newer version of Theodolite: it has `{unknown[-1]}`, "
+            f"this version knows up to `{known[-1]}`. Install the newer version, or use another folder."
+        )
+        raise WrongSchema(message)
+    return applied == known
+
+
+def _applied() -> list[str]:
+    with connection.cursor() as cursor:
+        if "django_migrations" not in connection.introspection.table_names(cursor):
+            return []
+        cursor.execute(_APPLIED)
+        return [name for (name,) in cursor.fetchall()]
+
+
+@contextmanager
+def _advisory_lock() -> Iterator[None]:
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_ADVISORY_LOCK])
+
+
+def _back_up(workspace: Path, last_migration: str) -> None:
+    """Copy a SQLite file, what stands in its write-ahead log included."""
+    if connection.vendor != "sqlite":
+        return
+    folder = workspace / "backups"
+    folder.mkdir(exist_ok=True)
+    source = Path(str(connection.settings_dict["NAME"]))
+    target = folder / f"{source.stem}-{last_migration}{source.suffix}"
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as copy:
+        old.backup(copy)

@@ -1,0 +1,104 @@
+"""Annotations, final labels and failures read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome, Quote
+from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.store.models import AdjudicationRow, AdjudicatorRow, AnnotationRow, AnswerRow, FailureRow, QuoteRow
+from theodolite.store.reading import grouped
+
+
+def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
+    """Return the latest revisions of what some units brought, in the order of the units."""
+    revisions = AnnotationRow.objects.filter(unit_id__in=unit_ids).select_related("unit", "dialogue__unit")
+    latest = {row.unit_id: row for row in revisions.order_by("unit_id", "revision")}
+    answer_rows = list(
+        AnswerRow.objects.filter(annotation_id__in=[row.id for row in latest.values()]).order_by(
+            "annotation_id", "position"
+        )
+    )
+    quote_rows = QuoteRow.objects.filter(answer_id__in=[row.id for row in answer_rows])
+    quotes = grouped(quote_rows.order_by("answer_id", "position"), "answer_id")
+    answers = grouped(answer_rows, "annotation_id")
+    return [
+        _annotation(latest[unit_id], [_answer(row, quotes.get(row.id, [])) for row in answers[latest[unit_id].id]])
+        for unit_id in unit_ids
+        if unit_id in latest
+    ]
+
+
+def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]:
+    """Return the final labels that a run brought to the dialogues of some units, in the order of the units."""
+    found = AdjudicationRow.objects.filter(run_id=run_id, dialogue__unit_id__in=unit_ids)
+    rows = list(found.select_related("dialogue__unit").order_by("id"))
+    people = AdjudicatorRow.objects.filter(adjudication_id__in=[row.id for row in rows]).select_related("participant")
+    by_label = grouped(people.order_by("adjudication_id", "position"), "adjudication_id")
+    place = {unit_id: number for number, unit_id in enumerate(unit_ids)}
+    rows.sort(key=lambda row: place[row.dialogue.unit_id])
+    return [_adjudication(row, by_label.get(row.id, [])) for row in rows]
+
+
+def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
+    """Return the valid failures of some units, in the order of the units."""
+    rows = FailureRow.objects.filter(unit_id__in=unit_ids, struck=False).select_related("unit")
+    found = {row.unit_id: _failure(row) for row in rows}
+    return [found[unit_id] for unit_id in unit_ids if unit_id in found]
+
+
+def _annotation(row: AnnotationRow, answers: Sequence[Answer]) -> Annotation:
+    return Annotation(
+        unit=row.unit.key,
+        dialogue=row.dialogue.unit.key,
+        annotator=row.annotator,
+        annotator_version=row.annotator_version,
+        guideline=row.guideline,
+        instrument_version=row.instrument_version,
+        answers=tuple(answers),
+        revision=row.revision,
+        scripted=row.scripted,
+    )
+
+
+def _answer(row: AnswerRow, quotes: Sequence[QuoteRow]) -> Answer:
+    return Answer(
+        question=row.question,
+        outcome=Outcome(row.outcome),
+        value=row.value,
+        turn=row.turn,
+        replicate=row.replicate,
+        reasoning=row.reasoning,
+        evidence=tuple(Quote(turn=quote.turn, text=quote.text, verified=quote.verified) for quote in quotes),
+        raw=row.raw,
+    )
+
+
+def _adjudication(row: AdjudicationRow, people: Sequence[AdjudicatorRow]) -> Adjudication:
+    return Adjudication(
+        dialogue=row.dialogue.unit.key,
+        guideline=row.guideline,
+        question=row.question,
+        outcome=Outcome(row.outcome),
+        origin=AdjudicationOrigin(row.origin),
+        value=row.value,
+        participants=tuple(person.participant.key for person in people),
+        rationale=row.rationale,
+        decided=row.decided,
+        raw=row.raw,
+    )
+
+
+def _failure(row: FailureRow) -> Failure:
+    return Failure(
+        unit=row.unit.key,
+        label=row.label,
+        application=row.application,
+        party=Party(row.party),
+        kind=FailureKind(row.kind),
+        message=row.message,
+        turn=row.turn,
+        annotator=row.annotator,
+        endpoint=row.endpoint,
+        tries=row.tries,
+    )

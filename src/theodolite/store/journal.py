@@ -1,0 +1,64 @@
+"""The journal: replies, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from theodolite.domain.flow import Reply
+from theodolite.domain.replay import JournalEntry
+from theodolite.store.models import ReplyRow
+from theodolite.store.repair import n_repaired
+
+
+def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
+    """Store replies of units, given by the numbers of the units' rows."""
+    ReplyRow.objects.bulk_create([_row(unit_id, entry, created) for unit_id, entry in entries])
+
+
+def entries_of(unit: str) -> list[JournalEntry]:
+    """Return the replies of a unit in order of position."""
+    return [_entry(row) for row in ReplyRow.objects.filter(unit__key=unit).order_by("position")]
+
+
+def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:
+    """Return the texts of some units' replies by unit and position."""
+    rows = ReplyRow.objects.filter(unit_id__in=unit_ids).values_list("unit_id", "position", "text")
+    return {(unit_id, position): text for unit_id, position, text in rows.iterator()}
+
+
+def _row(unit_id: int, entry: JournalEntry, created: datetime) -> ReplyRow:
+    reply = entry.reply
+    return ReplyRow(
+        unit_id=unit_id,
+        position=entry.position,
+        request_hash=entry.request_hash,
+        text=reply.text,
+        withheld=reply.withheld,
+        answered_as=reply.answered_as,
+        finish=reply.finish,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        cost_microusd=reply.cost_microusd,
+        latency_s=reply.latency_s,
+        attempts=reply.attempts,
+        scripted=reply.scripted,
+        repaired=n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
+        created=created,
+    )
+
+
+def _entry(row: ReplyRow) -> JournalEntry:
+    reply = Reply(
+        text=row.text,
+        withheld=row.withheld,
+        answered_as=row.answered_as,
+        finish=row.finish,
+        tokens_in=row.tokens_in,
+        tokens_out=row.tokens_out,
+        cost_microusd=row.cost_microusd,
+        latency_s=row.latency_s,
+        attempts=row.attempts,
+        scripted=row.scripted,
+    )
+    return JournalEntry(position=row.position, request_hash=row.request_hash, reply=reply)

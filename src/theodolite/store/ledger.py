@@ -1,0 +1,257 @@
+"""The ledger: runs and their units of work."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from django.db import connection, transaction
+from django.db.models import Count, F, Max, QuerySet
+
+from theodolite.domain.errors import NotFound
+from theodolite.domain.plan import Plan
+from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
+from theodolite.domain.study import Study
+from theodolite.store.contents import Contents, content_of
+from theodolite.store.fields import DatabaseClock
+from theodolite.store.models import FailureRow, RunRow, UnitRow
+from theodolite.store.owners import Owners
+
+CHUNK = 500
+"""Rows that are handled in one statement; count."""
+
+_LIMIT = 1000
+_WAITING, _LEASED = UnitState.WAITING.value, UnitState.LEASED.value
+_DONE, _FAILED = UnitState.DONE.value, UnitState.FAILED.value
+
+
+class Ledger:
+    """Runs and units of one workspace; called on a thread that is bound to its database."""
+
+    def __init__(self, contents: Contents, owners: Owners) -> None:
+        """Remember where studies are kept and who is alive."""
+        self._contents = contents
+        self._owners = owners
+
+    def open_run(self, study: Study, plan: Plan, *, anew: bool) -> Run:
+        """Return the latest run of a plan, or begin one."""
+        kept_study, kept_plan = content_of(study), content_of(plan)
+        with transaction.atomic():
+            one_at_a_time("runs")
+            latest = RunRow.objects.filter(plan_content_id=kept_plan.version).order_by("-number").first()
+            if latest is not None and not anew:
+                return _run(latest)
+            self._contents.keep([kept_study, kept_plan])
+            highest = RunRow.objects.filter(study=study.name).aggregate(highest=Max("number"))["highest"]
+            row = RunRow.objects.create(
+                key=secrets.token_hex(32),
+                study=study.name,
+                number=(highest or 0) + 1,
+                study_content_id=kept_study.version,
+                plan_content_id=kept_plan.version,
+                started=database_now(),
+            )
+        return _run(row)
+
+    def latest_run(self, study_name: str) -> Run:
+        """Return the latest run of a study of that name."""
+        row = RunRow.objects.filter(study=study_name).order_by("-number").first()
+        if row is None:
+            message = f"no run of the study `{study_name}` was found in this workspace; run it first"
+            raise NotFound(message)
+        return _run(row)
+
+    def close_run(self, run: Run, state: RunState) -> None:
+        """Write down how a run ended."""
+        finished = database_now() if state is RunState.FINISHED else None
+        if not RunRow.objects.filter(key=run.key).update(state=state.value, finished=finished):
+            raise NotFound(_no_such_run(run))
+
+    def add_units(self, run: Run, units: Sequence[Unit], *, adopt: bool) -> int:
+        """Put a chunk of units into the ledger and return how many were new."""
+        run_id = id_of_run(run)
+        with transaction.atomic():
+            one_at_a_time(run.key)
+            keys = [unit.key for unit in units]
+            present = set(UnitRow.objects.filter(key__in=keys).values_list("key", flat=True))
+            new = list({unit.key: unit for unit in units if unit.key not in present}.values())
+            origins = self._origins(run_id, new) if adopt else {}
+            UnitRow.objects.bulk_create([_row(run_id, unit, origins.get(_work(unit))) for unit in new])
+        return len(new)
+
+    def _origins(self, run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int]:
+        """Return the units of other runs that did the same work, the latest of each."""
+        done = UnitRow.objects.filter(
+            work_key__in=[unit.work_key for unit in units], state=_DONE, adopted_from__isnull=True
+        )
+        found = done.exclude(run_id=run_id).order_by("id").values_list("kind", "work_key", "id")
+        return {(kind, work_key): origin for kind, work_key, origin in found}
+
+    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
+        """Lease units to an owner."""
+        newcomer = self._owners.hold(owner)
+        run_id = id_of_run(run)
+        if newcomer:
+            # Leases under this name belong to a process that is gone: its lock was free.
+            self.release(owner)
+            self._free_leases_of_the_dead()
+        units = self._lease(run_id, kind, owner, limit=limit, lease_s=lease_s)
+        if len(units) < limit and self._free_leases_of_the_dead():
+            units += self._lease(run_id, kind, owner, limit=limit - len(units), lease_s=lease_s)
+        return units
+
+    def _lease(self, run_id: int, kind: UnitKind, owner: str, *, limit: int, lease_s: float) -> list[Unit]:
+        limit = min(limit, _LIMIT)
+        with transaction.atomic():
+            # Those of other workers that are about to be leased are passed over (PostgreSQL);
+            # SQLite's transactions are alone by themselves.
+            units = UnitRow.objects.filter(run_id=run_id, kind=kind.value).select_for_update(skip_locked=True)
+            rows = _first(_expired(units), limit)
+            rows += _first(units.filter(state=_WAITING), limit - len(rows))
+            UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
+                state=_LEASED, owner=owner, lease_until=DatabaseClock() + lease_s, tries=F("tries") + 1
+            )
+        return [_leased(row) for row in sorted(rows, key=lambda row: (row.position, row.id))]
+
+    def _free_leases_of_the_dead(self) -> int:
+        names = UnitRow.objects.filter(lease_until__isnull=False).values_list("owner", flat=True).distinct()
+        with self._owners.dead_among(names) as dead:
+            if not dead:
+                return 0
+            return _free(UnitRow.objects.filter(lease_until__isnull=False, owner__in=dead))
+
+    def renew(self, owner: str, lease_s: float) -> None:
+        """Extend all leases of an owner."""
+        held = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
+        held.update(lease_until=DatabaseClock() + lease_s)
+
+    def release(self, owner: str) -> None:
+        """Give back all units that an owner has leased and not finished."""
+        _free(UnitRow.objects.filter(lease_until__isnull=False, owner=owner))
+
+    def reopen(self, units: Sequence[str]) -> None:
+        """Let a chunk of failed units wait again and strike their failures."""
+        with transaction.atomic():
+            failed = UnitRow.objects.filter(key__in=units, state=_FAILED)
+            ids = list(failed.select_for_update().values_list("id", flat=True))
+            FailureRow.objects.filter(unit_id__in=ids, struck=False).update(struck=True)
+            UnitRow.objects.filter(id__in=ids).update(state=_WAITING)
+
+    def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
+        """Return the units by state."""
+        units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value)
+        counted = units.values_list("state").annotate(n=Count("id"))
+        return {state.value: 0 for state in UnitState} | dict(counted)
+
+
+def id_of_run(run: Run) -> int:
+    """Return the number of a run's row.
+
+    Raises:
+        NotFound: If the run is none of this workspace.
+    """
+    found = RunRow.objects.filter(key=run.key).values_list("id", flat=True).first()
+    if found is None:
+        raise NotFound(_no_such_run(run))
+    return found
+
+
+def ids_of_units(keys: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of units' rows by key.
+
+    Raises:
+        NotFound: If one is in no ledger of this workspace.
+    """
+    wanted = set(keys)
+    found = dict(UnitRow.objects.filter(key__in=list(wanted)).values_list("key", "id"))
+    if missing := wanted - found.keys():
+        message = f"the unit {min(missing)} is not in the ledger; add it before it is worked on"
+        raise NotFound(message)
+    return found
+
+
+def one_at_a_time(what: str) -> None:
+    """Let one transaction after the other do something, until the present one ends.
+
+    SQLite needs nothing: all our transactions there take the write lock as they begin.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"theodolite {what}"])
+
+
+def database_now() -> datetime:
+    """Return the present moment by the database's clock; UTC."""
+    words = "SELECT EXTRACT(EPOCH FROM clock_timestamp())::double precision"
+    if connection.vendor == "sqlite":
+        words = "SELECT (julianday('now') - 2440587.5) * 86400.0"
+    with connection.cursor() as cursor:
+        cursor.execute(words)
+        seconds: float = cursor.fetchone()[0]
+    return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _first(units: QuerySet[UnitRow], limit: int) -> list[UnitRow]:
+    return list(units.order_by("position", "id")[:limit]) if limit > 0 else []
+
+
+def _expired(units: QuerySet[UnitRow]) -> QuerySet[UnitRow]:
+    return units.filter(lease_until__isnull=False, lease_until__lt=DatabaseClock())
+
+
+def _free(leased: QuerySet[UnitRow]) -> int:
+    return leased.update(state=_WAITING, owner="", lease_until=None)
+
+
+def _work(unit: Unit) -> tuple[str, str]:
+    return unit.kind.value, unit.work_key
+
+
+def _no_such_run(run: Run) -> str:
+    return f"run {run.number} of the study `{run.study}` ({run.key}) is not in this workspace"
+
+
+def _row(run_id: int, unit: Unit, origin: int | None) -> UnitRow:
+    return UnitRow(
+        run_id=run_id,
+        key=unit.key,
+        kind=unit.kind.value,
+        work_key=unit.work_key,
+        position=unit.position,
+        label=unit.label,
+        application=unit.application,
+        subject=unit.subject or None,
+        annotator=unit.annotator,
+        state=_WAITING if origin is None else _DONE,
+        tries=unit.tries,
+        adopted_from_id=origin,
+    )
+
+
+def _leased(row: UnitRow) -> Unit:
+    return Unit(
+        key=row.key,
+        kind=UnitKind(row.kind),
+        work_key=row.work_key,
+        position=row.position,
+        label=row.label,
+        application=row.application,
+        subject=row.subject or "",
+        annotator=row.annotator,
+        state=UnitState.LEASED,
+        tries=row.tries + 1,
+    )
+
+
+def _run(row: RunRow) -> Run:
+    return Run(
+        key=row.key,
+        number=row.number,
+        study=row.study,
+        study_version=row.study_content_id,
+        plan_version=row.plan_content_id,
+        state=RunState(row.state),
+        started=row.started,
+        finished=row.finished,
+    )

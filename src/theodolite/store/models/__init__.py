@@ -1,0 +1,29 @@
+"""The tables of a workspace, one small file for each noun."""
+
+from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
+from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow
+from theodolite.store.models.content import ContentRow
+from theodolite.store.models.dialogue import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
+from theodolite.store.models.failure import FailureRow
+from theodolite.store.models.journal import ReplyRow
+from theodolite.store.models.participant import ParticipantRow
+from theodolite.store.models.run import RunRow
+from theodolite.store.models.unit import UnitRow
+
+__all__ = [
+    "AdjudicationRow",
+    "AdjudicatorRow",
+    "AnnotationRow",
+    "AnswerRow",
+    "ContentRow",
+    "DialogueGroupRow",
+    "DialogueRow",
+    "FailureRow",
+    "ParticipantRow",
+    "QuoteRow",
+    "ReplyRow",
+    "RunRow",
+    "ScriptedEndpointRow",
+    "TurnRow",
+    "UnitRow",
+]

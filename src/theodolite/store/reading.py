@@ -1,0 +1,70 @@
+"""Reading by chunks: where in the plan a reading stands and which units come next.
+
+Units are taken chunk by chunk in order of the plan, with the same number of queries
+for each chunk however much it holds. A unit that adopted its result is read where
+the result stands: at its origin.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from django.db.models import Model, Q
+
+from theodolite.domain.run import UnitKind, UnitState
+from theodolite.store.models import UnitRow
+
+CHUNK = 200
+"""Units that are read at once; count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """The unit that was read last."""
+
+    position: int = -1
+    unit_id: int = -1
+
+
+START = Bookmark()
+"""Before the first unit of a plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Some units of a plan, in order.
+
+    Attributes:
+        origins: Numbers of the rows where their results stand.
+        end: Where to go on; None after the last unit.
+    """
+
+    origins: list[int]
+    end: Bookmark | None
+
+
+def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark) -> Stretch:
+    """Return the next units of a run that are in some state."""
+    units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value)
+    beyond = Q(position__gt=after.position) | Q(position=after.position, id__gt=after.unit_id)
+    found = list(
+        units.filter(beyond, position__gte=after.position)
+        .order_by("position", "id")
+        .values_list("id", "adopted_from_id", "position")[:CHUNK]
+    )
+    end = Bookmark(found[-1][2], found[-1][0]) if len(found) == CHUNK else None
+    return Stretch(origins=[origin or unit_id for unit_id, origin, _ in found], end=end)
+
+
+Row = TypeVar("Row", bound=Model)
+
+
+def grouped(rows: Iterable[Row], owner: str) -> dict[int, list[Row]]:
+    """Return rows by the number of the row that they belong to, order kept."""
+    parts: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        parts[getattr(row, owner)].append(row)
+    return parts

@@ -1,0 +1,79 @@
+"""Readings: what has been stored, read back as domain records chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from django.db.models import Count, Q, Sum
+
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.failure import Failure
+from theodolite.domain.run import Run, Spending, UnitKind, UnitState
+from theodolite.domain.study import Study
+from theodolite.store.annotations import adjudications_of, annotations_of, failures_of
+from theodolite.store.contents import Contents, record_of
+from theodolite.store.dialogues import dialogues_of
+from theodolite.store.ledger import id_of_run
+from theodolite.store.models import ReplyRow
+from theodolite.store.reading import Bookmark, next_units
+
+R = TypeVar("R")
+
+Chunk: TypeAlias = tuple[list[R], Bookmark | None]
+"""Some records, and where to go on; None at the end."""
+
+ReadChunk: TypeAlias = Callable[[Bookmark], Chunk[R]]
+"""Reads the records after a bookmark."""
+
+
+class Readings:
+    """Reads one workspace; called on a thread that is bound to its database."""
+
+    def __init__(self, contents: Contents) -> None:
+        """Remember where personas, source material and studies are kept."""
+        self._contents = contents
+
+    def study(self, version: str) -> Study:
+        """Return a study by content hash."""
+        return record_of(Study, self._contents.texts([version])[version])
+
+    def dialogues(self, run: Run, after: Bookmark) -> Chunk[Dialogue]:
+        """Return the next dialogues of a run."""
+        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after)
+        return dialogues_of(stretch.origins, self._contents), stretch.end
+
+    def annotations(self, run: Run, after: Bookmark) -> Chunk[Annotation]:
+        """Return the next annotations of a run, latest revisions."""
+        stretch = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after)
+        return annotations_of(stretch.origins), stretch.end
+
+    def adjudications(self, run: Run, after: Bookmark) -> Chunk[Adjudication]:
+        """Return the final labels of the next dialogues of a run."""
+        run_id = id_of_run(run)
+        stretch = next_units(run_id, UnitKind.SESSION, UnitState.DONE, after)
+        return adjudications_of(run_id, stretch.origins), stretch.end
+
+    def failures(self, run: Run, kind: UnitKind, after: Bookmark) -> Chunk[Failure]:
+        """Return the next failures of a run among units of one kind."""
+        stretch = next_units(id_of_run(run), kind, UnitState.FAILED, after)
+        return failures_of(stretch.origins), stretch.end
+
+    def spending(self, run: Run) -> Spending:
+        """Return what the replies of a run's own units have cost.
+
+        A call without a cost is an unpriced one if a model was called, which its
+        tokens or its reason to stop show; applications tell neither.
+        """
+        from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
+        sums = ReplyRow.objects.filter(unit__run_id=id_of_run(run)).aggregate(
+            # First, because the sums after it take the names of the columns that it asks about.
+            unpriced_calls=Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
+            calls=Count("id"),
+            attempts=Sum("attempts", default=0),
+            tokens_in=Sum("tokens_in", default=0),
+            tokens_out=Sum("tokens_out", default=0),
+            cost_microusd=Sum("cost_microusd", default=0),
+        )
+        return Spending(**{name: int(value) for name, value in sums.items()})

@@ -1,0 +1,27 @@
+"""Repair: texts that no database can hold, made storable.
+
+Models do return lone surrogates and NUL characters. PostgreSQL refuses both, SQLite
+the former. They become the replacement character, and the row counts how many did.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def repaired_text(text: str) -> str:
+    """Return the text with every character that cannot be stored replaced.
+
+    Example:
+        >>> repaired_text("a" + chr(0) + "b")
+        'a\ufffdb'
+    """
+    return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def n_repaired(*texts: str) -> int:
+    """Return how many characters of some texts cannot be stored; count."""
+    return sum(len(_UNSTORABLE.findall(text)) for text in texts)
