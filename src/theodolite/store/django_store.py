@@ -77,10 +77,9 @@ class DjangoStore:
             await writer.stop()
         self._owners.leave_all()
 
-    def close(self) -> None:
-        """Close the database; nothing can be asked of this store afterwards."""
-        self._owners.leave_all()
-        self._desk.close()
+    def disconnect(self) -> None:
+        """Close the connection at the desk; whoever asks next opens it again."""
+        self._desk.call(lambda: connection.close())  # noqa: PLW0108  # the connection of that thread, not of this one
 
     def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
         """Return the latest run of this plan, or begin one."""
@@ -104,6 +103,10 @@ class DjangoStore:
     def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out."""
         return self._write(lambda: self._ledger.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s))
+
+    def origins(self, run: Run) -> dict[str, str]:
+        """Return the units that took over an earlier result, and from where."""
+        return self._read(lambda: self._ledger.origins(run))
 
     def renew(self, owner: str, lease_s: float) -> None:
         """Extend all leases of an owner."""
@@ -150,6 +153,10 @@ class DjangoStore:
     def dialogues(self, run: Run) -> Iterator[Dialogue]:
         """Yield the dialogues of a run in order of the plan."""
         return self._stream(partial(self._readings.dialogues, run))
+
+    def dialogue(self, unit: str) -> Dialogue:
+        """Return the dialogue that a session unit brought or took over."""
+        return self._read(lambda: self._readings.dialogue(unit))
 
     def annotations(self, run: Run) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""

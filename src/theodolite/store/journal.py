@@ -7,29 +7,29 @@ from datetime import datetime
 
 from theodolite.domain.flow import Reply
 from theodolite.domain.replay import JournalEntry
-from theodolite.store.models import ReplyRow
+from theodolite.store.models import JournalEntryRow
 from theodolite.store.repair import n_repaired
 
 
 def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
     """Store replies of units, given by the numbers of the units' rows."""
-    ReplyRow.objects.bulk_create([_row(unit_id, entry, created) for unit_id, entry in entries])
+    JournalEntryRow.objects.bulk_create([_row(unit_id, entry, created) for unit_id, entry in entries])
 
 
 def entries_of(unit: str) -> list[JournalEntry]:
     """Return the replies of a unit in order of position."""
-    return [_entry(row) for row in ReplyRow.objects.filter(unit__key=unit).order_by("position")]
+    return [_entry(row) for row in JournalEntryRow.objects.filter(unit__key=unit).order_by("position")]
 
 
 def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:
     """Return the texts of some units' replies by unit and position."""
-    rows = ReplyRow.objects.filter(unit_id__in=unit_ids).values_list("unit_id", "position", "text")
+    rows = JournalEntryRow.objects.filter(unit_id__in=unit_ids).values_list("unit_id", "position", "text")
     return {(unit_id, position): text for unit_id, position, text in rows.iterator()}
 
 
-def _row(unit_id: int, entry: JournalEntry, created: datetime) -> ReplyRow:
+def _row(unit_id: int, entry: JournalEntry, created: datetime) -> JournalEntryRow:
     reply = entry.reply
-    return ReplyRow(
+    return JournalEntryRow(
         unit_id=unit_id,
         position=entry.position,
         request_hash=entry.request_hash,
@@ -48,7 +48,7 @@ def _row(unit_id: int, entry: JournalEntry, created: datetime) -> ReplyRow:
     )
 
 
-def _entry(row: ReplyRow) -> JournalEntry:
+def _entry(row: JournalEntryRow) -> JournalEntry:
     reply = Reply(
         text=row.text,
         withheld=row.withheld,

@@ -77,8 +77,17 @@ class Ledger:
             present = set(UnitRow.objects.filter(key__in=keys).values_list("key", flat=True))
             new = list({unit.key: unit for unit in units if unit.key not in present}.values())
             origins = self._origins(run_id, new) if adopt else {}
-            UnitRow.objects.bulk_create([_row(run_id, unit, origins.get(_work(unit))) for unit in new])
+            done = _done_among({unit.subject for unit in new if unit.subject})
+            rows = [_row(run_id, unit, origins.get(_work(unit))) for unit in new]
+            for row in rows:
+                row.ready = row.subject is None or row.subject in done or row.state == _DONE
+            UnitRow.objects.bulk_create(rows)
         return len(new)
+
+    def origins(self, run: Run) -> dict[str, str]:
+        """Return the units that took over an earlier result, and from where."""
+        adopted = UnitRow.objects.filter(run_id=id_of_run(run), state=_DONE, adopted_from__isnull=False)
+        return dict(adopted.values_list("key", "adopted_from__key").iterator())
 
     def _origins(self, run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int]:
         """Return the units of other runs that did the same work, the latest of each."""
@@ -108,7 +117,7 @@ class Ledger:
             # SQLite's transactions are alone by themselves.
             units = UnitRow.objects.filter(run_id=run_id, kind=kind.value).select_for_update(skip_locked=True)
             rows = _first(_expired(units), limit)
-            rows += _first(units.filter(state=_WAITING), limit - len(rows))
+            rows += _first(units.filter(state=_WAITING, ready=True), limit - len(rows))
             UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
                 state=_LEASED, owner=owner, lease_until=DatabaseClock() + lease_s, tries=F("tries") + 1
             )
@@ -190,6 +199,12 @@ def database_now() -> datetime:
         cursor.execute(words)
         seconds: float = cursor.fetchone()[0]
     return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _done_among(keys: set[str]) -> set[str]:
+    """Return those units that are done; none of the others becomes so before the transaction ends."""
+    units = UnitRow.objects.filter(key__in=keys).select_for_update()
+    return {key for key, state in units.values_list("key", "state") if state == _DONE}
 
 
 def _first(units: QuerySet[UnitRow], limit: int) -> list[UnitRow]:

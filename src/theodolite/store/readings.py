@@ -9,6 +9,7 @@ from django.db.models import Count, Q, Sum
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import NotFound
 from theodolite.domain.failure import Failure
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
 from theodolite.domain.study import Study
@@ -16,7 +17,7 @@ from theodolite.store.annotations import adjudications_of, annotations_of, failu
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.ledger import id_of_run
-from theodolite.store.models import ReplyRow
+from theodolite.store.models import JournalEntryRow, UnitRow
 from theodolite.store.reading import Bookmark, next_units
 
 R = TypeVar("R")
@@ -44,6 +45,15 @@ class Readings:
         stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after)
         return dialogues_of(stretch.origins, self._contents), stretch.end
 
+    def dialogue(self, unit: str) -> Dialogue:
+        """Return the dialogue that a session unit brought or took over."""
+        ids = UnitRow.objects.filter(key=unit).values_list("id", "adopted_from_id").first()
+        found = dialogues_of([ids[1] or ids[0]], self._contents) if ids else []
+        if not found:
+            message = f"the unit {unit} has brought no dialogue"
+            raise NotFound(message)
+        return found[0]
+
     def annotations(self, run: Run, after: Bookmark) -> Chunk[Annotation]:
         """Return the next annotations of a run, latest revisions."""
         stretch = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after)
@@ -67,7 +77,7 @@ class Readings:
         tokens or its reason to stop show; applications tell neither.
         """
         from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
-        sums = ReplyRow.objects.filter(unit__run_id=id_of_run(run)).aggregate(
+        sums = JournalEntryRow.objects.filter(unit__run_id=id_of_run(run)).aggregate(
             # First, because the sums after it take the names of the columns that it asks about.
             unpriced_calls=Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
             calls=Count("id"),

@@ -13,12 +13,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def repaired_text(text: str) -> str:
-    """Return the text with every character that cannot be stored replaced.
-
-    Example:
-        >>> repaired_text("a" + chr(0) + "b")
-        'a\ufffdb'
-    """
+    """Return the text with every character that cannot be stored replaced."""
     return _UNSTORABLE.sub(_REPLACEMENT, text)
 
 

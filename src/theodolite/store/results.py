@@ -88,6 +88,8 @@ class Results:
             for position, name in enumerate(write.dialogue.scripted)
         )
         _mark([ids[write.unit.key] for write in writes], UnitState.DONE)
+        subjects = [write.unit.key for write in writes]
+        UnitRow.objects.filter(subject__isnull=False, subject__in=subjects).update(ready=True)
 
 
 def _check_key(write: KeepDialogue) -> None:

@@ -5,7 +5,7 @@ from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRo
 from theodolite.store.models.content import ContentRow
 from theodolite.store.models.dialogue import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
 from theodolite.store.models.failure import FailureRow
-from theodolite.store.models.journal import ReplyRow
+from theodolite.store.models.journal import JournalEntryRow
 from theodolite.store.models.participant import ParticipantRow
 from theodolite.store.models.run import RunRow
 from theodolite.store.models.unit import UnitRow
@@ -19,9 +19,9 @@ __all__ = [
     "DialogueGroupRow",
     "DialogueRow",
     "FailureRow",
+    "JournalEntryRow",
     "ParticipantRow",
     "QuoteRow",
-    "ReplyRow",
     "RunRow",
     "ScriptedEndpointRow",
     "TurnRow",

@@ -11,7 +11,7 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.unit import UnitRow
 
 
-class ReplyRow(models.Model):
+class JournalEntryRow(models.Model):
     """One reply of a model or an application, committed before the next request."""
 
     unit = models.ForeignKey(UnitRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -33,7 +33,7 @@ class ReplyRow(models.Model):
     class Meta:
         """Table, one reply a position, counts that are counts."""
 
-        db_table = "store_reply"
+        db_table = "store_journalentry"
         constraints: ClassVar = [
             models.UniqueConstraint(name="reply_position", fields=["unit", "position"]),
             models.CheckConstraint(

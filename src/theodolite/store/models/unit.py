@@ -16,8 +16,9 @@ class UnitRow(models.Model):
     """The smallest piece of work that is leased and resumed.
 
     `adopted_from` names the unit of an earlier run whose result stands for this one;
-    it is always a unit that did the work itself. `lease_until` is in seconds since
-    1970 by the database's clock.
+    it is always a unit that did the work itself. An annotation is `ready` once the
+    session that it is about is done. `lease_until` is in seconds since 1970 by the
+    database's clock.
     """
 
     run = models.ForeignKey(RunRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -33,6 +34,7 @@ class UnitRow(models.Model):
     owner = StorableTextField(default="")
     lease_until = models.FloatField(null=True)
     tries = models.IntegerField(default=0)
+    ready = models.BooleanField(default=True)
     adopted_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
@@ -42,7 +44,8 @@ class UnitRow(models.Model):
         # SQLite uses a partial index only where the query repeats its condition word
         # for word, without parameters: hence "is null" and "is not null".
         indexes: ClassVar = [
-            models.Index(name="unit_in_plan", fields=["run", "kind", "state", "position"]),
+            models.Index(name="unit_in_plan", fields=["run", "kind", "state", "ready", "position"]),
+            models.Index(name="unit_subject", fields=["subject"], condition=Q(subject__isnull=False)),
             models.Index(name="unit_leased", fields=["owner"], condition=Q(lease_until__isnull=False)),
             models.Index(name="unit_adoptable", fields=["work_key"], condition=Q(adopted_from__isnull=True)),
         ]

@@ -1,0 +1,273 @@
+"""A store in memory, held to the same contract as the real one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.failure import Failure
+from theodolite.domain.identity import Record, digest, version_of
+from theodolite.domain.plan import Plan
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.study import Study
+
+
+@dataclass
+class _Kept:
+    """A unit with everything that belongs to it."""
+
+    unit: Unit
+    run: str
+    origin: str
+    owner: str = ""
+    lease_until: float = 0.0
+    journal: list[JournalEntry] = field(default_factory=list)
+
+
+class FakeStore:
+    """Implements `ports.store.Store` with dictionaries; every write is at once."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, Record] = {}
+        self.runs: list[Run] = []
+        self.units: dict[str, _Kept] = {}
+        self.kept_dialogues: dict[str, Dialogue] = {}
+        self.kept_annotations: dict[str, list[Annotation]] = {}
+        self.kept_failures: dict[str, Failure] = {}
+        self.kept_adjudications: dict[tuple[str, str, str, str], Adjudication] = {}
+        self.started = False
+
+    async def start(self) -> None:
+        self._must(not self.started, "the store was started before")
+        self.started = True
+
+    async def stop(self) -> None:
+        self.started = False
+
+    def disconnect(self) -> None:
+        """Nothing is open."""
+
+    def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
+        plan_version = self.keep(plan)
+        of_plan = [run for run in self.runs if run.plan_version == plan_version]
+        if of_plan and not anew:
+            return of_plan[-1]
+        number = 1 + sum(run.study == study.name for run in self.runs)
+        run = Run(
+            key=digest("run", str(len(self.runs))),
+            number=number,
+            study=study.name,
+            study_version=self.keep(study),
+            plan_version=plan_version,
+            state=RunState.UNFINISHED,
+            started=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+        self.runs.append(run)
+        return run
+
+    def latest_run(self, study_name: str) -> Run:
+        found = [run for run in self.runs if run.study == study_name]
+        if not found:
+            raise NotFound(study_name)
+        return found[-1]
+
+    def close_run(self, run: Run, state: RunState) -> None:
+        place = self._index(run)
+        finished = datetime(2026, 1, 2, tzinfo=UTC) if state is RunState.FINISHED else None
+        self.runs[place] = replace(self.runs[place], state=state, finished=finished)
+
+    def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
+        self._index(run)
+        before = len(self.units)
+        for unit in units:
+            if unit.key in self.units:
+                continue
+            origin = self._origin(run, unit) if adopt else None
+            state = UnitState.DONE if origin else UnitState.WAITING
+            self.units[unit.key] = _Kept(replace(unit, state=state), run.key, origin or unit.key)
+        return len(self.units) - before
+
+    def _origin(self, run: Run, unit: Unit) -> str | None:
+        work = (unit.kind, unit.work_key, UnitState.DONE)
+        found = [
+            kept.unit.key
+            for kept in self.units.values()
+            if (kept.unit.kind, kept.unit.work_key, kept.unit.state) == work
+            and kept.run != run.key
+            and kept.origin == kept.unit.key
+        ]
+        return found[-1] if found else None
+
+    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
+        free = [kept for kept in self._in_plan(run, kind) if _is_free(kept) and self._is_ready(kept)]
+        expired = [kept for kept in free if kept.unit.state is UnitState.LEASED]
+        waiting = [kept for kept in free if kept.unit.state is UnitState.WAITING]
+        taken = (expired + waiting)[:limit]
+        for kept in taken:
+            kept.owner, kept.lease_until = owner, time.monotonic() + lease_s
+            kept.unit = replace(kept.unit, state=UnitState.LEASED, tries=kept.unit.tries + 1)
+        return [kept.unit for kept in sorted(taken, key=lambda kept: kept.unit.position)]
+
+    def origins(self, run: Run) -> dict[str, str]:
+        mine = [kept for kept in self.units.values() if kept.run == run.key]
+        return {kept.unit.key: kept.origin for kept in mine if kept.origin != kept.unit.key}
+
+    def renew(self, owner: str, lease_s: float) -> None:
+        for kept in self._leased(owner):
+            kept.lease_until = time.monotonic() + lease_s
+
+    def release(self, owner: str) -> None:
+        for kept in self._leased(owner):
+            kept.unit = replace(kept.unit, state=UnitState.WAITING)
+
+    def reopen(self, units: Iterable[str]) -> None:
+        for key in units:
+            kept = self.units.get(key)
+            if kept is not None and kept.unit.state is UnitState.FAILED:
+                kept.unit = replace(kept.unit, state=UnitState.WAITING)
+                del self.kept_failures[key]
+
+    def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
+        states = [kept.unit.state for kept in self._in_plan(run, kind)]
+        return {state.value: states.count(state) for state in UnitState}
+
+    async def append(self, unit: str, entry: JournalEntry) -> None:
+        self._must(self.started, "the store was not started")
+        journal = self._unit(unit).journal
+        if any(known.position == entry.position for known in journal):
+            raise Conflict(f"reply {entry.position}")
+        journal.append(entry)
+        journal.sort(key=lambda known: known.position)
+
+    def entries(self, unit: str) -> list[JournalEntry]:
+        return list(self.units[unit].journal) if unit in self.units else []
+
+    async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
+        self._must(self.started, "the store was not started")
+        self._must(dialogue.key == unit.key, "the key of a dialogue must be that of its unit")
+        self._finish(unit, UnitState.DONE)
+        self.kept_dialogues[unit.key] = dialogue
+
+    async def keep_annotation(self, unit: Unit, annotation: Annotation) -> None:
+        self._must(self.started, "the store was not started")
+        if annotation.dialogue not in self.kept_dialogues:
+            raise NotFound(annotation.dialogue)
+        revisions = self.kept_annotations.setdefault(unit.key, [])
+        if any(known.revision == annotation.revision for known in revisions):
+            raise Conflict(unit.key)
+        if annotation.revision == 1:
+            self._finish(unit, UnitState.DONE)
+        revisions.append(annotation)
+
+    async def keep_failure(self, unit: Unit, failure: Failure) -> None:
+        self._must(self.started, "the store was not started")
+        if unit.key in self.kept_failures:
+            raise Conflict(unit.key)
+        self._finish(unit, UnitState.FAILED)
+        self.kept_failures[unit.key] = failure
+
+    async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
+        self._must(self.started, "the store was not started")
+        self._index(run)
+        for label in adjudications:
+            if label.dialogue not in self.kept_dialogues:
+                raise NotFound(label.dialogue)
+            self.kept_adjudications.setdefault((run.key, label.dialogue, label.guideline, label.question), label)
+
+    def dialogues(self, run: Run) -> Iterator[Dialogue]:
+        for kept in self._done(run, UnitKind.SESSION):
+            yield self.kept_dialogues[kept.origin]
+
+    def dialogue(self, unit: str) -> Dialogue:
+        kept = self.units.get(unit)
+        if kept is None or kept.origin not in self.kept_dialogues:
+            raise NotFound(unit)
+        return self.kept_dialogues[kept.origin]
+
+    def annotations(self, run: Run) -> Iterator[Annotation]:
+        for kept in self._done(run, UnitKind.ANNOTATION):
+            yield max(self.kept_annotations[kept.origin], key=lambda known: known.revision)
+
+    def adjudications(self, run: Run) -> Iterator[Adjudication]:
+        for kept in self._done(run, UnitKind.SESSION):
+            for (of_run, dialogue, _, _), label in self.kept_adjudications.items():
+                if (of_run, dialogue) == (run.key, kept.origin):
+                    yield label
+
+    def failures(self, run: Run) -> Iterator[Failure]:
+        for kind in UnitKind:
+            for kept in self._in_plan(run, kind):
+                if kept.unit.state is UnitState.FAILED:
+                    yield self.kept_failures[kept.unit.key]
+
+    def spending(self, run: Run) -> Spending:
+        replies = [entry.reply for kept in self.units.values() if kept.run == run.key for entry in kept.journal]
+        from_models = [reply for reply in replies if reply.tokens_in or reply.tokens_out or reply.finish]
+        return Spending(
+            calls=len(replies),
+            attempts=sum(reply.attempts for reply in replies),
+            tokens_in=sum(reply.tokens_in for reply in replies),
+            tokens_out=sum(reply.tokens_out for reply in replies),
+            cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
+            unpriced_calls=sum(reply.cost_microusd is None and not reply.scripted for reply in from_models),
+        )
+
+    def study(self, version: str) -> Study:
+        found = self.contents.get(version)
+        if not isinstance(found, Study):
+            raise NotFound(version)
+        return found
+
+    def keep(self, record: Record) -> str:
+        version = version_of(record)
+        self.contents.setdefault(version, record)
+        return version
+
+    def _is_ready(self, kept: _Kept) -> bool:
+        subject = self.units.get(kept.unit.subject)
+        return not kept.unit.subject or (subject is not None and subject.unit.state is UnitState.DONE)
+
+    def _index(self, run: Run) -> int:
+        keys = [known.key for known in self.runs]
+        if run.key not in keys:
+            raise NotFound(run.key)
+        return keys.index(run.key)
+
+    def _unit(self, key: str) -> _Kept:
+        if key not in self.units:
+            raise NotFound(key)
+        return self.units[key]
+
+    def _finish(self, unit: Unit, state: UnitState) -> None:
+        kept = self._unit(unit.key)
+        if kept.unit.state is UnitState.DONE:
+            raise Conflict(unit.key)
+        kept.unit = replace(kept.unit, state=state)
+        kept.owner = ""
+
+    def _in_plan(self, run: Run, kind: UnitKind) -> list[_Kept]:
+        found = [kept for kept in self.units.values() if kept.run == run.key and kept.unit.kind is kind]
+        return sorted(found, key=lambda kept: kept.unit.position)
+
+    def _done(self, run: Run, kind: UnitKind) -> list[_Kept]:
+        return [kept for kept in self._in_plan(run, kind) if kept.unit.state is UnitState.DONE]
+
+    def _leased(self, owner: str) -> list[_Kept]:
+        leased = [kept for kept in self.units.values() if kept.unit.state is UnitState.LEASED]
+        return [kept for kept in leased if kept.owner == owner]
+
+    def _must(self, holds: bool, message: str) -> None:
+        if not holds:
+            raise StoreError(message)
+
+
+def _is_free(kept: _Kept) -> bool:
+    if kept.unit.state is UnitState.LEASED:
+        return kept.lease_until < time.monotonic()
+    return kept.unit.state is UnitState.WAITING
