@@ -30,6 +30,7 @@ class Fault:
         fix: What to do about it, where the message does not say so already.
         severity: Whether it stops the study.
         at_key: The place is the key itself rather than its value.
+        words: Words inside the value that are meant; empty for the whole value.
     """
 
     path: tuple[str | int, ...]
@@ -37,6 +38,7 @@ class Fault:
     fix: str = ""
     severity: Severity = Severity.FAULT
     at_key: bool = False
+    words: str = ""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
