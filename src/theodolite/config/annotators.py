@@ -1,0 +1,201 @@
+"""Annotators as domain records: judges, rules on words, columns of a recorded file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from theodolite.config.guidelines import guideline_of
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.places import PlacedFault
+from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape, WordsRuleShape
+from theodolite.config.shapes.study import ReferenceShape
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, Labelling, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.study import Reference
+
+RESERVED = "reference"
+"""Name that reports give the recorded final labels."""
+
+
+class GuidelineShelf:
+    """All guidelines that a study can name, found when they are first named."""
+
+    def __init__(self, entries: Mapping[str, Entry[GuidelineShape]], desk: Desk) -> None:
+        """Keep the study's own guidelines; others are looked up by name."""
+        self._entries = entries
+        self._desk = desk
+        self._read: dict[str, Guideline | None] = {}
+        self.broken: set[str] = set()
+
+    def named(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
+        """Return the guideline of a name; None and a fault at `key` where there is none."""
+        if name in self._read:
+            return self._read[name]
+        if name in self.broken:
+            return None
+        found = self._entries.get(name)
+        origin = Origin.STUDY
+        if found is None:
+            found = self._desk.shaped_file("guidelines", name, GuidelineShape, "guideline")
+            shipped = any(item.where == "shipped" and item.name == name for item in self._desk.found)
+            origin = Origin.SHIPPED if shipped else Origin.STUDY
+        if found is None:
+            self._complain_unknown(name, entry, key)
+            self.broken.add(name)
+            return None
+        self._read[name] = guideline_of(found, self._desk, origin=origin)
+        return self._read[name]
+
+    def read_own(self) -> None:
+        """Read the guidelines of the study file and its pack, whether somebody names them or not."""
+        for name, entry in self._entries.items():
+            self.named(name, entry, "ask")
+
+    def add(self, guideline: Guideline) -> None:
+        """Put a guideline on the shelf, e.g. one in a judge's own wording."""
+        self._read[guideline.name] = guideline
+
+    def read(self) -> tuple[Guideline, ...]:
+        """Return all guidelines that were read, in the order of the file and then of their first use."""
+        order = [*self._entries, *(name for name in self._read if name not in self._entries)]
+        return tuple(guideline for name in order if (guideline := self._read.get(name)) is not None)
+
+    def only(self) -> str:
+        """Return the name of the one guideline of the study; empty where there are several or none."""
+        names = {*self._entries, *self._read}
+        return next(iter(names)) if len(names) == 1 else ""
+
+    def _complain_unknown(self, name: str, entry: Entry[Any], key: str) -> None:
+        known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
+        tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
+        message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
+        self._desk.complaints.add(entry.fault(key, message=message))
+
+
+def judge_of(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...]) -> Annotator | None:
+    """Return the judge that an entry describes; None and faults where it describes none."""
+    shape = entry.shape
+    if shape.model and shape.model not in models:
+        message = f"judge `{entry.name}` names a model `{shape.model}` that the study does not have"
+        desk.complaints.add(entry.fault("model", message=message + did_you_mean(shape.model, models)))
+    guideline = _own_wording(entry, shelf, desk) if shape.ask else shelf.named(shape.guideline, entry, "guideline")
+    if guideline is None:
+        return None
+    labelling: Labelling = ModelJudge(model=shape.model)
+    if shape.rule is not None:
+        labelling = _word_rule(entry, shape.rule, guideline, desk)
+    return Annotator(
+        name=entry.name,
+        kind=AnnotatorKind.MODEL if shape.rule is None else AnnotatorKind.RULE,
+        guideline=guideline.name,
+        labelling=labelling,
+        title=shape.title,
+    )
+
+
+def _own_wording(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk) -> Guideline | None:
+    shape = entry.shape
+    own = GuidelineShape(ask=shape.ask, defect=shape.defect, scale=shape.scale, orientation=shape.orientation)
+    worded = Entry(name=entry.name, shape=own, source=entry.source, path=entry.path)
+    guideline = guideline_of(worded, desk, origin=Origin.OWN_WORDING)
+    if guideline is not None:
+        shelf.add(guideline)
+    return guideline
+
+
+def _word_rule(entry: Entry[JudgeShape], shape: WordsRuleShape, guideline: Guideline, desk: Desk) -> WordRule:
+    for place, pattern in enumerate(shape.any):
+        try:
+            re.compile(pattern, re.IGNORECASE)
+        except re.error as error:
+            at = f" at character {error.pos + 1}" if error.pos is not None else ""
+            message = f"`{pattern}` is no regular expression: {error.msg}{at}"
+            desk.complaints.add(entry.fault("rule", "any", place, message=message))
+    scale = guideline.question.scale
+    for key, label in (("then", shape.then), ("else", shape.otherwise)):
+        if not scale.admits(label):
+            near = did_you_mean(label, scale.categories) or f"; labels are {', '.join(scale.categories)}"
+            message = f"`{key}` of judge `{entry.name}` is `{label}`, no label of guideline `{guideline.name}`{near}"
+            desk.complaints.add(entry.fault("rule", key, message=message))
+    return WordRule(any_of=tuple(shape.any), then=shape.then, otherwise=shape.otherwise)
+
+
+def recorded_annotator(
+    entry: Entry[AnnotatorShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
+) -> Annotator | None:
+    """Return the annotator whose labels stand in a column; None and faults where it has no guideline."""
+    if entry.name == RESERVED:
+        message = f"`{RESERVED}` is what reports call the recorded final labels; give the annotator another name"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+    name = entry.shape.guideline or shelf.only()
+    if not name:
+        message = f"annotator `{entry.name}` needs `guideline`: the study has several or none"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+        return None
+    guideline = shelf.named(name, entry, "guideline")
+    if guideline is None:
+        return None
+    return Annotator(
+        name=entry.name,
+        kind=entry.shape.who,
+        guideline=name,
+        labelling=RecordedLabels(column=entry.shape.column, spelling=spelling_of(guideline, spelling)),
+        title=entry.shape.title,
+    )
+
+
+def spelling_of(guideline: Guideline, spelling: Mapping[str, str]) -> dict[str, str]:
+    """Return what a file may write for the labels of a guideline: the labels themselves and their spellings."""
+    scale = guideline.question.scale
+    own = {label: label for label in scale.categories}
+    return own | {written: label for written, label in spelling.items() if scale.admits(label)}
+
+
+def check_spelling(entry: Entry[Any], spelling: Mapping[str, str], guidelines: Sequence[Guideline], desk: Desk) -> None:
+    """Add a fault for every spelling that stands for no label of any guideline."""
+    labels = tuple(
+        dict.fromkeys(
+            label
+            for guideline in guidelines
+            for question in guideline.instrument.questions
+            for label in question.scale.categories
+        )
+    )
+    for written, label in spelling.items():
+        if labels and label not in labels:
+            near = did_you_mean(label, labels) or f"; labels are {', '.join(labels)}"
+            message = f"`{written}` is to mean `{label}`, which is a label of no guideline{near}"
+            desk.complaints.add(entry.fault("spelling", written, message=message))
+
+
+def reference_of(
+    entry: Entry[ReferenceShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
+) -> Reference | None:
+    """Return where the recorded final labels stand; None and faults where that is not clear."""
+    name = entry.shape.guideline or shelf.only()
+    if not name:
+        message = "`reference` needs `guideline`: the study has several or none"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+        return None
+    guideline = shelf.named(name, entry, "guideline")
+    if guideline is None:
+        return None
+    return Reference(column=entry.shape.column, guideline=name, spelling=spelling_of(guideline, spelling))
+
+
+def unfit_labels(
+    entry: Entry[Any], column: str, spelling: Mapping[str, str], rows: Sequence[Mapping[str, str]]
+) -> PlacedFault | None:
+    """Return a note on what a column holds that fits no label; None where everything fits."""
+    unfit = [text for row in rows if (text := row.get(column, "").strip()) and text not in spelling]
+    if not unfit:
+        return None
+    example = unfit[0] if len(unfit[0]) <= 40 else unfit[0][:37] + "..."
+    some = len(unfit) > 1
+    words = f"{len(unfit)} values of `{column}` fit" if some else f"1 value of `{column}` fits"
+    message = f'{words} no label and {"count" if some else "counts"} as unparseable, e.g. "{example}"'
+    return entry.fault("column", message=message, severity=Severity.NOTE)

@@ -1,0 +1,181 @@
+"""Applications as domain records, and the faults of how they are reached."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from theodolite.config.endpoints import url_problem
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.secret_shapes import is_variable_name
+from theodolite.config.shapes.applications import (
+    ApplicationShape,
+    AriaShape,
+    HttpShape,
+    PromptedModelShape,
+    PythonShape,
+    RecordedShape,
+)
+from theodolite.config.templates import place_of, syntax_problem, unfilled
+from theodolite.config.yaml_source import typed
+from theodolite.domain.application import (
+    Application,
+    AriaClass,
+    Claim,
+    Connection,
+    HttpEndpoint,
+    Mitigation,
+    PromptedModel,
+    PythonCallable,
+)
+from theodolite.domain.fault import Severity, did_you_mean
+
+A = TypeVar("A", bound=ApplicationShape)
+
+SLOTS = ("prompt", "session", "turn", "context", "history")
+"""Variables that an HTTP application's templates may hold."""
+
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
+_REPLY = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[\d+\]|\['[^']+'\]|\[\"[^\"]+\"\])*")
+
+
+def live_application(
+    entry: Entry[Any], desk: Desk, *, models: tuple[str, ...], environ: Mapping[str, str] | None
+) -> Application | None:
+    """Return a live application; None for a recorded one, which its file describes.
+
+    Args:
+        entry: The entry, of any kind.
+        desk: Takes the faults.
+        models: Names of the study's models.
+        environ: The environment, to see which keys are there.
+    """
+    shape, connection = entry.shape, None
+    if isinstance(shape, PromptedModelShape):
+        connection = _prompted(entry, shape, desk, models)
+    elif isinstance(shape, HttpShape):
+        connection = _http(entry, shape, desk, environ)
+    elif isinstance(shape, PythonShape):
+        connection = _callable(entry, shape, desk)
+    elif isinstance(shape, AriaShape):
+        connection = _aria(entry, shape, desk)
+    return None if connection is None else named(entry, entry.name, connection)
+
+
+def named(entry: Entry[A], name: str, connection: Connection) -> Application:
+    """Return an application with what every application says of itself."""
+    shape = entry.shape
+    declared = shape.mitigations or {}
+    pairs = declared.items() if isinstance(declared, dict) else ((item, "") for item in declared)
+    return Application(
+        name=name,
+        connection=connection,
+        description=shape.description,
+        claims=tuple(Claim(text=claim.text, kind=claim.kind, scripts=tuple(claim.scripts)) for claim in shape.claims),
+        mitigations=tuple(Mitigation(name=key, description=words) for key, words in pairs),
+        guardrails=shape.guardrails,
+    )
+
+
+def is_recorded(entry: Entry[Any]) -> bool:
+    """Tell whether an application's replies come from a file."""
+    return isinstance(entry.shape, RecordedShape)
+
+
+def _prompted(entry: Entry[Any], shape: PromptedModelShape, desk: Desk, models: tuple[str, ...]) -> PromptedModel:
+    if shape.model not in models:
+        words = f"application `{entry.name}` names a model `{shape.model}` that the study does not have"
+        message = words + (did_you_mean(shape.model, models) or _offers("models", models))
+        desk.complaints.add(entry.fault("model", message=message))
+    _check_template(entry, ("system",), shape.system, ("context",), desk)
+    texts = {name: desk.text(entry, "context", place, name=name) for place, name in enumerate(shape.context)}
+    return PromptedModel(
+        model=shape.model,
+        system=shape.system,
+        context={name: text for name, text in texts.items() if text is not None},
+    )
+
+
+def _offers(section: str, names: tuple[str, ...]) -> str:
+    return f"; `{section}` has {', '.join(names)}" if names else f"; `{section}` is empty"
+
+
+def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str, str] | None) -> HttpEndpoint:
+    problem = url_problem(shape.url)
+    if problem:
+        desk.complaints.add(entry.fault("url", message=problem))
+    body = typed(shape.body) if shape.body not in (None, "") else {}
+    texts = [(("url",), shape.url), *((("headers", key), value) for key, value in shape.headers.items())]
+    for keys, text in [*texts, *_texts(body, ("body",))]:
+        _check_template(entry, keys, text, SLOTS, desk)
+    if shape.reply != "text" and not _REPLY.fullmatch(shape.reply):
+        message = f"`reply` is `{shape.reply}`; expected a path such as `$.text` or `$.choices[0].text`, or `text`"
+        desk.complaints.add(entry.fault("reply", message=message))
+    _check_key(entry, shape.key, desk, environ)
+    return HttpEndpoint(
+        url=shape.url,
+        reply=shape.reply,
+        body=json.dumps(body, ensure_ascii=False),
+        method=shape.method,
+        headers=dict(shape.headers),
+        key=shape.key,
+        timeout_s=shape.timeout,
+    )
+
+
+def _check_key(entry: Entry[Any], key: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
+    if key and not is_variable_name(key) and set(key) != {"*"}:
+        message = "`key` must be the name of an environment variable; what stands here may be the key itself"
+        desk.complaints.add(entry.fault("key", message=f"{message} and is not repeated"))
+    elif key and environ is not None and not environ.get(key):
+        message = f"variable `{key}` is not set in this environment; it is needed before a run"
+        desk.complaints.add(entry.fault("key", message=message, severity=Severity.NOTE))
+
+
+def _texts(body: Any, keys: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(body, dict):
+        for key, value in body.items():
+            yield from _texts(value, (*keys, key))
+    elif isinstance(body, list):
+        for place, value in enumerate(body):
+            yield from _texts(value, (*keys, place))
+    elif isinstance(body, str):
+        yield keys, body
+
+
+def _check_template(
+    entry: Entry[Any], keys: tuple[str | int, ...], text: str, known: tuple[str, ...], desk: Desk
+) -> None:
+    problem = syntax_problem(text)
+    if problem:
+        desk.complaints.add(entry.fault(*keys, message=problem))
+    for variable in unfilled(text, known):
+        tail = did_you_mean(variable, known) or f"; known here: {', '.join(known)}"
+        message = f"{{{{ {variable} }}}} is filled by nothing{tail}"
+        desk.complaints.add(entry.fault(*keys, message=message, words=place_of(variable, text)))
+
+
+def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallable:
+    target, sha256 = shape.call, ""
+    if _FILE_TARGET.fullmatch(target):
+        path = desk.folder / target.rpartition(":")[0]
+        if path.is_file():
+            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        else:
+            name = target.rpartition(":")[0]
+            desk.complaints.add(entry.fault("call", message=desk.no_such_file(name)))
+    elif not _TARGET.fullmatch(target):
+        message = f"`call` is `{target}`; expected `module:function` or `file.py:function`"
+        desk.complaints.add(entry.fault("call", message=message))
+    return PythonCallable(target=target, sha256=sha256, timeout_s=shape.timeout)
+
+
+def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk) -> AriaClass:
+    if not _TARGET.fullmatch(shape.target):
+        message = f"`class` is `{shape.target}`; expected `module:Class`"
+        desk.complaints.add(entry.fault("class", message=message))
+    return AriaClass(target=shape.target, timeout_s=shape.timeout)

@@ -1,0 +1,163 @@
+"""Assembly: all entries of a study file become one `Study`, each section after those that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from theodolite.config import crosschecks
+from theodolite.config.annotators import (
+    GuidelineShelf,
+    check_spelling,
+    judge_of,
+    recorded_annotator,
+    reference_of,
+)
+from theodolite.config.applications import is_recorded, live_application
+from theodolite.config.endpoints import endpoint_of
+from theodolite.config.events import annotation_of, event_of, levels_of
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.packs import Pack, read_pack
+from theodolite.config.parts import Parts, dropped, section
+from theodolite.config.personas import check_meetings, group_of
+from theodolite.config.recordings import recorded_of
+from theodolite.config.scenarios import scenario_of
+from theodolite.config.shapes.base import Shape
+from theodolite.config.shapes.scenarios import ScenarioShape
+from theodolite.config.shapes.study import StudyShape
+from theodolite.config.shaping import shaped
+from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.risk import Risk
+from theodolite.domain.scenario import Scenario, Task
+from theodolite.domain.study import Budget, Sampling, Study
+
+S = TypeVar("S", bound=Shape)
+
+RECORDED = "recorded"
+"""Name of the scenario that recorded dialogues have where the study describes none."""
+
+
+def assemble(
+    entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None
+) -> tuple[Study | None, tuple[RecordedDialogue, ...]]:
+    """Return the study and its recordings; faults go to the desk.
+
+    Args:
+        entry: The study file.
+        desk: Where it lies, and what takes the faults.
+        environ: The environment, to see which keys are there.
+    """
+    pack = read_pack(entry, desk)
+    models = tuple(endpoint_of(model, desk, environ) for model in section(entry, "models"))
+    names = tuple(model.name for model in models) + dropped(entry, "models")
+    risks = _risks(entry, pack)
+    parts = Parts(entry=entry)
+    _read_testers(parts, pack, desk, names, risks)
+    _read_applications(parts, desk, names, environ)
+    shelf = GuidelineShelf({item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}, desk)
+    _read_labels(parts, shelf, desk, names)
+    event = event_of(entry, desk)
+    crosschecks.check_everything(parts, shelf, desk, models)
+    recordings = tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
+    shape = entry.shape
+    study = Study(
+        name=shape.study,
+        applications=tuple(parts.applications),
+        scenarios=_scenarios(parts),
+        title=shape.title,
+        about=shape.about,
+        series=shape.series,
+        models=models,
+        personas=tuple(reading.group for reading in parts.groups),
+        guidelines=shelf.read(),
+        annotators=tuple(parts.annotators),
+        reference=parts.reference,
+        groups=tuple(shape.groups),
+        risks=risks,
+        sampling=Sampling(seed=shape.sampling.seed, dialogues=shape.sampling.dialogues, repeats=shape.sampling.repeats),
+        budget=Budget(usd=shape.budget.usd, tokens=shape.budget.tokens, calls=shape.budget.calls),
+        pack=shape.pack,
+        levels=levels_of(shape),
+        annotation=annotation_of(shape),
+        event=event,
+    )
+    return study, recordings
+
+
+def _risks(entry: Entry[StudyShape], pack: Pack) -> tuple[Risk, ...]:
+    shapes = {item.name: item.shape for item in pack.risks} | dict(entry.shape.risks)
+    return tuple(
+        Risk(
+            name=name,
+            taxonomy=shape.taxonomy,
+            description=shape.description,
+            identified_by=shape.identified_by,
+        )
+        for name, shape in shapes.items()
+    )
+
+
+def _read_testers(parts: Parts, pack: Pack, desk: Desk, models: tuple[str, ...], risks: tuple[Risk, ...]) -> None:
+    own = [*_scenario_files(desk), *section(parts.entry, "scenarios")]
+    entries = _latest([*pack.scenarios, *own])
+    risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
+    parts.scenarios = [(scenario_of(item, desk, risks=risk_names), item) for item in entries]
+    groups = _latest([*pack.personas, *section(parts.entry, "personas")])
+    readings = [group_of(item, desk, models=models) for item in groups]
+    parts.groups = [reading for reading in readings if reading is not None]
+    known = (*(item.name for item in groups), *dropped(parts.entry, "personas"))
+    crosschecks.check_persona_names(parts.scenarios, known, desk)
+    if len(parts.groups) == len(known):
+        check_meetings(parts.groups, parts.scenarios, desk)
+
+
+def _scenario_files(desk: Desk) -> list[Entry[ScenarioShape]]:
+    """Return the scenarios that have a file of their own in `scenarios/`."""
+    entries = []
+    for path in sorted((desk.folder / "scenarios").glob("*.yaml")):
+        source = read_yaml(path.read_bytes(), path.relative_to(desk.folder).as_posix())
+        shape = shaped(source, ScenarioShape, owner=f"scenario `{path.stem}`") if source.content else None
+        desk.complaints.add(*source.faults)
+        if shape is not None:
+            entries.append(Entry(name=path.stem, shape=shape, source=source, path=()))
+    return entries
+
+
+def _latest(entries: Iterable[Entry[S]]) -> list[Entry[S]]:
+    """Return one entry for each name: the study's own takes the place of a pack's."""
+    return list({entry.name: entry for entry in entries}.values())
+
+
+def _read_applications(parts: Parts, desk: Desk, models: tuple[str, ...], environ: Mapping[str, str] | None) -> None:
+    for entry in section(parts.entry, "applications"):
+        if is_recorded(entry):
+            recorded = recorded_of(entry, desk)
+            parts.recorded.append((entry, recorded))
+            parts.applications += recorded.applications
+            continue
+        application = live_application(entry, desk, models=models, environ=environ)
+        if application is not None:
+            parts.applications.append(application)
+            parts.live.append(entry.name)
+
+
+def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...]) -> None:
+    entry, spelling = parts.entry, dict(parts.entry.shape.spelling)
+    shelf.broken |= set(dropped(entry, "guidelines"))
+    shelf.read_own()
+    people = [recorded_annotator(item, shelf, desk, spelling) for item in section(entry, "annotators")]
+    judges = [judge_of(item, shelf, desk, models) for item in section(entry, "judges")]
+    parts.annotators = [annotator for annotator in [*people, *judges] if annotator is not None]
+    if entry.shape.reference is not None:
+        named = Entry(name="reference", shape=entry.shape.reference, source=entry.source, path=("reference",))
+        parts.reference = reference_of(named, shelf, desk, spelling)
+    if not shelf.broken:
+        check_spelling(entry, spelling, shelf.read(), desk)
+
+
+def _scenarios(parts: Parts) -> tuple[Scenario, ...]:
+    scenarios = tuple(scenario for scenario, _ in parts.scenarios)
+    if scenarios or not parts.recorded:
+        return scenarios
+    return (Scenario(name=RECORDED, task=Task.CHAT),)

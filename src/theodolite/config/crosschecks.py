@@ -1,0 +1,225 @@
+"""Checks across sections: names that nobody defines, things that nobody uses, columns that no file has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from theodolite.config.annotators import GuidelineShelf, unfit_labels
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.parts import Parts, dropped, section
+from theodolite.config.personas import GroupReading, unused_columns
+from theodolite.config.shapes.applications import HttpShape
+from theodolite.config.shapes.scenarios import ScenarioShape
+from theodolite.config.templates import variables
+from theodolite.domain.annotator import RecordedLabels
+from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.scenario import Scenario
+
+Rows = Sequence[Mapping[str, str]]
+
+
+def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Sequence[ModelEndpoint]) -> None:
+    """Add everything that only shows when the whole study is looked at."""
+    _check_applications(parts, desk)
+    _check_testers(parts, desk)
+    _check_claims(parts, desk)
+    _check_annotator_names(parts, desk)
+    _check_label_columns(parts, desk)
+    _check_groups(parts, shelf.read(), desk)
+    _note_unused(parts, desk, models, shelf.read())
+    _note_prices(parts, desk, models)
+    _list_open_items(parts, desk)
+
+
+def check_persona_names(
+    scenarios: Iterable[tuple[Scenario, Entry[ScenarioShape]]], known: Sequence[str], desk: Desk
+) -> None:
+    """Add a fault for every persona group that a scenario names and nobody defines."""
+    for scenario, entry in scenarios:
+        for place, name in enumerate(scenario.personas):
+            if name not in known:
+                tail = did_you_mean(name, known) or "; name it under `personas`"
+                message = (
+                    f"scenario `{scenario.name}` names a persona group `{name}` that the study does not have{tail}"
+                )
+                desk.complaints.add(entry.fault("personas", place, message=message))
+
+
+def _check_applications(parts: Parts, desk: Desk) -> None:
+    if not parts.applications and not parts.recorded and not dropped(parts.entry, "applications"):
+        whole = ("applications",) in parts.entry.source.dropped
+        if not whole:
+            message = "the study names no application; name what is to be tested under `applications`"
+            desk.complaints.add(parts.entry.fault("study", message=message))
+    twice = [name for name, n in Counter(item.name for item in parts.applications).items() if n > 1]
+    for name in twice:
+        entry = _application_entry(parts, name)
+        message = f"two applications are called `{name}`; names in a recorded file count too"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _application_entry(parts: Parts, name: str) -> Entry[Any]:
+    entries = section(parts.entry, "applications")
+    return next((entry for entry in entries if entry.name == name), entries[-1])
+
+
+def _check_testers(parts: Parts, desk: Desk) -> None:
+    people = any(level.people for level in parts.entry.shape.levels.values())
+    for name in parts.live:
+        if not parts.scenarios and not dropped(parts.entry, "scenarios"):
+            entry = _application_entry(parts, name)
+            message = f"nobody speaks to application `{name}`: the study has no scenario"
+            desk.complaints.add(entry.fault(message=message, at_key=True))
+    groups = [reading.group.name for reading in parts.groups] + list(dropped(parts.entry, "personas"))
+    has_dropped_groups = len(section(parts.entry, "personas")) > len(parts.groups)
+    for scenario, entry in parts.scenarios:
+        met = [name for name in groups if not scenario.personas or name in scenario.personas]
+        if parts.live and not (scenario.scripts or met or people or has_dropped_groups):
+            message = f"nobody tests scenario `{scenario.name}`: it has no `scripts` and no personas meet it"
+            desk.complaints.add(entry.fault(message=message, at_key=True))
+        if met and not scenario.goal and not scenario.starter:
+            message = f"scenario `{scenario.name}` needs `goal`: personas meet it and must know what to reach"
+            desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _check_claims(parts: Parts, desk: Desk) -> None:
+    known = [script.key for scenario, _ in parts.scenarios for script in scenario.scripts]
+    for entry in section(parts.entry, "applications"):
+        for place, claim in enumerate(entry.shape.claims):
+            for number, key in enumerate(claim.scripts):
+                if key not in known:
+                    tail = did_you_mean(key, known)
+                    message = f"a claim of application `{entry.name}` names a script `{key}` that no scenario has{tail}"
+                    desk.complaints.add(entry.fault("claims", place, "scripts", number, message=message))
+
+
+def _check_annotator_names(parts: Parts, desk: Desk) -> None:
+    recorded = parts.entry.shape.annotators
+    for entry in section(parts.entry, "judges"):
+        if entry.name in recorded:
+            message = f"`{entry.name}` is a judge and an annotator; each needs its own name"
+            desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _check_label_columns(parts: Parts, desk: Desk) -> None:
+    tables = [recorded.table for _, recorded in parts.recorded if recorded.table is not None]
+    unread = len(tables) < len(parts.recorded)
+    columns = list(dict.fromkeys(column for table in tables for column in table.columns))
+    rows = [row for table in tables for row in table.rows]
+    named = section(parts.entry, "annotators")
+    if parts.entry.shape.reference is not None:
+        shape = parts.entry.shape.reference
+        named.append(Entry(name="reference", shape=shape, source=parts.entry.source, path=("reference",)))
+    for entry in named:
+        column = entry.shape.column
+        if not parts.recorded and not dropped(parts.entry, "applications"):
+            message = f"`{entry.name}` reads column `{column}`, but no application of the study is recorded"
+            desk.complaints.add(entry.fault("column", message=message))
+        elif column not in columns and not unread:
+            near = did_you_mean(column, columns) or f"; columns are {', '.join(columns)}"
+            files = ", ".join(table.file for table in tables)
+            desk.complaints.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
+        else:
+            _note_unfit(parts, entry, rows, desk)
+
+
+def _note_unfit(parts: Parts, entry: Entry[Any], rows: Rows, desk: Desk) -> None:
+    annotators = [item.labelling for item in parts.annotators if item.name == entry.name]
+    labelling = annotators[0] if annotators else None
+    spelling = labelling.spelling if isinstance(labelling, RecordedLabels) else None
+    if entry.name == "reference" and parts.reference is not None:
+        spelling = parts.reference.spelling
+    if spelling:
+        note = unfit_labels(entry, entry.shape.column, spelling, rows)
+        desk.complaints.add(*([note] if note else []))
+
+
+def _check_groups(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> None:
+    rows: list[Mapping[str, str]] = [
+        row for _, recorded in parts.recorded if recorded.table for row in recorded.table.rows
+    ]
+    rows += [row.values for reading in parts.groups for row in reading.group.rows]
+    unread = any(recorded.table is None for _, recorded in parts.recorded)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    if unread or len(section(parts.entry, "personas")) > len(parts.groups):
+        return
+    for place, name in enumerate(parts.entry.shape.groups):
+        if name not in columns:
+            near = did_you_mean(name, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
+            message = f"group `{name}` is a column of no recorded file and no persona rows{near}"
+            desk.complaints.add(parts.entry.fault("groups", place, message=message))
+    for entry in section(parts.entry, "guidelines"):
+        if any(guideline.name == entry.name for guideline in guidelines):
+            _check_among(entry, rows, columns, desk)
+
+
+def _check_among(entry: Entry[Any], rows: Rows, columns: Sequence[str], desk: Desk) -> None:
+    for name, rule in entry.shape.defects.items():
+        for column, value in rule.among.items():
+            values = {row.get(column, "") for row in rows}
+            if column not in columns:
+                near = did_you_mean(column, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
+                message = f"`among` of defect rule `{name}` names a column `{column}` that nothing has{near}"
+            elif value not in values:
+                near = did_you_mean(value, sorted(values))
+                message = f"no row has `{value}` in column `{column}`, so rule `{name}` would judge nothing{near}"
+            else:
+                continue
+            desk.complaints.add(entry.fault("defects", name, "among", column, message=message))
+
+
+def _note_unused(parts: Parts, desk: Desk, models: Sequence[ModelEndpoint], guidelines: Sequence[Guideline]) -> None:
+    shape = parts.entry.shape
+    used = {judge.model for judge in shape.judges.values()}
+    used |= {getattr(item.shape, "model", "") for item in section(parts.entry, "applications")}
+    used |= {reading.group.model for reading in parts.groups} | {item.model for item in shape.personas.values()}
+    for model in models:
+        if model.name not in used:
+            _note(parts.entry, ("models", model.name), f"model `{model.name}` is used by nothing", desk)
+    answered = {annotator.guideline for annotator in parts.annotators}
+    answered |= {parts.reference.guideline} if parts.reference else set()
+    people = any(level.people for level in shape.levels.values())
+    for guideline in guidelines:
+        if guideline.name in shape.guidelines and guideline.name not in answered and not people:
+            words = f"guideline `{guideline.name}` is answered by no judge and no annotator"
+            _note(parts.entry, ("guidelines", guideline.name), words, desk)
+    if not (shape.judges or shape.annotators or shape.reference or people):
+        words = "nobody labels the dialogues (no `judges`, no `annotators`), so there will be no rates"
+        _note(parts.entry, ("study",), words, desk)
+    for reading in parts.groups:
+        _note_unused_columns(parts, reading, guidelines, desk)
+
+
+def _note_unused_columns(parts: Parts, reading: GroupReading, guidelines: Sequence[Guideline], desk: Desk) -> None:
+    used = set(reading.used) | set(parts.entry.shape.groups)
+    used |= {column for guideline in guidelines for rule in guideline.defect_rules for column in rule.among}
+    for scenario, _ in parts.scenarios:
+        used |= variables(scenario.goal) | variables(scenario.starter)
+    unused_columns(reading, used, desk)
+
+
+def _note(entry: Entry[Any], keys: tuple[str, ...], message: str, desk: Desk) -> None:
+    desk.complaints.add(entry.fault(*keys, message=message, severity=Severity.NOTE, at_key=True))
+
+
+def _note_prices(parts: Parts, desk: Desk, models: Sequence[ModelEndpoint]) -> None:
+    unpriced = [model.name for model in models if model.url and model.price is None]
+    if parts.entry.shape.budget.usd is not None and unpriced:
+        names = ", ".join(f"`{name}`" for name in unpriced)
+        message = f"no price is known for {names}, so the budget cannot count {'its' if len(unpriced) == 1 else 'their'} calls"
+        fault = parts.entry.fault("budget", message=f"{message}; state `price`", severity=Severity.NOTE, at_key=True)
+        desk.complaints.add(fault)
+
+
+def _list_open_items(parts: Parts, desk: Desk) -> None:
+    """List what is still to be done before people take part."""
+    if not any(level.people for level in parts.entry.shape.levels.values()):
+        return
+    for entry in section(parts.entry, "applications"):
+        if isinstance(entry.shape, HttpShape):
+            message = f"`{entry.name}` was never called; try theodolite check-application"
+            desk.complaints.add(entry.fault(message=message, severity=Severity.OPEN, at_key=True))

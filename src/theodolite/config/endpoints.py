@@ -1,0 +1,102 @@
+"""Models as domain records: addresses, keys by name, prices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.prices import known_price
+from theodolite.config.secret_shapes import is_variable_name
+from theodolite.config.shapes.study import ModelShape, PriceShape
+from theodolite.config.yaml_source import Scalar, typed
+from theodolite.domain.fault import Severity
+from theodolite.domain.model import ModelEndpoint, Price
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str] | None) -> ModelEndpoint:
+    """Return the model that an entry describes; what is wrong with it becomes faults.
+
+    Args:
+        entry: The entry.
+        desk: Takes the faults.
+        environ: The environment, to see which keys are there; None where nobody asks.
+    """
+    shape = entry.shape
+    if shape.url:
+        check_url(entry, "url", url=shape.url, desk=desk)
+    check_key(entry, key=shape.key, desk=desk, environ=environ)
+    return ModelEndpoint(
+        name=entry.name,
+        url=shape.url.rstrip("/"),
+        model=shape.name,
+        key=shape.key,
+        params=_params(entry, desk),
+        script=tuple(str(line) for line in shape.script),
+        price=_price(entry, shape.price, desk) if shape.price else known_price(shape.url, shape.name),
+        parallel=shape.parallel,
+        timeout_s=shape.timeout,
+        attempts=shape.attempts,
+    )
+
+
+def url_problem(url: str) -> str:
+    """Return what is wrong with an address; templates in it may stand for anything."""
+    plain = _TEMPLATE.sub("x", url)
+    try:
+        parts = urlsplit(plain)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return f"`{url}` is no address: the port must be a number up to 65535"
+    if parts.scheme not in {"http", "https"}:
+        return f"`{url}` is no address; it must begin with http:// or https://"
+    if not host or re.search(r"\s", plain):
+        return f"`{url}` is no address: {'it names no host' if not host else 'it holds a space'}"
+    return ""
+
+
+def check_url(entry: Entry[ModelShape], *keys: str, url: str, desk: Desk) -> None:
+    """Add a fault where an address is none."""
+    problem = url_problem(url)
+    if problem:
+        desk.complaints.add(entry.fault(*keys, message=problem))
+
+
+def check_key(entry: Entry[ModelShape], *, key: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
+    """Add a fault where a key was pasted, and a note where its variable is not set."""
+    if not key or getattr(key, "tag", "") == "secret" or set(key) == {"*"}:
+        return
+    if not is_variable_name(key):
+        message = (
+            "`key` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
+            " may be the key itself and is not repeated"
+        )
+        desk.complaints.add(entry.fault("key", message=message))
+    elif environ is not None and not environ.get(key):
+        message = f"variable `{key}` is not set in this environment; it is needed before a run"
+        desk.complaints.add(entry.fault("key", message=message, severity=Severity.NOTE))
+
+
+def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, str | int | float | bool]:
+    kept: dict[str, str | int | float | bool] = {}
+    for name, value in entry.shape.params.items():
+        plain = typed(value) if isinstance(value, Scalar | dict | list) else value
+        if isinstance(plain, str | int | float | bool):
+            kept[name] = plain
+        else:
+            message = (
+                f"`{name}` of `params` is {'empty' if plain is None else 'not one value'}; expected a text or a number"
+            )
+            desk.complaints.add(entry.fault("params", name, message=message))
+    return kept
+
+
+def _price(entry: Entry[ModelShape], shape: PriceShape, desk: Desk) -> Price:
+    if shape.as_of and not _DAY.fullmatch(shape.as_of):
+        message = f"`as_of` is `{shape.as_of}`; expected a day, e.g. 2026-10-01"
+        desk.complaints.add(entry.fault("price", "as_of", message=message))
+    return Price(input_usd=shape.input, output_usd=shape.output, as_of=shape.as_of)

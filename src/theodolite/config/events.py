@@ -1,0 +1,92 @@
+"""Events as domain records: levels, times, consent."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import available_timezones
+
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.places import PlacedFault
+from theodolite.config.scenarios import LEVELS
+from theodolite.config.shapes.study import StudyShape
+from theodolite.config.shipped import shipped_bytes
+from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
+from theodolite.domain.fault import Severity, did_you_mean
+
+_SAMPLES = ("starters/consent.md", "packs/aria/tv-spoilers/consent.md")
+
+
+def levels_of(shape: StudyShape) -> tuple[LevelPlan, ...]:
+    """Return what each level of testing is to hold, in the order of the file."""
+    return tuple(
+        LevelPlan(
+            level=LEVELS[name],
+            people=level.people,
+            sessions=level.sessions,
+            minutes=level.minutes,
+            repeats=level.repeats,
+        )
+        for name, level in shape.levels.items()
+    )
+
+
+def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
+    """Return how people's annotation is organised, where the study says it."""
+    plan = shape.annotation
+    if plan is None:
+        return None
+    return AnnotationProcess(passes=plan.passes, route=plan.route, quality_check=plan.quality_check)
+
+
+def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:
+    """Return when and how people take part; None where none do."""
+    shape = entry.shape
+    n_people = sum(level.people for level in shape.levels.values())
+    if shape.event is None and not n_people and not shape.consent:
+        return None
+    opens, closes, zone = (
+        ("", "", "UTC")
+        if shape.event is None
+        else (
+            shape.event.opens,
+            shape.event.closes,
+            shape.event.zone,
+        )
+    )
+    _check_times(entry, desk, opens, closes, zone)
+    consent = desk.text(entry, "consent", name=shape.consent) if shape.consent else None
+    if n_people:
+        _check_consent(entry, desk, consent)
+    return Event(
+        opens=opens, closes=closes, zone=zone, assign=shape.assign, consent=consent or "", contact=shape.contact
+    )
+
+
+def _check_times(entry: Entry[StudyShape], desk: Desk, opens: str, closes: str, zone: str) -> None:
+    moments = {}
+    for key, text in (("opens", opens), ("closes", closes)):
+        try:
+            moments[key] = datetime.fromisoformat(text).replace(tzinfo=None) if text else None
+        except ValueError:
+            message = f"`{key}` of the event is `{text}`; expected a local time, e.g. 2026-03-02T09:00"
+            desk.complaints.add(entry.fault("event", key, message=message))
+    begin, end = moments.get("opens"), moments.get("closes")
+    if begin and end and end <= begin:
+        message = f"the event closes at {closes}, before it opens at {opens}"
+        desk.complaints.add(entry.fault("event", "closes", message=message))
+    zones = available_timezones()
+    if zones and zone not in zones:
+        near = did_you_mean(zone, zones)
+        message = f"time zone `{zone}` is not known{near or '; expected a name such as Europe/Berlin'}"
+        desk.complaints.add(entry.fault("event", "zone", message=message))
+
+
+def _check_consent(entry: Entry[StudyShape], desk: Desk, consent: str | None) -> None:
+    if not entry.shape.consent:
+        message = "no consent text is named (`consent: consent.md`); needed before people are invited"
+        desk.complaints.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
+        return
+    samples = [raw.decode("utf-8").strip() for path in _SAMPLES if (raw := shipped_bytes(path)) is not None]
+    if consent is not None and consent.strip() in samples:
+        message = "still the sample text; needed before people are invited"
+        desk.complaints.add(PlacedFault(file=entry.shape.consent, message=message, severity=Severity.OPEN))

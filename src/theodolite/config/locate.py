@@ -1,0 +1,43 @@
+"""Where a study is: a file, or a folder that holds one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from theodolite.config.places import PlacedFault
+from theodolite.config.tables import unreadable
+
+USUAL = "study.yaml"
+"""What a study's file is called where it is not said."""
+
+
+def study_file(path: Path) -> Path | PlacedFault:
+    """Return the file of a study, or why there is none.
+
+    Args:
+        path: A file, or a folder with `study.yaml` or a single other YAML file.
+    """
+    if not path.is_dir():
+        return path if path.exists() else PlacedFault(file=str(path), message="there is no such file or folder")
+    for name in (USUAL, "study.yml"):
+        if (path / name).is_file():
+            return path / name
+    others = sorted(place for place in path.iterdir() if place.suffix in {".yaml", ".yml"} and place.is_file())
+    if len(others) == 1:
+        return others[0]
+    if not others:
+        return PlacedFault(
+            file=str(path), message=f"this folder holds no `{USUAL}`; write one with  theodolite init {path}"
+        )
+    names = ", ".join(place.name for place in others)
+    return PlacedFault(
+        file=str(path), message=f"this folder holds several YAML files and no `{USUAL}`; name one of {names}"
+    )
+
+
+def read_file(path: Path) -> bytes | PlacedFault:
+    """Return a file's bytes, or why it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        return PlacedFault(file=path.name, message=f"cannot be read: {unreadable(error)}")

@@ -1,0 +1,160 @@
+"""Look-up: a name is searched in the study file, then in its folder, then among the shipped resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from theodolite.config import yaml_source
+from theodolite.config.places import Complaints, PlacedFault
+from theodolite.config.shapes.base import Shape
+from theodolite.config.shaping import shaped
+from theodolite.config.shipped import shipped_bytes, shipped_names
+from theodolite.config.tables import Table, decoded, read_table, unreadable
+from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.domain.fault import Fault, Severity, did_you_mean
+
+S = TypeVar("S", bound=Shape)
+
+SHIPPED = "shipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Where a name was found that the study file itself does not define.
+
+    Attributes:
+        noun: What it names, e.g. `guideline` or `persona template`.
+        name: The name.
+        edition: Edition that its author gave it; may be empty.
+        where: `shipped`, or a path in the study's folder.
+    """
+
+    noun: str
+    name: str
+    edition: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Generic[S]):
+    """One entry of a file with the place that it comes from.
+
+    Attributes:
+        name: Its name.
+        shape: What it holds.
+        source: The file.
+        path: Where in the file.
+    """
+
+    name: str
+    shape: S
+    source: YamlSource
+    path: yaml_source.Path
+
+    def fault(
+        self,
+        *keys: str | int,
+        message: str,
+        words: str = "",
+        severity: Severity = Severity.FAULT,
+        at_key: bool = False,
+    ) -> PlacedFault:
+        """Return a fault at a key of this entry."""
+        return self.source.place(
+            Fault(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """What reading one study needs at hand: its folder, what was found and what is wrong.
+
+    Attributes:
+        folder: The study's folder.
+        pack: Folder of the scenario pack among the shipped resources; empty for none.
+        complaints: Faults, notes and open items so far.
+        found: Names that were found outside of the study file.
+        tables: Tables that have been read, by name.
+    """
+
+    folder: Path
+    pack: str = ""
+    complaints: Complaints = field(default_factory=Complaints)
+    found: list[Found] = field(default_factory=list)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:
+        """Return a file's text; None and a fault where it cannot be read."""
+        path = self.folder / name
+        try:
+            if path.is_file():
+                return decoded(path.read_bytes())[0]
+        except OSError as error:
+            self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
+            return None
+        shipped = shipped_bytes(f"{self.pack}/{name}") if self.pack else None
+        if shipped is not None:
+            return shipped.decode("utf-8")
+        self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
+        return None
+
+    def table(self, entry: Entry[S], *keys: str | int, name: str) -> Table | None:
+        """Return a file's rows, read once; None and faults where there are none."""
+        if name not in self.tables:
+            places = [self.folder / name, self.folder / "parameters" / name]
+            path = next((place for place in places if place.is_file()), None)
+            if path is None:
+                self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
+                return None
+            self.tables[name] = read_table(path, path.relative_to(self.folder).as_posix())
+            self.complaints.add(*self.tables[name].faults)
+        table = self.tables[name]
+        return table if table.columns else None
+
+    def no_such_file(self, name: str) -> str:
+        """Return what to say of a file that is not there, with the likeliest other."""
+        try:
+            present = [place.name for place in self.folder.iterdir() if place.is_file()]
+        except OSError:
+            present = []
+        return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"
+
+    def shaped_file(self, folder: str, name: str, shape: type[S], noun: str) -> Entry[S] | None:
+        """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
+        path = self.folder / folder / f"{name}.yaml"
+        if path.is_file():
+            file = path.relative_to(self.folder).as_posix()
+            return self._shape(path.read_bytes(), file, name, shape, noun, where=file)
+        shipped = shipped_bytes(f"{folder}/{name}.yaml")
+        if shipped is None:
+            return None
+        return self._shape(shipped, f"{folder}/{name}.yaml", name, shape, noun, where=SHIPPED)
+
+    def _shape(self, raw: bytes, file: str, name: str, shape: type[S], noun: str, *, where: str) -> Entry[S] | None:
+        source = read_yaml(raw, file)
+        content = None if source.faults and not source.content else shaped(source, shape, owner=f"{noun} `{name}`")
+        self.complaints.add(*source.faults)
+        if content is None:
+            return None
+        edition = str(getattr(content, "edition", ""))
+        self.found.append(Found(noun=noun, name=name, edition=edition, where=where))
+        return Entry(name=name, shape=content, source=source, path=())
+
+    def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the names that a folder offers, the study's own and the shipped ones."""
+        own = self.folder / folder
+        names = [path.name.removesuffix(suffix) for path in _files(own) if path.name.endswith(suffix)]
+        return tuple(dict.fromkeys([*sorted(names), *shipped_names(folder, suffix)]))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from (path for path in folder.iterdir() if path.is_file())
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words in one line, separated by commas."""
+    return ", ".join(words)

@@ -1,0 +1,66 @@
+"""Packs: scenarios, personas, guidelines and risks that several studies share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from theodolite.config.lookup import SHIPPED, Desk, Entry, Found
+from theodolite.config.shapes.guidelines import GuidelineShape
+from theodolite.config.shapes.scenarios import PersonasShape, ScenarioShape
+from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape
+from theodolite.config.shaping import shaped
+from theodolite.config.shipped import shipped, shipped_bytes
+from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.domain.fault import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pack:
+    """The entries of a pack, with the places that they come from."""
+
+    scenarios: tuple[Entry[ScenarioShape], ...] = ()
+    personas: tuple[Entry[PersonasShape], ...] = ()
+    guidelines: tuple[Entry[GuidelineShape], ...] = ()
+    risks: tuple[Entry[RiskShape], ...] = ()
+
+
+def pack_names() -> tuple[str, ...]:
+    """Return the names of all shipped packs, e.g. `aria/tv-spoilers`."""
+    root = shipped("packs")
+    if not root.is_dir():
+        return ()
+    families = [family for family in root.iterdir() if family.is_dir()]
+    return tuple(
+        sorted(f"{family.name}/{pack.name}" for family in families for pack in family.iterdir() if pack.is_dir())
+    )
+
+
+def read_pack(entry: Entry[StudyShape], desk: Desk) -> Pack:
+    """Return the pack that a study builds on; an empty one where it builds on none."""
+    name = entry.shape.pack
+    if not name:
+        return Pack()
+    raw = shipped_bytes(f"packs/{name}/pack.yaml") if name in pack_names() else None
+    if raw is None:
+        tail = did_you_mean(name, pack_names()) or f"; known here: {', '.join(pack_names())}"
+        desk.complaints.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
+        return Pack()
+    source = read_yaml(raw, f"{name}/pack.yaml")
+    shape = shaped(source, PackShape, owner=f"pack `{name}`")
+    desk.complaints.add(*source.faults)
+    if shape is None:
+        return Pack()
+    desk.pack = f"packs/{name}"
+    desk.found.append(Found(noun="scenario pack", name=name, edition=shape.edition, where=SHIPPED))
+    return Pack(
+        scenarios=tuple(_entries(source, "scenarios", shape.scenarios)),
+        personas=tuple(_entries(source, "personas", shape.personas)),
+        guidelines=tuple(_entries(source, "guidelines", shape.guidelines)),
+        risks=tuple(_entries(source, "risks", shape.risks)),
+    )
+
+
+def _entries(source: YamlSource, section: str, shapes: Mapping[str, Any]) -> list[Entry[Any]]:
+    return [Entry(name=name, shape=shape, source=source, path=(section, name)) for name, shape in shapes.items()]

@@ -1,0 +1,42 @@
+"""Parts: what has been read of a study, for the checks that look across its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from theodolite.config.lookup import Entry
+from theodolite.config.personas import GroupReading
+from theodolite.config.recordings import Recorded
+from theodolite.config.shapes.scenarios import ScenarioShape
+from theodolite.config.shapes.study import StudyShape
+from theodolite.domain.annotator import Annotator
+from theodolite.domain.application import Application
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Reference
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """What has been read of a study so far, for the checks that look across sections."""
+
+    entry: Entry[StudyShape]
+    applications: list[Application] = field(default_factory=list)
+    live: list[str] = field(default_factory=list)
+    recorded: list[tuple[Entry[Any], Recorded]] = field(default_factory=list)
+    scenarios: list[tuple[Scenario, Entry[ScenarioShape]]] = field(default_factory=list)
+    groups: list[GroupReading] = field(default_factory=list)
+    annotators: list[Annotator] = field(default_factory=list)
+    reference: Reference | None = None
+
+
+def section(entry: Entry[StudyShape], name: str) -> list[Entry[Any]]:
+    """Return the entries of one section of the study file."""
+    entries: Mapping[str, Any] = getattr(entry.shape, name)
+    return [Entry(name=key, shape=shape, source=entry.source, path=(name, key)) for key, shape in entries.items()]
+
+
+def dropped(entry: Entry[StudyShape], name: str) -> tuple[str, ...]:
+    """Return the names of a section's entries that could not be read; naming them is no further fault."""
+    return tuple(str(path[1]) for path in entry.source.dropped if len(path) == 2 and path[0] == name)

@@ -1,0 +1,244 @@
+"""Personas as domain records: templates, the rows that fill them, and whether the two fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from theodolite.config.lookup import SHIPPED, Desk, Entry, Found
+from theodolite.config.places import PlacedFault
+from theodolite.config.shapes.scenarios import PersonasShape
+from theodolite.config.shipped import shipped_bytes
+from theodolite.config.tables import decoded
+from theodolite.config.templates import place_of, syntax_problem, unfilled, variables
+from theodolite.config.yaml_source import Spot, YamlSource
+from theodolite.domain.fault import Fault, Severity, did_you_mean
+from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
+from theodolite.domain.scenario import Scenario
+
+ALWAYS_FILLED = ("goal", "scenario", "task", "turns")
+"""Variables that every persona template may hold beside its row's columns."""
+
+_FRONT = re.compile(r"\A---\n(?P<head>.*?)\n---\n", re.DOTALL)
+_EDITION = re.compile(r"^edition:\s*[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
+_SUFFIXES = (".md", ".txt", ".j2", ".jinja")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReading:
+    """A persona group and what the checks of the whole study need to know of it.
+
+    Attributes:
+        group: The group.
+        entry: Where the study names it.
+        rows_name: What messages call its rows, e.g. `customers.csv`.
+        columns: Columns of its rows.
+        used: Columns that the template wants.
+    """
+
+    group: PersonaGroup
+    entry: Entry[PersonasShape]
+    rows_name: str
+    columns: tuple[str, ...]
+    used: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TemplateText:
+    template: PersonaTemplate
+    source: YamlSource | None
+    where: str
+
+
+def group_of(entry: Entry[PersonasShape], desk: Desk, *, models: tuple[str, ...]) -> GroupReading | None:
+    """Return the persona group that an entry describes; None and faults where it describes none."""
+    if entry.shape.model not in models:
+        message = f"persona group `{entry.name}` names a model `{entry.shape.model}` that the study does not have"
+        desk.complaints.add(entry.fault("model", message=message + did_you_mean(entry.shape.model, models)))
+    text = _template(entry, desk)
+    rows = _rows(entry, desk)
+    if text is None or rows is None:
+        return None
+    rows_name, columns, parameters = rows
+    _check_template(entry, desk, text, rows_name, columns)
+    example = _is_example(entry, desk)
+    if example:
+        message = f"still the {len(parameters)} example rows; the report will say so"
+        desk.complaints.add(PlacedFault(file=rows_name, message=message, severity=Severity.NOTE))
+    group = PersonaGroup(
+        name=entry.name, template=text.template, rows=parameters, model=entry.shape.model, example=example
+    )
+    used = variables(text.template.text)
+    return GroupReading(group=group, entry=entry, rows_name=rows_name, columns=columns, used=used)
+
+
+def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
+    name = entry.shape.template
+    if "{{" in name or "\n" in name or " " in name.strip():
+        return _TemplateText(template=PersonaTemplate(name=entry.name, text=name), source=None, where="")
+    path = _template_path(desk.folder, name)
+    if path is not None:
+        file = path.relative_to(desk.folder).as_posix()
+        return _read_template(desk, decoded(path.read_bytes())[0], name, file, where=file)
+    raw = shipped_bytes(f"personas/{name}.md")
+    if raw is not None:
+        return _read_template(desk, raw.decode("utf-8"), name, f"personas/{name}.md", where=SHIPPED)
+    known = desk.names_in("personas", ".md")
+    tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
+    message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
+    desk.complaints.add(entry.fault("template", message=message))
+    return None
+
+
+def _template_path(folder: Path, name: str) -> Path | None:
+    names = [name] if name.endswith(_SUFFIXES) else [name + suffix for suffix in _SUFFIXES]
+    places = [place for file in names for place in (folder / "personas" / file, folder / file)]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _read_template(desk: Desk, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
+    raw = raw.replace("\r\n", "\n")
+    front = _FRONT.match(raw)
+    edition = _EDITION.search(front["head"]) if front else None
+    template = PersonaTemplate(
+        name=Path(name).stem if name.endswith(_SUFFIXES) else name,
+        text=raw[front.end() :].strip() if front else raw.strip(),
+        edition=edition[1] if edition else "",
+        shipped=where == SHIPPED,
+    )
+    desk.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
+    lines = raw.split("\n")
+    source = YamlSource(file=file, lines=lines, values={(): Spot(line=1, column=1, width=1)})
+    return _TemplateText(template=template, source=source, where=where)
+
+
+def _rows(entry: Entry[PersonasShape], desk: Desk) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]] | None:
+    """Return what messages call the rows, their columns, and the rows."""
+    form = entry.shape.rows
+    if form is None:
+        return "the persona group", (), (ParameterRow(values={}),)
+    if not isinstance(form, str):
+        return _inline_rows(entry, desk, form)
+    table = desk.table(entry, "rows", name=form)
+    if table is None:
+        return None
+    if not table.rows and not table.faults:
+        desk.complaints.add(entry.fault("rows", message=f"`{table.file}` has column names and no rows"))
+    rows = tuple(ParameterRow(values=row, line=line) for row, line in zip(table.rows, table.lines, strict=True))
+    return table.file, table.columns, rows
+
+
+def _inline_rows(
+    entry: Entry[PersonasShape], desk: Desk, form: Sequence[Mapping[str, str]]
+) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]]:
+    columns = tuple(dict.fromkeys(column for row in form for column in row))
+    for place, row in enumerate(form):
+        missing = [column for column in columns if column not in row]
+        if missing:
+            words = f"row {place + 1} of persona group `{entry.name}` lacks {', '.join(missing)}; other rows have it"
+            desk.complaints.add(entry.fault("rows", place, message=words))
+    if not form:
+        desk.complaints.add(entry.fault("rows", message=f"persona group `{entry.name}` has no rows"))
+    lines = [
+        entry.source.place(Fault(path=(*entry.path, "rows", place), message="")).line for place in range(len(form))
+    ]
+    rows = tuple(ParameterRow(values=dict(row), line=line) for row, line in zip(form, lines, strict=True))
+    return "the rows", columns, rows
+
+
+def _check_template(
+    entry: Entry[PersonasShape], desk: Desk, text: _TemplateText, rows_name: str, columns: tuple[str, ...]
+) -> None:
+    template = text.template
+    problem = syntax_problem(template.text)
+    if problem:
+        desk.complaints.add(_template_fault(entry, text, problem, ""))
+    for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
+        message = f"{{{{ {variable} }}}} {unfilled_words(variable, rows_name, columns)}"
+        desk.complaints.add(_template_fault(entry, text, message, place_of(variable, template.text)))
+
+
+def unfilled_words(variable: str, rows_name: str, columns: Iterable[str]) -> str:
+    """Say of a variable that nothing fills it, and what the rows do have."""
+    has = ", ".join(columns)
+    return (
+        f"is filled by nothing; {rows_name} has {has}" if has else f"is filled by nothing; {rows_name} has no columns"
+    )
+
+
+def _template_fault(entry: Entry[PersonasShape], text: _TemplateText, message: str, words: str) -> PlacedFault:
+    if text.source is None or text.where == SHIPPED:
+        of = "" if text.source is None else f" (persona template `{text.template.name}`, shipped)"
+        return entry.fault("template", message=message + of, words=words)
+    return text.source.place(Fault(path=(), message=message, words=words))
+
+
+def _is_example(entry: Entry[PersonasShape], desk: Desk) -> bool:
+    form = entry.shape.rows
+    if not isinstance(form, str) or form not in desk.tables:
+        return False
+    shipped = shipped_bytes("starters/customers.csv")
+    if shipped is None:
+        return False
+    rows = [tuple(row.values()) for row in desk.tables[form].rows]
+    example = [tuple(line.split(",", 1)) for line in shipped.decode("utf-8").splitlines()[1:]]
+    return [tuple(row) for row in rows] == [(name, wish.strip('"')) for name, wish in example]
+
+
+def check_meetings(readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry]], desk: Desk) -> None:
+    """Check goals and first prompts against the rows of the personas that meet them."""
+    used: dict[str, set[str]] = {reading.group.name: set(reading.used) for reading in readings}
+    for scenario, entry in scenarios:
+        met = [reading for reading in readings if not scenario.personas or reading.group.name in scenario.personas]
+        for key in ("goal", "starter"):
+            wanted = variables(getattr(scenario, key))
+            _check_slots(scenario, entry, key, met, desk)
+            for reading in met:
+                used[reading.group.name] |= wanted
+    for reading in readings:
+        _check_duplicates(reading, used[reading.group.name], desk)
+
+
+def _check_slots(scenario: Scenario, entry: Entry, key: str, met: Sequence[GroupReading], desk: Desk) -> None:
+    text = getattr(scenario, key)
+    for reading in met:
+        for variable in unfilled(text, reading.columns):
+            message = f"{{{{ {variable} }}}} {unfilled_words(variable, reading.rows_name, reading.columns)}"
+            desk.complaints.add(entry.fault(key, message=message, words=place_of(variable, text)))
+    if not met:
+        for variable in unfilled(text, ()):
+            message = f"{{{{ {variable} }}}} is filled by nothing; no personas meet scenario `{scenario.name}`"
+            desk.complaints.add(entry.fault(key, message=message, words=place_of(variable, text)))
+
+
+def _check_duplicates(reading: GroupReading, used: set[str], desk: Desk) -> None:
+    """Say which rows give the same persona once everything is filled in."""
+    columns = [column for column in reading.columns if column in used]
+    first: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(reading.group.rows, start=1):
+        filled = tuple(row.values.get(column, "").strip() for column in columns)
+        if filled in first:
+            message = f"equals row {first[filled]} once filled in: one persona would count twice"
+            desk.complaints.add(_row_fault(reading, number - 1, row, message))
+        first.setdefault(filled, number)
+
+
+def _row_fault(reading: GroupReading, place: int, row: ParameterRow, message: str) -> PlacedFault:
+    if isinstance(reading.entry.shape.rows, str):
+        return PlacedFault(file=reading.rows_name, line=row.line, message=message)
+    return reading.entry.fault("rows", place, message=f"row {place + 1} {message}")
+
+
+def unused_columns(reading: GroupReading, used: Iterable[str], desk: Desk) -> None:
+    """Add a note for every column that nothing uses."""
+    unused = [column for column in reading.columns if column not in set(used)]
+    if not unused or reading.entry.shape.rows is None:
+        return
+    words = f"column{'' if len(unused) == 1 else 's'} {', '.join(f'`{column}`' for column in unused)}"
+    message = f"{words} used by nothing: no template, goal, first prompt or group names {'it' if len(unused) == 1 else 'them'}"
+    if isinstance(reading.entry.shape.rows, str):
+        desk.complaints.add(PlacedFault(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE))
+    else:
+        desk.complaints.add(reading.entry.fault("rows", message=message, severity=Severity.NOTE))

@@ -1,0 +1,109 @@
+"""Places: faults with file, line and column, and how people are shown them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from theodolite.domain.fault import Severity
+
+_WIDTH = 78
+_RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedFault:
+    """A fault and where it stands.
+
+    Attributes:
+        file: Path as the user would write it, relative to the study's folder.
+        message: What came, what was expected, what to do.
+        line: Line from 1; 0 where the file as a whole is meant.
+        column: Column from 1; 0 where the line as a whole is meant.
+        width: Characters that are meant; count.
+        severity: Whether it stops the study.
+        excerpt: The line itself, secrets struck out; empty where it helps nobody.
+    """
+
+    file: str
+    message: str
+    line: int = 0
+    column: int = 0
+    width: int = 1
+    severity: Severity = Severity.FAULT
+    excerpt: str = ""
+
+    @property
+    def place(self) -> str:
+        """`file`, `file:line`, or for faults `file:line:column`."""
+        column = self.column if self.severity is Severity.FAULT else 0
+        numbers = [str(number) for number in (self.line, column) if number]
+        return ":".join([self.file, *numbers])
+
+    @property
+    def words(self) -> str:
+        """The message with the severity in front where it is no fault."""
+        return self.message if self.severity is Severity.FAULT else f"{self.severity.value}: {self.message}"
+
+
+@dataclass(slots=True)
+class Complaints:
+    """Everything that was found wrong so far, in no order; `first` is the file that is shown first."""
+
+    first: str = ""
+    placed: list[PlacedFault] = field(default_factory=list)
+
+    def add(self, *faults: PlacedFault) -> None:
+        """Keep faults, each once."""
+        self.placed.extend(fault for fault in faults if fault not in self.placed)
+
+    def in_order(self) -> tuple[PlacedFault, ...]:
+        """Return the worst first, then in the order of the files."""
+        files = list(dict.fromkeys([self.first, *(fault.file for fault in self.placed)]))
+
+        def rank(fault: PlacedFault) -> tuple[int, bool, int, int, int]:
+            return _RANK[fault.severity], fault.line > 0, files.index(fault.file), fault.line, fault.column
+
+        return tuple(sorted(self.placed, key=rank))
+
+
+def render_faults(faults: Sequence[PlacedFault], *, limit: int | None = 20, color: bool = False) -> str:
+    """Return the faults as a terminal shows them, with a count where something must be mended.
+
+    Args:
+        faults: What was found, worst first.
+        limit: Faults that are shown at most; None for all.
+        color: Whether the terminal understands colours.
+    """
+    shown = list(faults if limit is None else faults[:limit])
+    longest = max((len(fault.place) for fault in shown), default=0)
+    width = max(longest + 2, min(longest + 3, 18))
+    lines: list[str] = []
+    for number, fault in enumerate(shown):
+        lines.append(f"{fault.place:<{width}}{fault.words}")
+        if number == 0 and fault.excerpt and fault.column and fault.severity is Severity.FAULT:
+            lines += _excerpt(fault, color=color)
+    if len(shown) < len(faults):
+        lines.append(f"and {len(faults) - len(shown)} more (--all)")
+    return "\n".join([*lines, *_closing(faults)])
+
+
+def _closing(faults: Sequence[PlacedFault]) -> list[str]:
+    n_faults = sum(fault.severity is Severity.FAULT for fault in faults)
+    if not n_faults:
+        return []
+    return [f"{n_faults} fault{'' if n_faults == 1 else 's'}. Nothing was run, nothing was sent."]
+
+
+def _excerpt(fault: PlacedFault, *, color: bool) -> list[str]:
+    """Show the line with carets under the words that are meant, cut to the terminal's width."""
+    room = _WIDTH - 8
+    start = max(0, fault.column - 1 + fault.width - room + 3) if fault.column + fault.width > room else 0
+    text = fault.excerpt[start:].replace("\t", " ")
+    if len(text) > room:
+        text = text[: room - 3] + "..."
+    indent = " " * (fault.column - 1 - start)
+    carets = "^" * max(1, min(fault.width, room - len(indent)))
+    if color:
+        carets = f"\x1b[31m{carets}\x1b[0m"
+    return [f"{fault.line:>5} | {text}", f"      | {indent}{carets}"]

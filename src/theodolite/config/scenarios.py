@@ -1,0 +1,77 @@
+"""Scenarios as domain records: source material, scripts, instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.shapes.base import as_list
+from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
+from theodolite.config.templates import syntax_problem
+from theodolite.domain.dialogue import Level
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.persona import Script
+from theodolite.domain.scenario import Proxy, Scenario, SourceText, TestPacket
+
+LEVELS: Mapping[str, Level] = {
+    "model_testing": Level.MODEL_TESTING,
+    "red_teaming": Level.RED_TEAMING,
+    "field_testing": Level.FIELD_TESTING,
+}
+"""Level as study files write it to the level."""
+
+
+def scenario_of(entry: Entry[ScenarioShape], desk: Desk, *, risks: tuple[str, ...]) -> Scenario:
+    """Return the scenario that an entry describes; what is wrong with it becomes faults."""
+    shape = entry.shape
+    for key in ("goal", "starter"):
+        problem = syntax_problem(getattr(shape, key))
+        if problem:
+            desk.complaints.add(entry.fault(key, message=f"`{key}` of scenario `{entry.name}`: {problem}"))
+    _check_risks(entry, desk, risks)
+    return Scenario(
+        name=entry.name,
+        goal=shape.goal,
+        task=shape.task,
+        turns=shape.turns,
+        starter=shape.starter,
+        stop=shape.stop,
+        packet=_packet(entry, desk),
+        proxy=Proxy(use_case=shape.use_case, capabilities=shape.capabilities, design=shape.design),
+        scripts=_scripts(entry, desk),
+        instructions={LEVELS[level].value: text for level, text in shape.instructions.items()},
+        risks=tuple(shape.risks),
+        personas=tuple(shape.personas),
+    )
+
+
+def _packet(entry: Entry[ScenarioShape], desk: Desk) -> TestPacket:
+    names = as_list(entry.shape.source)
+    texts = [(name, desk.text(entry, "source", name=name)) for name in names]
+    return TestPacket(
+        permitted=tuple(entry.shape.permitted),
+        prohibited=tuple(entry.shape.prohibited),
+        sources=tuple(SourceText(name=name, text=text) for name, text in texts if text is not None),
+    )
+
+
+def _scripts(entry: Entry[ScenarioShape], desk: Desk) -> tuple[Script, ...]:
+    scripts = []
+    for key, form in entry.shape.scripts.items():
+        if isinstance(form, ScriptShape):
+            script = Script(key=key, prompts=tuple(form.prompts), purpose=form.purpose)
+        else:
+            script = Script(key=key, prompts=tuple(as_list(form)))
+        if not script.prompts:
+            message = f"script `{key}` of scenario `{entry.name}` says nothing; expected one prompt at least"
+            desk.complaints.add(entry.fault("scripts", key, message=message))
+        scripts.append(script)
+    return tuple(scripts)
+
+
+def _check_risks(entry: Entry[ScenarioShape], desk: Desk, risks: tuple[str, ...]) -> None:
+    for place, name in enumerate(entry.shape.risks):
+        if name not in risks:
+            tail = did_you_mean(name, risks) or "; name it under `risks`"
+            message = f"scenario `{entry.name}` looks for a risk `{name}` that the study does not name{tail}"
+            desk.complaints.add(entry.fault("risks", place, message=message))

@@ -1,0 +1,41 @@
+"""Secrets: what a pasted key looks like, so that it is never read on nor repeated."""
+
+from __future__ import annotations
+
+import re
+
+_SHAPES = re.compile(
+    r"""
+    \bsk-[A-Za-z0-9_-]{12,}
+    | \b(?:ghp|gho|ghs|github_pat)_[A-Za-z0-9_]{20,}
+    | \bAKIA[0-9A-Z]{12,}
+    | \bxox[abprs]-[A-Za-z0-9-]{10,}
+    | \bAIza[0-9A-Za-z_-]{20,}
+    | \bhf_[A-Za-z0-9]{20,}
+    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
+    | (?<=Bearer\ )[A-Za-z0-9._~+/-]{12,}=*
+    | (?<=://)[^/\s:@{}]+:[^/\s@{}]+(?=@)
+    """,
+    re.VERBOSE,
+)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def strike_out(text: str) -> str:
+    """Return the text with everything that looks like a secret replaced by stars of equal length."""
+    return _SHAPES.sub(lambda match: "*" * len(match.group()), text)
+
+
+def holds_secret(text: str) -> bool:
+    """Tell whether something in the text looks like a secret."""
+    return _SHAPES.search(text) is not None
+
+
+def is_variable_name(text: str) -> bool:
+    """Tell whether the text can be the name of an environment variable and not a key itself.
+
+    A long word without underscore that mixes letters and digits is taken for a key.
+    """
+    if not _VARIABLE.fullmatch(text) or holds_secret(text):
+        return False
+    return len(text) < 20 or "_" in text or not any(letter.isdigit() for letter in text)

@@ -1,0 +1,136 @@
+"""Shapes of applications under test."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
+
+from theodolite.config.shapes.base import KIND, Filled, Shape, form_of
+from theodolite.domain.application import ClaimKind, GuardrailSite
+
+
+class ClaimShape(Shape):
+    """Something that a team claims of its application."""
+
+    text: Filled
+    """The claim in words."""
+    kind: ClaimKind = ClaimKind.CAPABILITY
+    """`capability` or `limitation`."""
+    scripts: list[Filled] = Field(default_factory=list)
+    """Keys of the scripts that test it."""
+
+
+Mitigations: TypeAlias = Annotated[
+    Annotated[dict[str, str], Tag(KIND + "mapping")] | Annotated[list[Filled], Tag(KIND + "list")],
+    Discriminator(form_of),
+]
+
+
+class ApplicationShape(Shape):
+    """What every application can say of itself."""
+
+    description: str = ""
+    """What it is, in a sentence."""
+    guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED
+    """Where its guardrails live: `not declared`, `none`, `in the application` or `at the team's site`."""
+    claims: list[ClaimShape] = Field(default_factory=list)
+    """What its team claims, and the scripts that test it."""
+    mitigations: Mitigations | None = None
+    """Declared guardrails and other measures: names, or names with a description."""
+
+
+class RecordedShape(ApplicationShape):
+    """Replies that were recorded before; the keys name the file's columns."""
+
+    kind: Literal["recorded"]
+    """`recorded`: dialogues come from a file."""
+    file: Filled
+    """CSV, TSV or JSONL file, plain or `.gz`, in the study's folder."""
+    id: str = ""
+    """Column that identifies the item; row numbers where left out."""
+    turn: str = ""
+    """Column with the number of the turn, for dialogues of several rows."""
+    prompt: Filled
+    """Column with what the tester said."""
+    response: Filled
+    """Column with what the application said."""
+    withheld: str = ""
+    """Column that says why a row's texts are not there."""
+    application: str = ""
+    """Column that tells several applications of one file apart."""
+
+
+class PromptedModelShape(ApplicationShape):
+    """A model with a system prompt and, optionally, context files."""
+
+    kind: Literal["model"]
+    """`model`: a language model that the study names."""
+    model: Filled
+    """Name of the model under `models`."""
+    system: str = ""
+    """System prompt; `{{ context }}` is the scenario's source material."""
+    context: list[Filled] = Field(default_factory=list)
+    """Files whose texts are given to the model."""
+
+
+class HttpShape(ApplicationShape):
+    """An HTTP endpoint that takes a prompt and returns a reply."""
+
+    kind: Literal["http"]
+    """`http`: any HTTP endpoint."""
+    url: Filled
+    """Address; may hold `{{ prompt }}`, `{{ session }}`, `{{ turn }}`."""
+    method: Literal["GET", "POST", "PUT", "PATCH"] = "POST"
+    """HTTP method."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Header name to value; may be templates."""
+    body: Any = None
+    """JSON body; texts in it are templates over `prompt`, `session`, `turn`, `context`, `history`."""
+    reply: Filled = "$.text"
+    """Where the reply stands: `$.a.b[0]`, or `text` for the whole body."""
+    key: str = ""
+    """Name of the environment variable that holds the bearer token."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Patience for one reply; seconds."""
+
+
+class PythonShape(ApplicationShape):
+    """A Python function from prompt to reply."""
+
+    kind: Literal["python"]
+    """`python`: a function, sync or async."""
+    call: Filled
+    """`module:function` or `file.py:function`."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Patience for one reply; seconds."""
+
+
+class AriaShape(ApplicationShape):
+    """A class written for NIST's dialogue interface."""
+
+    kind: Literal["aria"]
+    """`aria`: a class with ARIA's dialogue interface."""
+    target: Filled = Field(alias="class")
+    """`module:Class`."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Patience for one reply; seconds."""
+
+
+def _kind_of(value: Any) -> str:
+    kind = value.get("kind", "") if isinstance(value, dict) else getattr(value, "kind", "")
+    return f"{KIND}{kind}"
+
+
+AnyApplication: TypeAlias = Annotated[
+    Annotated[RecordedShape, Tag(KIND + "recorded")]
+    | Annotated[PromptedModelShape, Tag(KIND + "model")]
+    | Annotated[HttpShape, Tag(KIND + "http")]
+    | Annotated[PythonShape, Tag(KIND + "python")]
+    | Annotated[AriaShape, Tag(KIND + "aria")],
+    Discriminator(_kind_of),
+]
+"""One application of any kind."""
+
+KINDS = ("recorded", "model", "http", "python", "aria")
+"""Kinds of application, in the order in which messages name them."""

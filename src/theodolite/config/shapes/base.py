@@ -1,0 +1,45 @@
+"""What all shapes have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+
+KIND = "kind:"
+"""Begins every tag that tells the forms of one value apart, so that error paths can be cleaned of them."""
+
+
+class Shape(BaseModel):
+    """A mapping of a study file; keys that it does not know are faults."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
+
+
+def form_of(value: Any) -> str:
+    """Return the tag of the form in which a value is written: text, list or mapping."""
+    if isinstance(value, list | tuple):
+        return KIND + "list"
+    if isinstance(value, dict | Shape):
+        return KIND + "mapping"
+    return KIND + "text"
+
+
+Word: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
+"""Text that YAML might take for a number or a truth value; it stays the text that was written."""
+
+Filled: TypeAlias = Annotated[str, Field(min_length=1)]
+"""Text that may not be empty."""
+
+OneOrMore: TypeAlias = Annotated[
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[list[Filled], Tag(KIND + "list")],
+    Discriminator(form_of),
+]
+"""One text or a list of texts."""
+
+
+def as_list(value: str | list[str] | None) -> list[str]:
+    """Return one or more texts as a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)

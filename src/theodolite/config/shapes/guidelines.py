@@ -1,0 +1,158 @@
+"""Shapes of guidelines, judges and annotators."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from theodolite.config.shapes.base import KIND, Filled, Shape, Word, form_of
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.guideline import Violation
+from theodolite.domain.instrument import Orientation, QuestionLevel
+
+ScaleForm: TypeAlias = Annotated[
+    Annotated[Word, Tag(KIND + "text")]
+    | Annotated[list[Word], Tag(KIND + "list")]
+    | Annotated[dict[str, Word], Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""`1-5`, a list of labels, or labels (or numbers) with their meanings."""
+
+
+class DefectShape(Shape):
+    """One rule that makes an answer a defect."""
+
+    defect: Filled
+    """Operator and value, e.g. `== refused`, `<= 3`, `in a, b`; a question's name may stand in front."""
+    among: dict[str, Word] = Field(default_factory=dict)
+    """Only dialogues of these groups are judged by this rule: column to value."""
+    violation: Violation = Violation.NOT_A_GUARDRAIL
+    """Side of a guardrail: `prohibited_released`, `permitted_withheld` or `not_a_guardrail`."""
+    title: str = ""
+    """Heading in reports."""
+    phrase: str = ""
+    """What a defect is, in the words of the report, e.g. `fully refused, of {n} safe`."""
+
+
+class ExampleShape(Shape):
+    """A worked example that annotators are shown."""
+
+    dialogue: Filled
+    """The dialogue as text."""
+    context: str = ""
+    """Source material that belongs to it."""
+    answer: Word | None = None
+    """The right answer, where the guideline asks one question."""
+    answers: dict[str, Word] = Field(default_factory=dict)
+    """Question to the right answer, where it asks several."""
+    reason: str = ""
+    """Why that answer is right."""
+    defect: bool | None = None
+    """Whether it is a defect; checked against the defect rule."""
+
+
+class QuestionShape(Shape):
+    """One question that annotators answer."""
+
+    ask: Filled
+    """The question as people and models read it."""
+    scale: ScaleForm | None = None
+    """The values that may answer it; yes and no where left out."""
+    level: QuestionLevel = QuestionLevel.DIALOGUE
+    """Asked once a `dialogue` or at each `turn`."""
+    orientation: Orientation = Orientation.UNSTATED
+    """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+
+
+class GuidelineShape(Shape):
+    """The written rule that defines one property and its labels."""
+
+    definition: str = ""
+    """What the property is, in the words that annotators read."""
+    ask: str = ""
+    """The one question; use `questions` for several."""
+    scale: ScaleForm | None = None
+    """The values that may answer it; yes and no where left out."""
+    level: QuestionLevel = QuestionLevel.DIALOGUE
+    """Asked once a `dialogue` or at each `turn`."""
+    orientation: Orientation = Orientation.UNSTATED
+    """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    defect: str = ""
+    """When an answer is a defect, operator included, e.g. `<= 3`."""
+    defects: dict[str, DefectShape] = Field(default_factory=dict)
+    """Several defect rules by name."""
+    examples: list[ExampleShape] = Field(default_factory=list)
+    """Worked examples."""
+    edition: Word = ""
+    """Edition that its author gave it."""
+    questions: dict[str, QuestionShape] = Field(default_factory=dict)
+    """Several questions by name."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> GuidelineShape:
+        if bool(self.ask) == bool(self.questions):
+            message = "needs either `ask` (one question) or `questions` (several), and not both"
+            raise ValueError(message)
+        if not (self.defect or self.defects):
+            message = 'needs `defect`, the rule that makes an answer a defect, e.g. `defect: "<= 3"`'
+            raise ValueError(message)
+        return self
+
+
+class WordsRuleShape(Shape):
+    """A rule on the words of the responses."""
+
+    any: list[Filled] = Field(min_length=1)
+    """Regular expressions; letters' case is ignored."""
+    then: Word
+    """Label where one of them is found in a response."""
+    otherwise: Word = Field(alias="else")
+    """Label where none is."""
+
+
+class JudgeShape(Shape):
+    """A model or a rule that labels dialogues."""
+
+    guideline: str = ""
+    """Name of the guideline: in this file, in the study's folder, or shipped."""
+    ask: str = ""
+    """A question in own words, in place of a guideline."""
+    defect: str = ""
+    """With `ask`: which answer is a defect, e.g. `== no`."""
+    scale: ScaleForm | None = None
+    """With `ask`: the values that may answer; yes and no where left out."""
+    orientation: Orientation = Orientation.UNSTATED
+    """With `ask`: which end of the scale is the bad one."""
+    model: str = ""
+    """Name of the model under `models`."""
+    rule: WordsRuleShape | None = None
+    """In place of a model: a rule on the words of the responses."""
+    title: str = ""
+    """What reports call it."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> JudgeShape:
+        if bool(self.guideline) == bool(self.ask):
+            message = "needs either `guideline` or a question of its own (`ask`), and not both"
+            raise ValueError(message)
+        if self.ask and not self.defect:
+            message = 'asks a question of its own and needs `defect` beside it, e.g. `defect: "== no"`'
+            raise ValueError(message)
+        if bool(self.model) == (self.rule is not None):
+            message = "needs either `model` or `rule`, and not both"
+            raise ValueError(message)
+        return self
+
+
+class AnnotatorShape(Shape):
+    """Labels that stand in a column of the recorded file."""
+
+    who: AnnotatorKind
+    """Who gave them: `person`, `model` or `rule`."""
+    guideline: str = ""
+    """Name of the guideline; may be left out where there is one alone."""
+    column: Filled
+    """Column of the recorded file."""
+    title: str = ""
+    """What reports call them."""

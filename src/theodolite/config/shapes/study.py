@@ -1,0 +1,207 @@
+"""Shapes of a study, of a scenario pack and of the files beside them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from theodolite.config.shapes.applications import AnyApplication
+from theodolite.config.shapes.base import Filled, Shape, Word
+from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
+from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
+from theodolite.domain.event import Assignment
+from theodolite.domain.risk import Identification
+
+
+class PriceShape(Shape):
+    """What a model costs."""
+
+    input: float = Field(ge=0)
+    """US dollars for a million tokens read."""
+    output: float = Field(ge=0)
+    """US dollars for a million tokens written."""
+    as_of: str = ""
+    """Day of the price list, `YYYY-MM-DD`."""
+
+
+class ModelShape(Shape):
+    """A language model behind an OpenAI-compatible address, or a script in its place."""
+
+    url: str = ""
+    """Base address, up to and including `/v1`."""
+    name: str = ""
+    """Name that the endpoint knows the model by."""
+    key: str = ""
+    """Name of the environment variable that holds the key; never the key itself."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of every request, e.g. `temperature: 0`."""
+    price: PriceShape | None = None
+    """US dollars for a million tokens; known prices are filled in."""
+    parallel: int = Field(default=16, ge=1)
+    """Calls in flight at most."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Patience for one attempt; seconds."""
+    attempts: int = Field(default=5, ge=1)
+    """Tries of one call at most."""
+    script: list[Filled] = Field(default_factory=list)
+    """Replies given in turn in place of a model's; results are labelled as scripted."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> ModelShape:
+        if self.script and self.url:
+            message = "has a `url` and a `script`; keep one of them"
+            raise ValueError(message)
+        if not self.script and not (self.url and self.name):
+            message = "needs `url` and `name` (or `script`, replies that stand in for a model)"
+            raise ValueError(message)
+        return self
+
+
+class RiskShape(Shape):
+    """A risk that the study looks for."""
+
+    taxonomy: str = ""
+    """Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`."""
+    description: str = ""
+    """What it is, in words."""
+    identified_by: Identification = Identification.DIALOGUE
+    """What shows it: `dialogue`, `questionnaire` or `questionnaire and dialogue`."""
+
+
+class ReferenceShape(Shape):
+    """Recorded final labels that rates and judges are held against."""
+
+    column: Filled
+    """Column of the recorded file."""
+    guideline: str = ""
+    """Guideline that they answer; may be left out where there is one alone."""
+
+
+class SamplingShape(Shape):
+    """How many dialogues, and which."""
+
+    dialogues: int | None = Field(default=None, ge=1)
+    """Dialogues with each application; each persona and script once where left out."""
+    seed: int = 1
+    """Every draw hangs on it."""
+    repeats: int = Field(default=1, ge=1)
+    """Repetitions of each persona or script where `dialogues` is left out."""
+
+
+class BudgetShape(Shape):
+    """Where a run stops."""
+
+    usd: float | None = Field(default=None, gt=0)
+    """US dollars."""
+    tokens: int | None = Field(default=None, gt=0)
+    """Tokens read and written together."""
+    calls: int | None = Field(default=None, gt=0)
+    """Calls to models and applications."""
+
+
+class LevelShape(Shape):
+    """What one level of testing is to hold."""
+
+    people: int = Field(default=0, ge=0)
+    """Testers."""
+    sessions: int = Field(default=1, ge=1)
+    """Sessions of each tester."""
+    minutes: int = Field(default=0, ge=0)
+    """Length of a session at most; 0 for no limit."""
+    repeats: int = Field(default=1, ge=1)
+    """Repetitions of each script or persona."""
+
+
+class AnnotationShape(Shape):
+    """How people's annotation is organised."""
+
+    passes: int = Field(default=1, ge=1)
+    """Different annotators for each dialogue."""
+    route: Literal["any_violation", "all"] = "any_violation"
+    """When a dialogue goes to all categories: after `any_violation`, or `all` of them."""
+    quality_check: float = Field(default=0.0, ge=0, le=1)
+    """Share of annotations that seniors review; 0 to 1."""
+
+
+class EventShape(Shape):
+    """When people take part."""
+
+    opens: str = ""
+    """Local time, e.g. `2026-03-02T09:00`."""
+    closes: str = ""
+    """Local time, e.g. `2026-03-06T17:00`."""
+    zone: str = "UTC"
+    """Time zone, e.g. `Europe/Berlin`."""
+
+
+class PackShape(Shape):
+    """A scenario pack: what several studies share."""
+
+    pack: str = ""
+    """Name of the pack."""
+    edition: Word = ""
+    """Edition that its author gave it."""
+    about: str = ""
+    """What it is and who wrote it."""
+    scenarios: dict[str, ScenarioShape] = Field(default_factory=dict)
+    """Situations and goals by name."""
+    personas: dict[str, PersonasShape] = Field(default_factory=dict)
+    """Persona groups by name."""
+    guidelines: dict[str, GuidelineShape] = Field(default_factory=dict)
+    """Guidelines by name."""
+    risks: dict[str, RiskShape] = Field(default_factory=dict)
+    """Risks by name."""
+
+
+class StudyShape(Shape):
+    """A study: what is to be measured, on what, by whom."""
+
+    study: Filled
+    """Name of the study, e.g. `support-bot`."""
+    title: str = ""
+    """Heading of the report."""
+    about: str = ""
+    """One or two sentences for the report's first screen."""
+    series: str = ""
+    """Evaluation series that the study belongs to."""
+    pack: str = ""
+    """Scenario pack that the study builds on, e.g. `aria/tv-spoilers`."""
+    models: dict[str, ModelShape] = Field(default_factory=dict)
+    """Language models by name."""
+    applications: dict[str, AnyApplication] = Field(default_factory=dict)
+    """The things under test by name."""
+    scenarios: dict[str, ScenarioShape] = Field(default_factory=dict)
+    """Situations and goals by name."""
+    personas: dict[str, PersonasShape] = Field(default_factory=dict)
+    """Persona groups by name."""
+    guidelines: dict[str, GuidelineShape] = Field(default_factory=dict)
+    """Guidelines by name; `guidelines/<name>.yaml` and shipped ones need not be repeated."""
+    judges: dict[str, JudgeShape] = Field(default_factory=dict)
+    """Models and rules that label, by name."""
+    annotators: dict[str, AnnotatorShape] = Field(default_factory=dict)
+    """Recorded labels by annotator."""
+    spelling: dict[str, Word] = Field(default_factory=dict)
+    """What the recorded file writes to the label that is meant."""
+    reference: ReferenceShape | None = None
+    """Recorded final labels."""
+    groups: list[Filled] = Field(default_factory=list)
+    """Columns that dialogues are split by."""
+    risks: dict[str, RiskShape] = Field(default_factory=dict)
+    """Risks that the study looks for."""
+    sampling: SamplingShape = Field(default_factory=SamplingShape)
+    """How many dialogues, and the seed of every draw."""
+    budget: BudgetShape = Field(default_factory=BudgetShape)
+    """Where a run stops."""
+    levels: dict[LevelName, LevelShape] = Field(default_factory=dict)
+    """What each level of testing is to hold; model testing alone where left out."""
+    assign: Assignment = Assignment.WITHIN_SUBJECTS
+    """Which applications one tester meets: `within_subjects` (all) or `between_subjects` (one)."""
+    annotation: AnnotationShape | None = None
+    """How people's annotation is organised."""
+    event: EventShape | None = None
+    """When people take part."""
+    consent: str = ""
+    """File with the text that people consent to."""
+    contact: str = ""
+    """Where people can turn."""

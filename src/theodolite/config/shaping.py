@@ -1,0 +1,263 @@
+"""Shaping: a file's content becomes a shape, and every misfit a fault in words of ours.
+
+One pass finds all misfits: whatever does not fit is mended where its meaning
+is plain (`goall` is read as `goal`) or left out, and the rest is tried again,
+so that the checks of meaning see as much of the study as can be read at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import Tag, ValidationError
+
+from theodolite.config.shapes.applications import KINDS
+from theodolite.config.shapes.base import KIND, Shape
+from theodolite.config.yaml_source import Path, Scalar, YamlSource
+from theodolite.domain.fault import Fault, did_you_mean
+
+S = TypeVar("S", bound=Shape)
+
+NOUNS = {
+    "models": "model",
+    "applications": "application",
+    "scenarios": "scenario",
+    "personas": "persona group",
+    "guidelines": "guideline",
+    "judges": "judge",
+    "annotators": "annotator",
+    "risks": "risk",
+    "levels": "level",
+}
+"""Section of a study to what one of its entries is called."""
+
+FOREIGN = {
+    "prompts": "fixed prompts are `scripts` of a scenario here",
+    "providers": "what is tested stands under `applications`, language models under `models`",
+    "targets": "what is tested stands under `applications`",
+    "tests": "situations stand under `scenarios`, the rows that fill them under `personas`",
+    "assert": "what would be wrong in a reply is said by `judges` and their `guidelines`",
+    "asserts": "what would be wrong in a reply is said by `judges` and their `guidelines`",
+    "dataset": "recorded dialogues are an application of kind `recorded`",
+    "solver": "what is tested stands under `applications`",
+    "scorer": "what labels dialogues stands under `judges`",
+    "vars": "what fills templates are the `rows` of `personas`",
+}
+"""Keys of other tools, and what takes their place."""
+
+_ROUNDS = 25
+
+_EXPECTED: Mapping[str, str] = {
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing_size": "a smaller number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_parsing": "yes or no",
+    "bool_type": "yes or no",
+    "string_type": "a text",
+    "dict_type": "a mapping (`name: value` lines)",
+    "model_type": "a mapping (`key: value` lines)",
+    "model_attributes_type": "a mapping (`key: value` lines)",
+    "list_type": "a list",
+}
+
+
+def shaped(source: YamlSource, shape: type[S], *, owner: str) -> S | None:
+    """Return the file's content in its shape; misfits are added to the source's faults.
+
+    Args:
+        source: The file; what does not fit is mended or left out in place.
+        shape: What the file may hold.
+        owner: What messages call the whole file, e.g. `the study`.
+
+    Returns:
+        None where so little fits that nothing is left.
+    """
+    mender = _Mender(source, shape, owner)
+    for _ in range(_ROUNDS):
+        try:
+            return shape.model_validate(source.content)
+        except ValidationError as error:
+            if not isinstance(source.content, dict) or not source.content:
+                return None
+            for misfit in error.errors(include_url=False):
+                mender.mend(tuple(misfit["loc"]), misfit)
+    return None
+
+
+def owner_of(path: Path, root: str) -> str:
+    """Return what messages call the thing that a path leads into, e.g. ``scenario `returns` ``."""
+    if path and path[0] in NOUNS:
+        noun = NOUNS[str(path[0])]
+        return f"{noun} `{path[1]}`" if len(path) > 1 else f"`{path[0]}`"
+    return f"`{path[0]}`" if path else root
+
+
+class _Mender:
+    """Takes misfits out of a file's content and says what they were."""
+
+    def __init__(self, source: YamlSource, shape: type[Shape], owner: str) -> None:
+        self._source = source
+        self._shape = shape
+        self._owner = owner
+
+    def mend(self, loc: tuple[str | int, ...], misfit: Mapping[str, Any]) -> None:
+        """Say what does not fit, and mend it or leave it out."""
+        path = tuple(part for part in loc if not str(part).startswith(KIND) and part != "[key]")
+        if misfit["type"] == "extra_forbidden":
+            self._unknown_key(path, loc)
+        elif misfit["type"] == "missing":
+            self._missing_key(path)
+        else:
+            self._wrong_value(path, misfit)
+
+    def _say(self, path: Path, message: str, *, at_key: bool = False) -> None:
+        self._source.faults.append(self._source.place(Fault(path=path, message=message, at_key=at_key)))
+
+    def _unknown_key(self, path: Path, loc: tuple[str | int, ...]) -> None:
+        key = str(path[-1])
+        holder = self._holder(path)
+        if holder is None or key not in holder:
+            return
+        shape = _shape_at(self._shape, loc[:-1])
+        known = [field.alias or name for name, field in shape.model_fields.items()] if shape else []
+        meant = did_you_mean(key, known)
+        foreign = _foreign(key) if not meant else ""
+        tail = meant or foreign or f"; known here: {', '.join(known)}"
+        self._say(path, f"unknown key `{key}` in {owner_of(path[:-1], self._owner)}{tail}", at_key=True)
+        word = meant[len("; meant `") : -2]
+        value = holder.pop(key)
+        if word and word not in holder:
+            holder[word] = value
+            self._source.renamed[(*path[:-1], word)] = self._source.original(path)
+
+    def _missing_key(self, path: Path) -> None:
+        key = str(path[-1])
+        if self._source.original(path) not in self._source.dropped:
+            self._say(path[:-1], f"{owner_of(path[:-1], self._owner)} needs `{key}`", at_key=True)
+        if len(path) == 1 and isinstance(self._source.content, dict):
+            self._source.content[key] = Scalar.of("unnamed", "str")
+        else:
+            self._leave_out(path[:-1])
+
+    def _wrong_value(self, path: Path, misfit: Mapping[str, Any]) -> None:
+        owner = owner_of(path, self._owner)
+        if misfit["type"] == "value_error":
+            self._say(path, f"{owner} {misfit['ctx']['error']}", at_key=True)
+        elif misfit["type"] == "union_tag_invalid" and path[:1] == ("applications",) and len(path) == 2:
+            self._wrong_kind(path, misfit["input"])
+        else:
+            name = next((part for part in reversed(path) if isinstance(part, str)), "value")
+            subject = f"`{name}` of {owner}" if len(path) > 2 else owner if path else self._owner
+            self._say(path, f"{subject} {_came_and_expected(misfit)}")
+        self._leave_out(path)
+
+    def _wrong_kind(self, path: Path, application: Any) -> None:
+        kind = str(application.get("kind", "")) if isinstance(application, dict) else ""
+        if kind:
+            words = f"is of unknown kind `{kind}`{did_you_mean(kind, KINDS)}"
+            self._say((*path, "kind"), f"application `{path[1]}` {words}; kinds are {', '.join(KINDS)}")
+        else:
+            self._say(path, f"application `{path[1]}` needs `kind`: one of {', '.join(KINDS)}", at_key=True)
+
+    def _holder(self, path: Path) -> dict[str, Any] | None:
+        node: Any = self._source.content
+        for part in path[:-1]:
+            try:
+                node = node[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return node if isinstance(node, dict) else None
+
+    def _leave_out(self, path: Path) -> None:
+        """Take a value out; of lists the whole list, so that places keep their numbers."""
+        while path:
+            holder = self._holder(path)
+            if holder is not None and path[-1] in holder:
+                del holder[str(path[-1])]
+                self._source.dropped.add(self._source.original(path))
+                return
+            path = path[:-1]
+
+
+def _foreign(key: str) -> str:
+    near = did_you_mean(key, FOREIGN)
+    word = near[len("; meant `") : -2]
+    return f"; {FOREIGN[word]}" if word else ""
+
+
+def _came_and_expected(misfit: Mapping[str, Any]) -> str:
+    kind, context = str(misfit["type"]), misfit.get("ctx", {})
+    if kind in {"string_too_short", "too_short"}:
+        return "is empty; expected something there"
+    if kind in {"literal_error", "enum"}:
+        words = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        words = [word for word in words if word]
+        came = misfit["input"]
+        meant = did_you_mean(str(came), words) if isinstance(came, str) else ""
+        return f"is {_shown(came)}{meant or '; expected one of ' + ', '.join(words)}"
+    bounds: Mapping[str, Callable[[], str]] = {
+        "greater_than_equal": lambda: f"at least {_number(context['ge'])}",
+        "greater_than": lambda: f"more than {_number(context['gt'])}",
+        "less_than_equal": lambda: f"at most {_number(context['le'])}",
+        "less_than": lambda: f"less than {_number(context['lt'])}",
+        "union_tag_invalid": lambda: _forms(str(context["expected_tags"])),
+    }
+    expected = bounds[kind]() if kind in bounds else _EXPECTED.get(kind, "another value")
+    return f"is {_shown(misfit['input'])}; expected {expected}"
+
+
+def _forms(tags: str) -> str:
+    words = {"text": "a text", "list": "a list", "mapping": "a mapping"}
+    named = [tag.strip("' ").removeprefix(KIND) for tag in tags.split(",")]
+    return " or ".join(words.get(name, name) for name in named)
+
+
+def _number(value: float) -> str:
+    return f"{value:g}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    text = str(value)
+    if not text:
+        return "empty"
+    return f"`{text if len(text) <= 60 else text[:57] + '...'}`"
+
+
+def _shape_at(annotation: Any, loc: tuple[str | int, ...]) -> type[Shape] | None:
+    """Return the shape that an error's location lies in, by walking the annotations."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape_at(args[0], loc)
+    if isinstance(annotation, type) and issubclass(annotation, Shape):
+        return _shape_in(annotation, loc)
+    if origin in {Union, UnionType}:
+        return _shape_of_arm(args, loc)
+    if origin in {dict, list} and loc:
+        return _shape_at(args[-1], loc[1:])
+    return None
+
+
+def _shape_in(shape: type[Shape], loc: tuple[str | int, ...]) -> type[Shape] | None:
+    if not loc:
+        return shape
+    for name, field in shape.model_fields.items():
+        if (field.alias or name) == loc[0]:
+            return _shape_at(field.annotation, loc[1:])
+    return None
+
+
+def _shape_of_arm(arms: tuple[Any, ...], loc: tuple[str | int, ...]) -> type[Shape] | None:
+    if loc and str(loc[0]).startswith(KIND):
+        tagged = [arm for arm in arms if any(isinstance(arg, Tag) and arg.tag == loc[0] for arg in get_args(arm))]
+        return next((_shape_at(arm, loc[1:]) for arm in tagged), None)
+    return next((found for arm in arms if (found := _shape_at(arm, loc)) is not None), None)

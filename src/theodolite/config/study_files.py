@@ -1,0 +1,113 @@
+"""Study files: a study's folder becomes a `Study` with its recordings, or all its faults at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from theodolite.config.assembly import assemble
+from theodolite.config.locate import read_file, study_file
+from theodolite.config.lookup import Desk, Entry, Found
+from theodolite.config.places import PlacedFault, render_faults
+from theodolite.config.shapes.study import StudyShape
+from theodolite.config.shaping import shaped
+from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.errors import StudyError
+from theodolite.domain.fault import Fault, Severity
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.study import Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedStudy:
+    """A study that holds no faults, with everything its files bring.
+
+    Attributes:
+        study: What is to be measured.
+        recordings: Dialogues of recorded applications, in the order of the file.
+        folder: The study's folder.
+        file: Name of the study's file in it.
+        notes: Notes and open items.
+        found: Names that were found outside of the study file.
+        readings: How tables were read, e.g. `answers.csv: 2,250 rows, UTF-8, comma`.
+        lines: Section and name to the line of the study file, for messages.
+    """
+
+    study: Study
+    recordings: tuple[RecordedDialogue, ...]
+    folder: Path
+    file: str
+    notes: tuple[PlacedFault, ...] = ()
+    found: tuple[Found, ...] = ()
+    readings: tuple[str, ...] = ()
+    lines: Mapping[tuple[str, str], int] | None = None
+
+
+class StudyFaults(StudyError):
+    """A study's files hold faults; `placed` says where each of them stands."""
+
+    def __init__(self, placed: tuple[PlacedFault, ...]) -> None:
+        """Keep the faults, worst first."""
+        faults = (Fault(path=(), message=fault.words, severity=fault.severity) for fault in placed)
+        super().__init__(render_faults(placed), faults=faults)
+        self.placed = placed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    loaded: LoadedStudy | None
+    placed: tuple[PlacedFault, ...]
+
+
+def load_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -> LoadedStudy:
+    """Return the study of a file or folder.
+
+    Args:
+        path: A study file, or a folder that holds one.
+        environ: The environment, to note which keys are not set; None asks nothing.
+
+    Raises:
+        StudyFaults: If its files hold faults; all of them at once.
+    """
+    reading = _read(Path(path), environ)
+    if reading.loaded is None:
+        raise StudyFaults(reading.placed)
+    return reading.loaded
+
+
+def check_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -> tuple[PlacedFault, ...]:
+    """Return everything that is wrong with a study, and all notes and open items, worst first."""
+    return _read(Path(path), environ).placed
+
+
+def _read(path: Path, environ: Mapping[str, str] | None) -> _Reading:
+    file = study_file(path)
+    raw = file if isinstance(file, PlacedFault) else read_file(file)
+    if isinstance(file, PlacedFault) or isinstance(raw, PlacedFault):
+        fault = file if isinstance(file, PlacedFault) else raw
+        assert isinstance(fault, PlacedFault)
+        return _Reading(loaded=None, placed=(fault,))
+    source = read_yaml(raw, file.name)
+    shape = shaped(source, StudyShape, owner="the study") if source.content else None
+    desk = Desk(folder=file.parent)
+    desk.complaints.first = file.name
+    desk.complaints.add(*source.faults)
+    if shape is None:
+        return _Reading(loaded=None, placed=desk.complaints.in_order())
+    entry = Entry(name=shape.study, shape=shape, source=source, path=())
+    study, recordings = assemble(entry, desk, environ)
+    placed = desk.complaints.in_order()
+    if study is None or any(fault.severity is Severity.FAULT for fault in placed):
+        return _Reading(loaded=None, placed=placed)
+    loaded = LoadedStudy(
+        study=study,
+        recordings=recordings,
+        folder=file.parent,
+        file=file.name,
+        notes=placed,
+        found=tuple(dict.fromkeys(desk.found)),
+        readings=tuple(f"{table.file}: {table.described}" for table in desk.tables.values()),
+        lines={path: spot.line for path, spot in source.keys.items() if len(path) == 2},  # type: ignore[misc]
+    )
+    return _Reading(loaded=loaded, placed=placed)

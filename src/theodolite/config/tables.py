@@ -1,0 +1,226 @@
+"""Tables: rows from CSV, TSV and JSONL files, whatever program wrote them."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import hashlib
+import io
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from theodolite.config.places import PlacedFault
+
+LONGEST_FIELD = 64 * 1024 * 1024
+"""Longest field that is read; characters. Python's own limit of 131,072 is less than one long document."""
+
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of a file, and how it was read.
+
+    Attributes:
+        file: Path as people are shown it.
+        columns: Names of the columns in the file's order.
+        rows: Column to value, one mapping a row.
+        lines: Line of each row in the file, from 1.
+        encoding: Encoding that was found, e.g. `UTF-8`.
+        delimiter: `comma`, `semicolon`, `tab`, or `JSON lines`.
+        sha256: Hash of the file's bytes.
+        faults: Rows that cannot be used.
+    """
+
+    file: str
+    columns: tuple[str, ...] = ()
+    rows: tuple[Mapping[str, str], ...] = ()
+    lines: tuple[int, ...] = ()
+    encoding: str = ""
+    delimiter: str = ""
+    sha256: str = ""
+    faults: tuple[PlacedFault, ...] = field(default=())
+
+    @property
+    def described(self) -> str:
+        """How it was read, e.g. `2,250 rows, UTF-8, comma`."""
+        n_rows = f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
+        return ", ".join(part for part in (n_rows, self.encoding, self.delimiter) if part)
+
+
+def read_table(path: Path, file: str) -> Table:
+    """Return the rows of a file; what is wrong with it stands in `faults`.
+
+    Args:
+        path: The file.
+        file: Path as people are shown it.
+    """
+    try:
+        stored = path.read_bytes()
+    except OSError as error:
+        return _broken(file, f"cannot be read: {unreadable(error)}")
+    sha256 = hashlib.sha256(stored).hexdigest()
+    try:
+        raw = gzip.decompress(stored) if stored[:2] == b"\x1f\x8b" else stored
+    except (OSError, EOFError, zlib.error):
+        return _broken(file, "is cut off or is no gzip file; write it anew")
+    text, encoding = decoded(raw)
+    if not text.strip():
+        return _broken(file, "is empty; expected a line of column names and rows")
+    read = _read_json_lines if _is_json_lines(path.name, text) else _read_csv
+    return read(text, file, encoding, sha256)
+
+
+def unreadable(error: OSError) -> str:
+    """Return in plain words why a file cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, IsADirectoryError):
+        return "it is a folder"
+    if isinstance(error, PermissionError):
+        return "its permissions forbid it"
+    return error.strerror or "the system does not say why"
+
+
+def decoded(raw: bytes) -> tuple[str, str]:
+    """Return a file's text and the name of the encoding that was found.
+
+    A byte order mark decides; without one, UTF-8 is tried, then UTF-16 where
+    every second byte is zero, and last Windows-1252, which reads anything.
+    """
+    marks = ((codecs.BOM_UTF8, "utf-8-sig", "UTF-8"), (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"))
+    for mark, codec, name in (*marks, (codecs.BOM_UTF16_BE, "utf-16", "UTF-16")):
+        if raw.startswith(mark):
+            return raw.decode(codec, "replace"), name
+    if len(raw) >= 4 and raw[1:200:2].count(0) > 0.4 * len(raw[1:200:2]):
+        return raw.decode("utf-16-le", "replace"), "UTF-16"
+    if len(raw) >= 4 and raw[0:200:2].count(0) > 0.4 * len(raw[0:200:2]):
+        return raw.decode("utf-16-be", "replace"), "UTF-16"
+    try:
+        return raw.decode("utf-8"), "UTF-8"
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "replace"), "Windows-1252"
+
+
+def _broken(file: str, message: str) -> Table:
+    return Table(file=file, faults=(PlacedFault(file=file, message=message),))
+
+
+def _is_json_lines(name: str, text: str) -> bool:
+    if name.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
+        return True
+    return not name.removesuffix(".gz").endswith((".csv", ".tsv")) and text.lstrip().startswith("{")
+
+
+def _read_csv(text: str, file: str, encoding: str, sha256: str) -> Table:
+    delimiter = delimiter_of(text)
+    csv.field_size_limit(LONGEST_FIELD)
+    reader = _numbered(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    faults: list[PlacedFault] = []
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
+    columns: tuple[str, ...] = ()
+    for line, cells, problem in reader:
+        if problem:
+            faults.append(PlacedFault(file=file, line=line, message=problem))
+        elif not columns:
+            columns = tuple(cell.strip() for cell in cells)
+            faults += _header_faults(columns, file, line)
+        elif len(cells) != len(columns):
+            faults.append(_ragged(cells, columns, file, line))
+        else:
+            rows.append(dict(zip(columns, cells, strict=True)))
+            lines.append(line)
+    return Table(
+        file=file,
+        columns=columns,
+        rows=tuple(rows),
+        lines=tuple(lines),
+        encoding=encoding,
+        delimiter=_DELIMITERS[delimiter],
+        sha256=sha256,
+        faults=tuple(faults),
+    )
+
+
+def _numbered(reader: Iterable[list[str]]) -> Iterator[tuple[int, list[str], str]]:
+    """Yield each row with the line it begins in; blank lines are no rows."""
+    rows = iter(reader)
+    while True:
+        line = getattr(reader, "line_num", 0) + 1
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield line, [], "a quoted field that begins here is not closed well; double a quote inside quotes"
+            return
+        if any(cell.strip() for cell in cells):
+            yield line, cells, ""
+
+
+def delimiter_of(text: str) -> str:
+    r"""Return `,`, `;` or tab: what splits the header into the most columns.
+
+    Example:
+        >>> delimiter_of("name;wish, exactly\nAna;a, b\n")
+        ';'
+    """
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    n_columns = {mark: len(next(csv.reader([header], delimiter=mark), [])) for mark in _DELIMITERS}
+    return max(_DELIMITERS, key=lambda mark: n_columns[mark])
+
+
+def _header_faults(columns: tuple[str, ...], file: str, line: int) -> list[PlacedFault]:
+    twice = [name for name, n in Counter(columns).items() if n > 1 and name]
+    faults = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
+    if "" in columns:
+        faults.append(f"column {columns.index('') + 1} has no name in the header")
+    return [PlacedFault(file=file, line=line, message=message) for message in faults]
+
+
+def _ragged(cells: list[str], columns: tuple[str, ...], file: str, line: int) -> PlacedFault:
+    words = f"has {len(cells)} field{'' if len(cells) == 1 else 's'} where the header names {len(columns)}"
+    hint = "put a field that holds the delimiter in quotes" if len(cells) > len(columns) else "fill it in"
+    return PlacedFault(file=file, line=line, message=f"{words}; {hint}")
+
+
+def _read_json_lines(text: str, file: str, encoding: str, sha256: str) -> Table:
+    faults: list[PlacedFault] = []
+    rows: list[dict[str, str]] = []
+    lines: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            entry = None
+        if not isinstance(entry, dict):
+            faults.append(PlacedFault(file=file, line=number, message="is no JSON object; expected one in each line"))
+            continue
+        rows.append({str(key): _cell(value) for key, value in entry.items()})
+        lines.append(number)
+    columns = tuple(dict.fromkeys(key for row in rows for key in row))
+    whole = tuple({column: row.get(column, "") for column in columns} for row in rows)
+    return Table(
+        file=file,
+        columns=columns,
+        rows=whole,
+        lines=tuple(lines),
+        encoding=encoding,
+        delimiter="JSON lines",
+        sha256=sha256,
+        faults=tuple(faults),
+    )
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,286 @@
+"""YAML files: texts with the place of every key and value.
+
+YAML 1.2 by ruamel.yaml's node graph. Every scalar stays the text that was
+written; what it means is for the schema to say, so `yes` stays a word and
+`1.10` an edition. The tag that YAML would have given travels along for the
+few free mappings (`params`, `body`) that have no schema of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from theodolite.config.places import PlacedFault
+from theodolite.config.secret_shapes import holds_secret, strike_out
+from theodolite.domain.fault import Fault
+
+Path: TypeAlias = tuple[str | int, ...]
+Content: TypeAlias = "Scalar | list[Content] | dict[str, Content]"
+
+_MOST_NODES = 200_000
+
+
+class Scalar(str):
+    """A scalar's text; `tag` is the type YAML 1.2 would have read: str, int, float, bool or null."""
+
+    tag: str = "str"
+
+    @classmethod
+    def of(cls, text: str, tag: str) -> Scalar:
+        """Return a scalar with its tag."""
+        scalar = cls(text)
+        scalar.tag = tag
+        return scalar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A stretch of one line; line and column from 1."""
+
+    line: int
+    column: int
+    width: int
+
+
+@dataclass(slots=True, kw_only=True)
+class YamlSource:
+    """One file's content and where everything in it stands.
+
+    Attributes:
+        file: Path as people are shown it.
+        lines: The text, secrets struck out.
+        content: Scalars, lists and mappings; repairs change it in place.
+        keys: Path to the place of its key.
+        values: Path to the place of its value.
+        renamed: Path after a repair to the path in the file.
+        dropped: Paths that were taken out because they hold a fault.
+        faults: What is wrong with the text as YAML.
+    """
+
+    file: str
+    lines: list[str]
+    content: Content = field(default_factory=dict)
+    keys: dict[Path, Spot] = field(default_factory=dict)
+    values: dict[Path, Spot] = field(default_factory=dict)
+    renamed: dict[Path, Path] = field(default_factory=dict)
+    dropped: set[Path] = field(default_factory=set)
+    faults: list[PlacedFault] = field(default_factory=list)
+
+    def place(self, fault: Fault) -> PlacedFault:
+        """Return the fault with file, line and column."""
+        spot = self._spot(fault)
+        words = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
+        return PlacedFault(
+            file=self.file,
+            message=words,
+            line=spot.line,
+            column=spot.column,
+            width=spot.width,
+            severity=fault.severity,
+            excerpt=self.lines[spot.line - 1] if 0 < spot.line <= len(self.lines) else "",
+        )
+
+    def original(self, path: Path) -> Path:
+        """Return the path as the file has it, whatever repairs have renamed."""
+        for new, old in self.renamed.items():
+            if path[: len(new)] == new:
+                return old + path[len(new) :]
+        return path
+
+    def _spot(self, fault: Fault) -> Spot:
+        path = self.original(fault.path)
+        if fault.at_key and path in self.keys:
+            return self.keys[path]
+        while path and path not in self.values:
+            path = path[:-1]
+            if path in self.keys:
+                return self.keys[path]
+        spot = self.values.get(path, Spot(line=1, column=1, width=1))
+        return self._find_words(spot, fault.words) if fault.words else spot
+
+    def _find_words(self, spot: Spot, words: str) -> Spot:
+        """Narrow a value down to some words in it; block texts are searched line by line."""
+        for number in range(spot.line, min(spot.line + 200, len(self.lines) + 1)):
+            start = spot.column - 1 if number == spot.line else 0
+            at = self.lines[number - 1].find(words, start)
+            if at >= 0:
+                return Spot(line=number, column=at + 1, width=len(words))
+        return spot
+
+
+def read_yaml(raw: bytes, file: str) -> YamlSource:
+    """Return what a YAML file holds; what is wrong with it as YAML stands in `faults`."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        message = f"is not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
+        return YamlSource(file=file, lines=[], faults=[PlacedFault(file=file, line=line, message=message)])
+    source = YamlSource(file=file, lines=[strike_out(line) for line in text.splitlines()])
+    try:
+        node = _parser().compose(text)
+    except YAMLError as error:
+        source.faults.append(_syntax_fault(source, error))
+        return source
+    except RecursionError:
+        source.faults.append(PlacedFault(file=file, message="is nested too deeply to be read"))
+        return source
+    _Reader(source).read_root(node)
+    return source
+
+
+def _parser() -> YAML:
+    parser = YAML(typ="rt", pure=True)
+    parser.version = (1, 2)
+    return parser
+
+
+def _syntax_fault(source: YamlSource, error: YAMLError) -> PlacedFault:
+    mark = getattr(error, "problem_mark", None) if isinstance(error, MarkedYAMLError) else None
+    line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+    excerpt = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
+    return PlacedFault(
+        file=source.file,
+        line=line,
+        column=column,
+        message=_syntax_words(error, excerpt, column),
+        excerpt=excerpt,
+    )
+
+
+def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
+    """Say what is wrong in words of our own; the parser's are for people who write parsers."""
+    problem = str(getattr(error, "problem", "") or error)
+    if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
+        return "a tab stands where YAML wants spaces; indent with spaces"
+    known = {
+        "mapping values": "a second `:` in one value; put the value in quotes",
+        "undefined alias": "`*name` stands for something that `&name` never named before",
+        "another document": "a second document begins here; one file holds one study",
+        "end of stream": "the file ends inside a quoted text; a closing quote is missing",
+        "block end": "the indentation fits nothing above; keys of one mapping begin in one column",
+        "expected ',' or": "a `,` or a closing bracket is missing before this",
+        "cannot start any token": "a value cannot begin with this character; put it in quotes",
+        "could not find expected ':'": "a key without `:`; write `key: value`",
+        "special characters": "a control character stands here; take it out",
+        "duplicate anchor": "two anchors have this name; give each its own",
+    }
+    for mark, words in known.items():
+        if mark in problem:
+            return words
+    return "cannot be read as YAML from here on; look for a missing quote, bracket or colon"
+
+
+class _Reader:
+    """Turns one node graph into content and places."""
+
+    def __init__(self, source: YamlSource) -> None:
+        self._source = source
+        self._n_nodes = 0
+        self._open: set[int] = set()
+
+    def read_root(self, node: Node | None) -> None:
+        """Read the whole file; a study is a mapping."""
+        if node is None:
+            self._complain("is empty; expected a study, e.g. `study: support-bot` in its first line")
+        elif not isinstance(node, MappingNode):
+            self._complain("holds no keys; expected `key: value` lines, e.g. `study: support-bot`", node=node)
+        else:
+            self._source.content = self._read(node, ())
+
+    def _read(self, node: Node, path: Path) -> Content:
+        self._n_nodes += 1
+        self._source.values.setdefault(path, _spot_of(node))
+        if id(node) in self._open or self._n_nodes > _MOST_NODES:
+            self._complain("an anchor holds itself or grows without end", node=node)
+            return Scalar.of("", "null")
+        if str(node.tag).startswith(("tag:yaml.org,2002:python", "!")):
+            self._complain(f"tag `{node.tag}` is not known here; write a plain value", node=node)
+            return Scalar.of("", "null")
+        self._open.add(id(node))
+        content = self._read_kind(node, path)
+        self._open.discard(id(node))
+        return content
+
+    def _read_kind(self, node: Node, path: Path) -> Content:
+        if isinstance(node, MappingNode):
+            return dict(self._pairs(node, path))
+        if isinstance(node, SequenceNode):
+            return [self._read(item, (*path, place)) for place, item in enumerate(node.value)]
+        return self._scalar(node)
+
+    def _pairs(self, node: MappingNode, path: Path) -> Iterator[tuple[str, Content]]:
+        first: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                self._complain("a key must be one word, not a list or a mapping", node=key_node)
+                continue
+            key = str(key_node.value)
+            line = key_node.start_mark.line + 1
+            if key in first:
+                self._complain(f"key `{key}` is written twice, first in line {first[key]}; keep one", node=key_node)
+                continue
+            first[key] = line
+            self._source.keys.setdefault((*path, key), _spot_of(key_node))
+            yield key, self._read(value_node, (*path, key))
+
+    def _scalar(self, node: Node) -> Scalar:
+        text = str(node.value)
+        if holds_secret(text):
+            words = "a secret stands here; keep it in an environment variable and give `key:` the variable's name"
+            self._complain(f"{words}. It is not repeated on screen", node=node)
+            return Scalar.of(strike_out(text), "secret")
+        return Scalar.of(text, str(node.tag).rpartition(":")[2])
+
+    def _complain(self, message: str, *, node: Node | None = None) -> None:
+        spot = _spot_of(node) if node is not None else Spot(line=0, column=0, width=1)
+        lines = self._source.lines
+        self._source.faults.append(
+            PlacedFault(
+                file=self._source.file,
+                line=spot.line,
+                column=spot.column,
+                width=spot.width,
+                message=message,
+                excerpt=lines[spot.line - 1] if 0 < spot.line <= len(lines) else "",
+            )
+        )
+
+
+def _spot_of(node: Node) -> Spot:
+    start, end = node.start_mark, node.end_mark
+    same_line = start.line == end.line
+    return Spot(
+        line=start.line + 1,
+        column=start.column + 1,
+        width=max(1, end.column - start.column) if same_line else 1,
+    )
+
+
+def typed(content: Any) -> Any:
+    """Return a free value with the types of YAML 1.2: whole numbers, numbers, true, false and null."""
+    if isinstance(content, dict):
+        return {key: typed(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [typed(item) for item in content]
+    return _typed_scalar(content) if isinstance(content, Scalar) else content
+
+
+def _typed_scalar(scalar: Scalar) -> bool | int | float | str | None:
+    text = str(scalar)
+    try:
+        if scalar.tag == "int":
+            return int(text, 0) if text.lower().startswith(("0x", "0o")) else int(text)
+        if scalar.tag == "float":
+            return float(text)
+    except ValueError:
+        return text
+    if scalar.tag == "bool":
+        return text.lower() == "true"
+    return None if scalar.tag == "null" else text
