@@ -54,7 +54,8 @@ def live_application(
         models: Names of the study's models.
         environ: The environment, to see which keys are there.
     """
-    shape, connection = entry.shape, None
+    shape = entry.shape
+    connection: Connection | None = None
     if isinstance(shape, PromptedModelShape):
         connection = _prompted(entry, shape, desk, models)
     elif isinstance(shape, HttpShape):

@@ -210,7 +210,8 @@ def _note_prices(parts: Parts, desk: Desk, models: Sequence[ModelEndpoint]) -> N
     unpriced = [model.name for model in models if model.url and model.price is None]
     if parts.entry.shape.budget.usd is not None and unpriced:
         names = ", ".join(f"`{name}`" for name in unpriced)
-        message = f"no price is known for {names}, so the budget cannot count {'its' if len(unpriced) == 1 else 'their'} calls"
+        whose = "its" if len(unpriced) == 1 else "their"
+        message = f"no price is known for {names}, so the budget cannot count {whose} calls"
         fault = parts.entry.fault("budget", message=f"{message}; state `price`", severity=Severity.NOTE, at_key=True)
         desk.complaints.add(fault)
 

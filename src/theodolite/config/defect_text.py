@@ -58,12 +58,12 @@ def condition_problem(condition: Condition, scale: Scale) -> str:
     if scale.kind is ScaleKind.NUMBERS:
         return _number_problem(condition, scale)
     if condition.operator.needs_order and not scale.ordered:
-        words = "the labels have no order; use ==, != or in, or state an `orientation`"
-        return words
+        return "the labels have no order; use ==, != or in, or state an `orientation`"
     for value in condition.values:
         if not scale.admits(value):
             labels = scale.categories
-            return f"`{value}` is no label of the scale{did_you_mean(value, labels) or '; labels are ' + ', '.join(labels)}"
+            near = did_you_mean(value, labels) or "; labels are " + ", ".join(labels)
+            return f"`{value}` is no label of the scale{near}"
     return _all_or_none(condition, scale.categories)
 
 

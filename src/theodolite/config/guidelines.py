@@ -20,7 +20,7 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 
-_RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|–|\.\.|to)\s*(-?\d+)\s*")
+_RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+)\s*")
 _WHOLE = re.compile(r"-?\d+")
 _WORST_ABOVE = {Operator.ABOVE, Operator.AT_LEAST}
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from theodolite.config.lookup import SHIPPED, Desk, Entry, Found
 from theodolite.config.places import PlacedFault
@@ -156,11 +157,11 @@ def _check_template(
     if problem:
         desk.complaints.add(_template_fault(entry, text, problem, ""))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
-        message = f"{{{{ {variable} }}}} {unfilled_words(variable, rows_name, columns)}"
+        message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
         desk.complaints.add(_template_fault(entry, text, message, place_of(variable, template.text)))
 
 
-def unfilled_words(variable: str, rows_name: str, columns: Iterable[str]) -> str:
+def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     """Say of a variable that nothing fills it, and what the rows do have."""
     has = ", ".join(columns)
     return (
@@ -187,7 +188,9 @@ def _is_example(entry: Entry[PersonasShape], desk: Desk) -> bool:
     return [tuple(row) for row in rows] == [(name, wish.strip('"')) for name, wish in example]
 
 
-def check_meetings(readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry]], desk: Desk) -> None:
+def check_meetings(
+    readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Any]]], desk: Desk
+) -> None:
     """Check goals and first prompts against the rows of the personas that meet them."""
     used: dict[str, set[str]] = {reading.group.name: set(reading.used) for reading in readings}
     for scenario, entry in scenarios:
@@ -201,11 +204,11 @@ def check_meetings(readings: Sequence[GroupReading], scenarios: Sequence[tuple[S
         _check_duplicates(reading, used[reading.group.name], desk)
 
 
-def _check_slots(scenario: Scenario, entry: Entry, key: str, met: Sequence[GroupReading], desk: Desk) -> None:
+def _check_slots(scenario: Scenario, entry: Entry[Any], key: str, met: Sequence[GroupReading], desk: Desk) -> None:
     text = getattr(scenario, key)
     for reading in met:
         for variable in unfilled(text, reading.columns):
-            message = f"{{{{ {variable} }}}} {unfilled_words(variable, reading.rows_name, reading.columns)}"
+            message = f"{{{{ {variable} }}}} {unfilled_words(reading.rows_name, reading.columns)}"
             desk.complaints.add(entry.fault(key, message=message, words=place_of(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
@@ -236,8 +239,8 @@ def unused_columns(reading: GroupReading, used: Iterable[str], desk: Desk) -> No
     unused = [column for column in reading.columns if column not in set(used)]
     if not unused or reading.entry.shape.rows is None:
         return
-    words = f"column{'' if len(unused) == 1 else 's'} {', '.join(f'`{column}`' for column in unused)}"
-    message = f"{words} used by nothing: no template, goal, first prompt or group names {'it' if len(unused) == 1 else 'them'}"
+    names = ", ".join(f"`{column}`" for column in unused)
+    message = f"no template, goal, first prompt or group uses column{'' if len(unused) == 1 else 's'} {names}"
     if isinstance(reading.entry.shape.rows, str):
         desk.complaints.add(PlacedFault(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE))
     else:

@@ -141,7 +141,7 @@ class _Mender:
         if self._source.original(path) not in self._source.dropped:
             self._say(path[:-1], f"{owner_of(path[:-1], self._owner)} needs `{key}`", at_key=True)
         if len(path) == 1 and isinstance(self._source.content, dict):
-            self._source.content[key] = Scalar.of("unnamed", "str")
+            self._source.content[key] = Scalar("unnamed", "str")
         else:
             self._leave_out(path[:-1])
 

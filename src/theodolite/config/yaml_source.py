@@ -29,12 +29,13 @@ _MOST_NODES = 200_000
 class Scalar(str):
     """A scalar's text; `tag` is the type YAML 1.2 would have read: str, int, float, bool or null."""
 
-    tag: str = "str"
+    __slots__ = ("tag",)
 
-    @classmethod
-    def of(cls, text: str, tag: str) -> Scalar:
+    tag: str
+
+    def __new__(cls, text: str = "", tag: str = "str") -> Scalar:
         """Return a scalar with its tag."""
-        scalar = cls(text)
+        scalar = super().__new__(cls, text)
         scalar.tag = tag
         return scalar
 
@@ -199,10 +200,10 @@ class _Reader:
         self._source.values.setdefault(path, _spot_of(node))
         if id(node) in self._open or self._n_nodes > _MOST_NODES:
             self._complain("an anchor holds itself or grows without end", node=node)
-            return Scalar.of("", "null")
+            return Scalar("", "null")
         if str(node.tag).startswith(("tag:yaml.org,2002:python", "!")):
             self._complain(f"tag `{node.tag}` is not known here; write a plain value", node=node)
-            return Scalar.of("", "null")
+            return Scalar("", "null")
         self._open.add(id(node))
         content = self._read_kind(node, path)
         self._open.discard(id(node))
@@ -235,8 +236,8 @@ class _Reader:
         if holds_secret(text):
             words = "a secret stands here; keep it in an environment variable and give `key:` the variable's name"
             self._complain(f"{words}. It is not repeated on screen", node=node)
-            return Scalar.of(strike_out(text), "secret")
-        return Scalar.of(text, str(node.tag).rpartition(":")[2])
+            return Scalar(strike_out(text), "secret")
+        return Scalar(text, str(node.tag).rpartition(":")[2])
 
     def _complain(self, message: str, *, node: Node | None = None) -> None:
         spot = _spot_of(node) if node is not None else Spot(line=0, column=0, width=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from theodolite.config.assembly import assemble
@@ -12,7 +12,7 @@ from theodolite.config.lookup import Desk, Entry, Found
 from theodolite.config.places import PlacedFault, render_faults
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
-from theodolite.config.yaml_source import read_yaml
+from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import StudyError
 from theodolite.domain.fault import Fault, Severity
 from theodolite.domain.recording import RecordedDialogue
@@ -41,7 +41,11 @@ class LoadedStudy:
     notes: tuple[PlacedFault, ...] = ()
     found: tuple[Found, ...] = ()
     readings: tuple[str, ...] = ()
-    lines: Mapping[tuple[str, str], int] | None = None
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def line_of(self, section: str, name: str) -> int:
+        """Return the line in which the study's file names an entry; 0 where it does not."""
+        return self.lines.get((section, name), 0)
 
 
 class StudyFaults(StudyError):
@@ -83,11 +87,15 @@ def check_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -
 
 def _read(path: Path, environ: Mapping[str, str] | None) -> _Reading:
     file = study_file(path)
-    raw = file if isinstance(file, PlacedFault) else read_file(file)
-    if isinstance(file, PlacedFault) or isinstance(raw, PlacedFault):
-        fault = file if isinstance(file, PlacedFault) else raw
-        assert isinstance(fault, PlacedFault)
-        return _Reading(loaded=None, placed=(fault,))
+    if isinstance(file, PlacedFault):
+        return _Reading(loaded=None, placed=(file,))
+    raw = read_file(file)
+    if isinstance(raw, PlacedFault):
+        return _Reading(loaded=None, placed=(raw,))
+    return _read_source(file, raw, environ)
+
+
+def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None) -> _Reading:
     source = read_yaml(raw, file.name)
     shape = shaped(source, StudyShape, owner="the study") if source.content else None
     desk = Desk(folder=file.parent)
@@ -108,6 +116,11 @@ def _read(path: Path, environ: Mapping[str, str] | None) -> _Reading:
         notes=placed,
         found=tuple(dict.fromkeys(desk.found)),
         readings=tuple(f"{table.file}: {table.described}" for table in desk.tables.values()),
-        lines={path: spot.line for path, spot in source.keys.items() if len(path) == 2},  # type: ignore[misc]
+        lines=_lines(source),
     )
     return _Reading(loaded=loaded, placed=placed)
+
+
+def _lines(source: YamlSource) -> dict[tuple[str, str], int]:
+    """Return where the file names the entries of its sections."""
+    return {(str(path[0]), str(path[1])): spot.line for path, spot in source.keys.items() if len(path) == 2}
