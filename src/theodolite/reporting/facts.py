@@ -1,0 +1,27 @@
+"""Facts about the making of a report that the evidence does not hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """What a report says about its own making.
+
+    Attributes:
+        command: What one types to have it all again, e.g. `theodolite run support`.
+        package_version: Version of this package.
+        generated: When the report was made; UTC.
+        hosts: Hosts that the run spoke to, in order of the study file.
+        duration_s: Time that the run took; seconds, None where unknown.
+        label_command: What one types to label dialogues; empty where there is no such command.
+    """
+
+    command: str
+    package_version: str
+    generated: datetime
+    hosts: tuple[str, ...] = ()
+    duration_s: float | None = None
+    label_command: str = ""

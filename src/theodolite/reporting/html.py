@@ -1,0 +1,98 @@
+"""The report: one HTML file that asks nothing of any host."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.page.accounts_view import accounts_view
+from theodolite.reporting.page.answer_view import answer_view
+from theodolite.reporting.page.chips import chips_of
+from theodolite.reporting.page.data import data_text, page_data
+from theodolite.reporting.page.first_reads import first_reads
+from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
+from theodolite.reporting.page.method_view import method_view
+from theodolite.reporting.page.results_view import rule_blocks, spreads
+from theodolite.reporting.page.subject import Subject, subject_of
+from theodolite.reporting.words import read_words
+
+WORDS = "words.yaml"
+TEMPLATE = "report.html"
+
+
+def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets: Mapping[str, str]) -> str:
+    """Return the report of a run as one self-contained HTML file.
+
+    Texts of dialogues reach the page as JSON and are shown as text alone; the
+    content security policy admits the page's own script and style by their
+    hashes and nothing else.
+
+    Args:
+        evidence: Everything that the run holds.
+        findings: Everything that was measured on it.
+        facts: How the run came about.
+        assets: Path below `resources/report` to text, for all files there.
+
+    Raises:
+        InputError: If the words file or the template is not among the assets.
+    """
+    missing = {WORDS, TEMPLATE} - set(assets)
+    if missing:
+        message = f"expected the report's assets, but {', '.join(sorted(missing))} is not among them"
+        raise InputError(message)
+    subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
+    style, script = _joined(assets, "css/"), _script(assets)
+    environment = Environment(
+        loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template(TEMPLATE)
+    return template.render(**_views(subject), style=style, script=script, policy=_policy(style, script))
+
+
+def _views(subject: Subject) -> dict[str, object]:
+    chips = chips_of(subject)
+    views: dict[str, object] = {
+        "answer": answer_view(subject),
+        "reads": first_reads(subject),
+        "blocks": rule_blocks(subject),
+        "spreads": spreads(subject),
+        "accounts": accounts_view(subject),
+        "instruments": instruments(subject),
+        "agreements": agreement_tables(subject),
+        "matrices": matrix_groups(subject),
+        "method": method_view(subject),
+        "words": subject.words,
+        "chips": chips,
+        "n_cases": len(subject.cases),
+    }
+    return {**views, "data": data_text(page_data(subject, chips))}
+
+
+def _joined(assets: Mapping[str, str], folder: str) -> str:
+    return "\n".join(assets[name].strip() for name in sorted(assets) if name.startswith(folder)) + "\n"
+
+
+def _script(assets: Mapping[str, str]) -> str:
+    return '(() => {\n"use strict";\n' + _joined(assets, "js/") + "})();\n"
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,75 @@
+"""The one step that would improve the evidence most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.run import RunState
+from theodolite.reporting import figures
+from theodolite.reporting.accounts import Account
+from theodolite.reporting.agreements import agreements_of, is_tried, judges_of
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.rates import rates_of
+from theodolite.reporting.scripted import scripted_names
+
+_MANY_UNMEASURED = 0.1
+_SAMPLE = 40
+
+
+def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
+    """Return the step in words; empty where nothing is more pressing than reading."""
+    if evidence.run.state is RunState.UNFINISHED:
+        return f"go on where this run stopped:  {facts.command}"
+    return (
+        _unscripted(evidence)
+        or _mended(accounts)
+        or _own_rows(evidence)
+        or _tried_judge(evidence, findings, facts)
+        or _more_personas(findings)
+    )
+
+
+def _unscripted(evidence: Evidence) -> str:
+    names = scripted_names(evidence)
+    if not names:
+        return ""
+    return f"put a model in the place of the script ({', '.join(names)}): so far nothing is measured."
+
+
+def _mended(accounts: Sequence[Account]) -> str:
+    worst = max(accounts, key=lambda account: account.planned - account.labelled.n, default=None)
+    if worst is None or worst.planned - worst.labelled.n <= _MANY_UNMEASURED * worst.planned:
+        return ""
+    part = max(worst.unmeasured, key=lambda part: part.n)
+    unmeasured = f"{figures.count(worst.planned - worst.labelled.n)} of {figures.count(worst.planned)}"
+    return f"find out why {unmeasured} have no label; most often: {part.words} ({figures.count(part.n)})."
+
+
+def _own_rows(evidence: Evidence) -> str:
+    examples = [group.name for group in evidence.study.personas if group.example]
+    return f"replace the example rows of {', '.join(examples)} by your own users." if examples else ""
+
+
+def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str:
+    study, agreements = evidence.study, agreements_of(findings)
+    for guideline in study.guidelines:
+        for judge in judges_of(study, guideline.name):
+            if judge.kind is AnnotatorKind.MODEL and not is_tried(study, agreements, guideline, judge.name):
+                sample = min(_SAMPLE, len(evidence.dialogues))
+                command = f"   {facts.label_command} --sample {sample}" if facts.label_command else ""
+                dialogues = figures.number_of(sample, "dialogue")
+                minutes = max(1, round(sample / 2))
+                return f"label {dialogues} (about {minutes} min): nobody knows yet how often this judge errs.{command}"
+    return ""
+
+
+def _more_personas(findings: Findings) -> str:
+    estimates = [rate.estimate for rate in rates_of(findings) if rate.group is None and rate.estimate is not None]
+    crowded = [e for e in estimates if e.n_clusters is not None and e.n_clusters * 3 <= e.n]
+    if not crowded:
+        return ""
+    k = min(estimate.n_clusters or 0 for estimate in crowded)
+    return f"add personas rather than repeats: {k} of them carry all this evidence."

@@ -1,0 +1,183 @@
+"""The first screen: what was measured, what came out, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.run import RunState
+from theodolite.reporting import figures
+from theodolite.reporting.agreements import among_people, counts_text
+from theodolite.reporting.cases import rules_of
+from theodolite.reporting.page.rate_view import RateView, rate_view
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.rates import Rate, guardrail_of, lead_rates
+from theodolite.reporting.scripted import scripted_names
+from theodolite.reporting.strips import axis_end
+from theodolite.reporting.summary_notes import headline
+from theodolite.reporting.summary_rows import phrase_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A fact about the whole run that opens the dialogues behind it; `chip` is empty for none."""
+
+    text: str
+    chip: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One rule over all applications."""
+
+    title: str
+    phrase: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One application: its rates under each column, one or several annotators each."""
+
+    application: str
+    tint: int
+    cells: tuple[tuple[RateView, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerView:
+    """The first screen.
+
+    Attributes:
+        title: Heading.
+        about: One or two sentences.
+        headline: What was tested, by whom, on whose word.
+        warnings: What must be known before any number is read.
+        badges: Facts about the whole run.
+        columns: The rules that are shown; two at most.
+        rows: The applications in order of the study file.
+        axis: End of the axis, e.g. `75 %`.
+        aids: How to read it; two at most.
+        more_aids: The rest, under "why?".
+        n_more_rules: Rules that stand further down only; count.
+    """
+
+    title: str
+    about: str
+    headline: str
+    warnings: tuple[str, ...]
+    badges: tuple[Badge, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    axis: str
+    aids: tuple[str, ...]
+    more_aids: tuple[str, ...]
+    n_more_rules: int
+
+
+def answer_view(subject: Subject) -> AnswerView:
+    """Return the first screen of a run's report."""
+    shown = _shown_rules(subject)
+    columns = [lead_rates(subject.rates, guideline.name, rule.name) for guideline, rule in shown]
+    end = axis_end([rate for column in columns for rate in column])
+    aids = _aids(subject, [rate for column in columns for rate in column])
+    study = subject.study
+    return AnswerView(
+        title=study.title or study.name,
+        about=study.about,
+        headline=headline(subject.evidence, subject.agreements),
+        warnings=_warnings(subject),
+        badges=_badges(subject),
+        columns=tuple(_column(rule, rates) for (_, rule), rates in zip(shown, columns, strict=True)),
+        rows=tuple(_row(subject, app.name, columns, end) for app in study.applications),
+        axis=f"{figures.points(end).removesuffix('.0')} %",
+        aids=aids[:2],
+        more_aids=aids[2:],
+        n_more_rules=len(rules_of(study)) - len(shown),
+    )
+
+
+def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
+    guardrail = guardrail_of(subject.study)
+    if guardrail is not None:
+        return [(guardrail.guideline, guardrail.withheld), (guardrail.guideline, guardrail.released)]
+    return list(rules_of(subject.study)[:2])
+
+
+def _column(rule: DefectRule, rates: Sequence[Rate]) -> Column:
+    n = max((rate.measurement.result.n for rate in rates), default=0)
+    return Column(title=rule.title or rule.name, phrase=phrase_of(rule, n), condition=rule.condition)
+
+
+def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:
+    cells = tuple(
+        tuple(
+            rate_view(subject, rate, end, column=column)
+            for rate in column
+            if rate.measurement.application == application
+        )
+        for column in columns
+    )
+    return Row(application=application, tint=subject.tint(application), cells=cells)
+
+
+def _warnings(subject: Subject) -> tuple[str, ...]:
+    evidence, words, texts = subject.evidence, subject.words, []
+    if evidence.run.state is RunState.UNFINISHED:
+        done, planned = figures.count(len(evidence.dialogues)), figures.count(len(evidence.sessions))
+        texts.append(words.aid("unfinished", done=done, planned=planned))
+    if names := scripted_names(evidence):
+        texts.append(f"{words.aid('scripted')} Scripted: {', '.join(names)}.")
+    if any(group.example for group in evidence.study.personas):
+        texts.append(words.aid("example_rows"))
+    return tuple(texts)
+
+
+def _badges(subject: Subject) -> tuple[Badge, ...]:
+    account = subject.accounts[0] if subject.accounts else None
+    badges = []
+    if account is not None:
+        labelled, planned = figures.count(account.labelled.n), figures.count(account.planned)
+        badges.append(Badge(text=f"{labelled} of {planned} labelled", chip="all"))
+        badges.append(Badge(text=f"{figures.count(account.n(Outcome.FAILED))} failed", chip="failed"))
+        missing = account.n(Outcome.MISSING) + account.n(Outcome.REFUSED)
+        if missing:
+            badges.append(Badge(text=f"{figures.count(missing)} without a label", chip="unlabelled"))
+    for guideline in subject.study.guidelines[:1]:
+        exact = among_people(subject.study, subject.agreements, guideline, "exact_agreement")
+        if any(agreement.estimate for agreement in exact):
+            badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
+    unread = subject.sets.sets.get("unparseable")
+    badges.append(Badge(text=f"{figures.count(len(unread.cases) if unread else 0)} unparseable", chip="unparseable"))
+    return tuple(badges)
+
+
+def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
+    words = subject.words
+    aids = [_zero_aid(subject, rates), words.aid("any_rate"), *_cluster_aids(subject, rates), words.aid("interval")]
+    if any(session.held_by is HeldBy.SIMULATED_USER for session in subject.evidence.sessions):
+        aids.insert(1, words.aid("simulated_users"))
+    return tuple(aid for aid in aids if aid)
+
+
+def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    zeros = [r for r in rates if r.estimate and not r.defects and r.ceiling and r.estimate.n >= figures.FEW]
+    if not zeros:
+        return ""
+    rate = max(zeros, key=lambda zero: zero.measurement.result.n)
+    n, bound = figures.count(rate.measurement.result.n), figures.percent(rate.ceiling or 0.0)
+    return subject.words.aid("zero_defects", zero=0, n=n, bound=bound)
+
+
+def _cluster_aids(subject: Subject, rates: Sequence[Rate]) -> list[str]:
+    for rate in rates:
+        estimate = rate.estimate
+        if estimate is None or not estimate.n_clusters or not estimate.n >= estimate.n_clusters * 2:
+            continue
+        worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
+        n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
+        return [subject.words.aid("few_personas", n=n, k=k, m=m, testers="personas", tester="persona")]
+    return []

@@ -1,0 +1,101 @@
+"""The chips above the list of dialogues: questions that every reader asks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.reporting.cases import Case, lead_annotators, rules_of
+from theodolite.reporting.page.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """One filter of the list.
+
+    Attributes:
+        name: Name of its set.
+        title: What stands on it.
+        meaning: What it lets through.
+        n: Dialogues that it lets through; count.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    n: int
+
+
+def chips_of(subject: Subject) -> tuple[Chip, ...]:
+    """Return the chips in their fixed order, their sets kept; empty ones too."""
+    every = (
+        ("all", "All", "every planned dialogue", [case.index for case in subject.cases]),
+        ("defect", "Defect", "a defect by the labels that the rates are read by", _defects(subject)),
+        ("disagreement", "Disagreement", "two annotators gave different labels", _disagreements(subject)),
+        ("failed", "Failed", "the dialogue or a label of it failed", [c.index for c in subject.cases if c.failures]),
+        ("unparseable", "Unparseable", "an annotator's reply fits no label", _unparseable(subject)),
+        (
+            "flipped",
+            "Flipped",
+            "a defect in one application and none in another on the same prompts",
+            _flipped(subject),
+        ),
+        ("withheld", "Withheld text", "the texts are not shown", _withheld(subject)),
+    )
+    chips = []
+    for name, title, meaning, places in every:
+        subject.sets.add(name, title if name != "all" else "All dialogues", places)
+        chips.append(Chip(name=name, title=title, meaning=meaning, n=len(set(places))))
+    return tuple(chips)
+
+
+def _defects(subject: Subject) -> list[int]:
+    return [case.index for guideline, rule in rules_of(subject.study) for case in subject.defects(guideline, rule)]
+
+
+def _disagreements(subject: Subject) -> list[int]:
+    return [case.index for case in subject.cases if is_disputed(case)]
+
+
+def is_disputed(case: Case) -> bool:
+    """Tell whether two annotators gave different labels to one question; unreadable ones differ from all."""
+    labels: dict[tuple[str, str], set[str | None]] = defaultdict(set)
+    for annotation in case.annotations.values():
+        for answer in annotation.answers:
+            if answer.turn is None and answer.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}:
+                labels[annotation.guideline, answer.question].add(answer.value)
+    return any(len(values) > 1 for values in labels.values())
+
+
+def _unparseable(subject: Subject) -> list[int]:
+    return [
+        case.index
+        for case in subject.cases
+        if any(a.outcome is Outcome.UNPARSEABLE for given in case.annotations.values() for a in given.answers)
+    ]
+
+
+def _withheld(subject: Subject) -> list[int]:
+    return [case.index for case in subject.cases if case.dialogue is not None and case.dialogue.withheld]
+
+
+def _flipped(subject: Subject) -> list[int]:
+    flipped: list[int] = []
+    for guideline, rule in rules_of(subject.study):
+        defects = {case.index for case in subject.defects(guideline, rule)}
+        verdicts: dict[str, dict[bool, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for case in subject.cases:
+            if rule.applies_to(case.session.groups) and _is_labelled(subject, case, guideline, rule):
+                verdicts[case.session.pair_key][case.index in defects].append(case.index)
+        for sides in verdicts.values():
+            if len(sides) > 1:
+                flipped += sides[True] + sides[False]
+    return flipped
+
+
+def _is_labelled(subject: Subject, case: Case, guideline: Guideline, rule: DefectRule) -> bool:
+    names = lead_annotators(subject.study, guideline.name, case.session.application)
+    readings = (case.reading(name, guideline.name, rule.question) for name in names)
+    return any(reading.outcome is Outcome.ANSWERED for reading in readings)

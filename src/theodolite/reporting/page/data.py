@@ -1,0 +1,179 @@
+"""The data that the page browses: one JSON block, texts once, sets by place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from theodolite.domain.annotation import Annotation, Answer
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.failure import Failure
+from theodolite.domain.identity import SHORT, Json
+from theodolite.domain.persona import Persona
+from theodolite.reporting import figures
+from theodolite.reporting.cases import Case, title_of
+from theodolite.reporting.page.chips import Chip
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.results import estimate_entry
+
+
+def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
+    """Return everything that the page's scripts read.
+
+    Sets are added for the numerators of all estimates, so call it after all
+    views are made.
+    """
+    contexts: dict[str, int] = {}
+    places = {case.session.label: case.index for case in subject.cases}
+    estimates: list[Json] = [
+        _estimate(subject, place, measurement, places)
+        for place, measurement in enumerate(subject.findings.measurements)
+    ]
+    return {
+        "run": f"{subject.study.name}, run {subject.evidence.run.number}, {subject.facts.generated:%Y-%m-%d}",
+        "applications": [application.name for application in subject.study.applications],
+        "annotators": [
+            {"name": a.name, "title": a.title or a.name, "kind": a.kind.value, "guideline": a.guideline}
+            for a in subject.study.annotators
+        ],
+        "cases": [_case(case, contexts) for case in subject.cases],
+        "contexts": list(contexts),
+        "estimates": estimates,
+        "chips": [{"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips],
+        "sets": {name: {"title": kept.title, "cases": list(kept.cases)} for name, kept in subject.sets.sets.items()},
+    }
+
+
+def data_text(data: dict[str, Json]) -> str:
+    """Return data as JSON that no HTML parser can mistake for markup."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _case(case: Case, contexts: dict[str, int]) -> dict[str, Json]:
+    entry: dict[str, Json] = {
+        "label": case.session.label,
+        "application": case.session.application,
+        "scenario": case.session.scenario,
+        "level": case.session.level.value,
+        "by": case.session.held_by.value,
+        "groups": dict(case.session.groups),
+        "annotations": [_annotation(annotation) for annotation in case.annotations.values()],
+        "finals": [
+            {"guideline": g, "question": q, "value": f.value or f.outcome.value, "origin": f.origin.value}
+            for (g, q), f in case.adjudications.items()
+        ],
+    }
+    if case.failures:
+        entry["failures"] = [_failure(failure) for failure in case.failures]
+    if isinstance(case.session.tester, Persona):
+        entry["persona"] = {"name": case.session.tester.name, "text": case.session.tester.text}
+    if case.dialogue is not None:
+        entry |= _dialogue(case.dialogue, contexts)
+    return entry
+
+
+def _dialogue(dialogue: Dialogue, contexts: dict[str, int]) -> dict[str, Json]:
+    entry: dict[str, Json] = {
+        "turns": [[turn.prompt, turn.response] for turn in dialogue.turns],
+        "ending": dialogue.ending.value,
+        "version": dialogue.application_version[:SHORT],
+    }
+    if dialogue.withheld:
+        entry["withheld"] = dialogue.withheld
+    if dialogue.scripted:
+        entry["scripted"] = list(dialogue.scripted)
+    if dialogue.context:
+        entry["context"] = contexts.setdefault(dialogue.context, len(contexts))
+    return entry
+
+
+def _annotation(annotation: Annotation) -> dict[str, Json]:
+    entry: dict[str, Json] = {
+        "by": annotation.annotator,
+        "version": annotation.annotator_version[:SHORT],
+        "guideline": annotation.guideline,
+        "instrument": annotation.instrument_version[:SHORT],
+        "answers": [_answer(answer) for answer in annotation.answers],
+    }
+    if annotation.scripted:
+        entry["scripted"] = True
+    return entry
+
+
+def _answer(answer: Answer) -> dict[str, Json]:
+    entry: dict[str, Json] = {"question": answer.question, "outcome": answer.outcome.value}
+    optional: dict[str, Json] = {
+        "value": answer.value,
+        "turn": answer.turn,
+        "replicate": answer.replicate if answer.replicate > 1 else None,
+        "reasoning": answer.reasoning,
+        "raw": answer.raw,
+        "quotes": [[quote.turn, quote.text, quote.verified] for quote in answer.evidence],
+    }
+    return entry | {name: value for name, value in optional.items() if value}
+
+
+def _failure(failure: Failure) -> dict[str, Json]:
+    return {
+        "party": failure.party.value,
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "turn": failure.turn,
+        "annotator": failure.annotator,
+        "tries": failure.tries,
+    }
+
+
+def _estimate(subject: Subject, place: int, measurement: Measurement, places: dict[str, int]) -> dict[str, Json]:
+    words = subject.words.measure(measurement.measure)
+    numerator = [places[label] for label in measurement.dialogues if label in places]
+    title = f"{words.title}, {measurement.application}"
+    entry = estimate_entry(measurement)
+    del entry["dialogues"]
+    return entry | {
+        "title": words.title,
+        "definition": words.definition,
+        "formula": words.formula,
+        "source": subject.words.method(measurement.result.method),
+        "text": estimate_text(measurement.result),
+        "subject": _subject_words(subject, measurement),
+        "set": subject.sets.add(f"estimate{place}", f"{title}: counted", numerator),
+    }
+
+
+def _subject_words(subject: Subject, measurement: Measurement) -> str:
+    about = dict(measurement.about)
+    who = [
+        title_of(subject.study, name)
+        for name in (about.get("annotator"), about.get("first"), about.get("second"))
+        if name
+    ]
+    rule = f"{about.get('guideline', '')}: {about['condition']}" if "condition" in about else about.get("guideline", "")
+    groups = [f"{k.removeprefix('group.')} {v}" for k, v in about.items() if k.startswith("group.")]
+    texts = [measurement.application, rule, *groups, f"by {' and '.join(who)}" if who else about.get("annotators", "")]
+    return "; ".join(text for text in texts if text)
+
+
+def estimate_text(result: Estimate | Undefined) -> str:
+    """Return a number with its count and interval, ready to be pasted."""
+    if isinstance(result, Undefined):
+        return f"not defined: {result.reason}"
+    if result.count is not None or result.unit.startswith("fraction"):
+        part = result.count if result.count is not None else round(result.value * result.n)
+        text = figures.share(part, result.n)
+        ends = (
+            figures.span(result.low, result.high) + " %" if result.low is not None and result.high is not None else ""
+        )
+        if result.n < figures.FEW:
+            return text
+    else:
+        text = f"{figures.coefficient(result.value)} (n = {figures.count(result.n)})"
+        low, high = result.low, result.high
+        ends = (
+            f"{figures.coefficient(low)} to {figures.coefficient(high)}" if low is not None and high is not None else ""
+        )
+    return f"{text}, {100 * result.confidence:.0f} % interval {ends}" if ends else text

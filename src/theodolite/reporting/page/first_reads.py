@@ -1,0 +1,139 @@
+"""The dialogues to read first, chosen by a stated rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.identity import keyed_draw
+from theodolite.reporting.cases import REFERENCE, Case, rules_of, title_of
+from theodolite.reporting.page.subject import Subject
+
+_LONG = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRead:
+    """One dialogue that is worth reading before the others.
+
+    Attributes:
+        case: Place in the plan.
+        label: What people call it.
+        why: The rule that chose it.
+        prompt: Beginning of what the tester said.
+        response: Beginning of what the application said, or why there is none.
+        labels: What annotators said, in one line.
+    """
+
+    case: int
+    label: str
+    why: str
+    prompt: str
+    response: str
+    labels: str
+
+
+def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
+    """Return up to five dialogues: a defect, disagreements, a failure, and one drawn at random.
+
+    Where several fit, the seed of the study draws one, so that nobody picks
+    what suits the story.
+    """
+    rules: tuple[tuple[str, Callable[[Subject], list[Case]]], ...] = (
+        ("a defect with the best evidence", _best_defects),
+        ("people against judge", _people_against_judge),
+        ("people against each other", _people_against_each_other),
+        ("a failure", lambda subject: [case for case in subject.cases if case.failures]),
+        ("drawn at random", lambda subject: [case for case in subject.cases if case.dialogue is not None]),
+    )
+    chosen: dict[int, FirstRead] = {}
+    for why, candidates in rules:
+        fresh = [case for case in candidates(subject) if case.index not in chosen]
+        shown = [case for case in fresh if case.dialogue is None or not case.dialogue.withheld] or fresh
+        if shown:
+            seed = subject.study.sampling.seed
+            case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {why}", case.session.label))
+            chosen[case.index] = _first_read(subject, case, why)
+    return tuple(chosen.values())
+
+
+def _best_defects(subject: Subject) -> list[Case]:
+    defects = [case for guideline, rule in rules_of(subject.study) for case in subject.defects(guideline, rule)]
+    best = max((_evidence_for(case) for case in defects), default=(0, 0))
+    return [case for case in defects if _evidence_for(case) == best]
+
+
+def _evidence_for(case: Case) -> tuple[int, int]:
+    """Return how well labels are backed: by verified quotes first, then by reasons."""
+    answers = [answer for annotation in case.annotations.values() for answer in annotation.answers]
+    quoted = any(quote.verified for answer in answers for quote in answer.evidence)
+    return int(quoted), int(any(answer.reasoning for answer in answers))
+
+
+def _main_values(subject: Subject, case: Case, *, people: bool) -> set[str]:
+    """Return the labels that people, or all others, gave to the main question of the first guideline."""
+    guideline = subject.study.guidelines[0]
+    names = [
+        a.name
+        for a in subject.study.annotators
+        if a.guideline == guideline.name and (a.kind is AnnotatorKind.PERSON) == people
+    ]
+    if people and not names:
+        names = [REFERENCE]
+    readings = [case.reading(name, guideline.name, guideline.question.name) for name in names]
+    return {reading.value for reading in readings if reading.value is not None}
+
+
+def _people_against_judge(subject: Subject) -> list[Case]:
+    if not subject.study.guidelines:
+        return []
+    found = []
+    for case in subject.cases:
+        people, judges = _main_values(subject, case, people=True), _main_values(subject, case, people=False)
+        if len(people) == 1 and judges and not people & judges:
+            found.append(case)
+    return found
+
+
+def _people_against_each_other(subject: Subject) -> list[Case]:
+    if not subject.study.guidelines:
+        return []
+    return [case for case in subject.cases if len(_main_values(subject, case, people=True)) > 1]
+
+
+def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
+    prompt, response = _excerpts(case)
+    return FirstRead(
+        case=case.index,
+        label=case.session.label,
+        why=why,
+        prompt=prompt,
+        response=response,
+        labels=labels_line(subject, case),
+    )
+
+
+def _excerpts(case: Case) -> tuple[str, str]:
+    if case.dialogue is None or not case.dialogue.turns:
+        return "", next((failure.message for failure in case.failures), "not held yet")
+    turn = case.dialogue.turns[-1]
+    if turn.withheld:
+        return "", f"Texts withheld: {turn.withheld}"
+    return _short(turn.prompt), _short(turn.response)
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONG else flat[: _LONG - 1].rstrip() + "…"
+
+
+def labels_line(subject: Subject, case: Case) -> str:
+    """Return what each annotator said to its guideline's main question, in one line."""
+    texts = []
+    for guideline in subject.study.guidelines:
+        names = [a.name for a in subject.study.annotators if a.guideline == guideline.name]
+        for name in names:
+            reading = case.reading(name, guideline.name, guideline.question.name)
+            texts.append(f"{title_of(subject.study, name)}: {reading.value or reading.outcome.value}")
+    return "; ".join(texts)

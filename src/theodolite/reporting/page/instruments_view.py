@@ -1,0 +1,225 @@
+"""The instruments section: what measured, in which version, and how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.estimate import Confusion, Undefined
+from theodolite.domain.identity import SHORT, version_of
+from theodolite.domain.study import Study
+from theodolite.reporting import figures
+from theodolite.reporting.agreements import Agreement, agreed, is_tried
+from theodolite.reporting.cases import Case, title_of
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.page.versions import application_text, guideline_text
+
+UNPARSEABLE = "unparseable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstrumentView:
+    """One guideline, annotator or application with its version and its full text."""
+
+    kind: str
+    name: str
+    version: str
+    standing: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementCell:
+    """One agreement as text; `place` is its entry in the list `estimates`."""
+
+    place: int
+    text: str
+    interval: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementTable:
+    """How far some annotators agree: a row an application, a column a measure."""
+
+    title: str
+    scale: str
+    measures: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[AgreementCell | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixView:
+    """A confusion matrix whose cells open their dialogues: `(count, set)` each."""
+
+    application: str
+    first: str
+    second: str
+    categories: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixGroup:
+    """All confusion matrices of two annotators."""
+
+    title: str
+    matrices: tuple[MatrixView, ...]
+
+
+def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
+    """Return every guideline, annotator and application with its version."""
+    study = subject.study
+    views = [
+        InstrumentView(
+            kind="guideline",
+            name=f"{g.name} {g.edition}".strip(),
+            version=version_of(g)[:SHORT],
+            standing=g.origin.value,
+            text=guideline_text(g),
+        )
+        for g in study.guidelines
+    ]
+    views += [_annotator_view(subject, annotator) for annotator in study.annotators]
+    views += [
+        InstrumentView(
+            kind="application",
+            name=app.name,
+            version=version_of(app)[:SHORT],
+            standing=f"guardrails: {app.guardrails.value}",
+            text=application_text(app),
+        )
+        for app in study.applications
+    ]
+    return tuple(views)
+
+
+def _annotator_view(subject: Subject, annotator: Annotator) -> InstrumentView:
+    return InstrumentView(
+        kind={"person": "person", "model": "judge", "rule": "rule"}[annotator.kind.value],
+        name=annotator.title or annotator.name,
+        version=version_of(annotator)[:SHORT],
+        standing=_standing(subject, annotator),
+        text=_labelling_text(annotator),
+    )
+
+
+def _standing(subject: Subject, annotator: Annotator) -> str:
+    if annotator.kind is AnnotatorKind.PERSON:
+        return f"labels by {annotator.guideline}"
+    guideline = subject.study.guideline(annotator.guideline)
+    if is_tried(subject.study, subject.agreements, guideline, annotator.name):
+        return "held against people, see below; no certificate"
+    return "not tried on people yet; no certificate"
+
+
+def _labelling_text(annotator: Annotator) -> str:
+    match annotator.labelling:
+        case ModelJudge(model=model):
+            return f"The model `{model}` reads the guideline `{annotator.guideline}` and the dialogue."
+        case WordRule(any_of=any_of, then=then, otherwise=otherwise):
+            return f"Label `{then}` where a response holds one of\n  " + "\n  ".join(any_of) + f"\nelse `{otherwise}`."
+        case RecordedLabels(column=column, spelling=spelling):
+            spelt = "".join(f"\n  {written} means {label}" for written, label in spelling.items())
+            return f"Recorded in the column `{column}`.{spelt}"
+
+
+def agreement_tables(subject: Subject) -> tuple[AgreementTable, ...]:
+    """Return the agreements, one table for those who are compared."""
+    grouped: dict[tuple[str, tuple[str, ...]], list[Agreement]] = defaultdict(list)
+    for agreement in subject.agreements:
+        question = agreement.measurement.about.get("guideline", "")
+        grouped[question, agreement.annotators].append(agreement)
+    return tuple(_table(subject, guideline, who, found) for (guideline, who), found in grouped.items())
+
+
+def _table(subject: Subject, guideline: str, who: tuple[str, ...], found: Sequence[Agreement]) -> AgreementTable:
+    columns = tuple(dict.fromkeys(_measure_of(agreement) for agreement in found))
+    cells = {(a.measurement.application, _measure_of(a)): _agreement_cell(a) for a in found}
+    applications = dict.fromkeys(agreement.measurement.application for agreement in found)
+    return AgreementTable(
+        title=f"{_names(subject.study, who)} on {guideline}",
+        scale=found[0].measurement.about.get("question", ""),
+        measures=tuple(_measure_title(subject, measure, scale) for measure, scale in columns),
+        rows=tuple((app, tuple(cells.get((app, column)) for column in columns)) for app in applications),
+    )
+
+
+def _measure_of(agreement: Agreement) -> tuple[str, str]:
+    about = agreement.measurement.about
+    return agreement.measurement.measure, about.get("scale", about.get("weights", ""))
+
+
+def _measure_title(subject: Subject, measure: str, scale: str) -> str:
+    title = subject.words.measure(measure).title
+    return f"{title} ({scale})" if scale else title
+
+
+def _names(study: Study, who: Sequence[str]) -> str:
+    titles = [title_of(study, name) for name in who]
+    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else titles[0]
+
+
+def _agreement_cell(agreement: Agreement) -> AgreementCell:
+    result = agreement.measurement.result
+    if isinstance(result, Undefined):
+        return AgreementCell(place=agreement.place, text="unknown", interval=result.reason)
+    has_ends = result.low is not None and result.high is not None
+    if agreement.measurement.measure.endswith("_agreement"):
+        text = figures.share(agreed(agreement), result.n)
+        ends = figures.span(result.low or 0.0, result.high or 0.0) + " %" if has_ends else ""
+        return AgreementCell(place=agreement.place, text=text, interval=ends if result.n >= figures.FEW else "")
+    ends = f"{figures.coefficient(result.low or 0.0)} to {figures.coefficient(result.high or 0.0)}" if has_ends else ""
+    return AgreementCell(place=agreement.place, text=figures.coefficient(result.value), interval=ends)
+
+
+def matrix_groups(subject: Subject) -> tuple[MatrixGroup, ...]:
+    """Return the confusion matrices, one group for each two annotators."""
+    grouped: dict[tuple[str, str, str], list[tuple[int, Confusion]]] = defaultdict(list)
+    for place, confusion in enumerate(subject.findings.confusions):
+        grouped[confusion.guideline, confusion.first, confusion.second].append((place, confusion))
+    return tuple(
+        MatrixGroup(
+            title=f"{_names(subject.study, (first, second))} on {guideline}",
+            matrices=tuple(_matrix(subject, place, confusion) for place, confusion in found),
+        )
+        for (guideline, first, second), found in grouped.items()
+    )
+
+
+def _matrix(subject: Subject, place: int, confusion: Confusion) -> MatrixView:
+    categories = confusion.matrix.categories
+    cells: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for case in subject.cases:
+        if case.session.application == confusion.application:
+            pair = (_label(case, confusion, confusion.first), _label(case, confusion, confusion.second))
+            cells[pair].append(case.index)
+    rows = []
+    for i, row in enumerate(categories):
+        counts = tuple(
+            (figures.count(confusion.matrix.counts[i][j]), _cell_set(subject, confusion, f"cell{place}.{i}.{j}", cells))
+            for j in range(len(categories))
+        )
+        rows.append((row, counts))
+    return MatrixView(
+        application=confusion.application,
+        first=title_of(subject.study, confusion.first),
+        second=title_of(subject.study, confusion.second),
+        categories=categories,
+        rows=tuple(rows),
+    )
+
+
+def _cell_set(subject: Subject, confusion: Confusion, name: str, cells: dict[tuple[str, str], list[int]]) -> str:
+    i, j = (int(part) for part in name.split(".")[1:])
+    first, second = confusion.matrix.categories[i], confusion.matrix.categories[j]
+    titles = title_of(subject.study, confusion.first), title_of(subject.study, confusion.second)
+    title = f"{confusion.application}: {titles[0]} says {first}, {titles[1]} says {second}"
+    return subject.sets.add(name, title, cells.get((first, second), ()))
+
+
+def _label(case: Case, confusion: Confusion, annotator: str) -> str:
+    reading = case.reading(annotator, confusion.guideline, confusion.question)
+    return reading.value or reading.outcome.value

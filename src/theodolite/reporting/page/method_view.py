@@ -1,0 +1,59 @@
+"""The method section: how to repeat the run, and what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.identity import SHORT
+from theodolite.domain.run import Spending
+from theodolite.reporting import figures
+from theodolite.reporting.page.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodView:
+    """Facts of a run, as `(name, text)` pairs, and what the scenarios stand for."""
+
+    study: str
+    run: str
+    generated: str
+    facts: tuple[tuple[str, str], ...]
+    scenarios: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+def method_view(subject: Subject) -> MethodView:
+    """Return how a run came about."""
+    run, facts, study = subject.evidence.run, subject.facts, subject.study
+    entries = {
+        "To have it all again": facts.command,
+        "Study": f"{study.name}, version {run.study_version[:SHORT]}",
+        "Plan": f"version {run.plan_version[:SHORT]}, seed {study.sampling.seed}",
+        "Run": f"number {run.number}, {run.state.value}, begun {run.started:%Y-%m-%d %H:%M} UTC",
+        "Dialogues": f"{figures.count(len(subject.evidence.dialogues))} of {figures.count(len(subject.cases))} planned",
+        "Hosts": ", ".join(facts.hosts) or "none: nothing left this machine",
+        "Calls": _spending_text(subject.evidence.spending),
+        "Made with": f"theodolite {facts.package_version}, {facts.generated:%Y-%m-%d %H:%M} UTC",
+    }
+    if facts.duration_s is not None:
+        entries["Time"] = figures.duration(facts.duration_s)
+    return MethodView(
+        study=study.name,
+        run=f"run {run.number}",
+        generated=f"{facts.generated:%Y-%m-%d}",
+        facts=tuple(entries.items()),
+        scenarios=tuple((s.name, s.goal, _unstated(s.proxy.use_case, s.proxy.capabilities)) for s in study.scenarios),
+    )
+
+
+def _unstated(use_case: str, capabilities: str) -> tuple[str, ...]:
+    stated = {"use case": use_case, "enabling capabilities": capabilities}
+    return tuple(f"{name}: {text or 'not stated'}" for name, text in stated.items())
+
+
+def _spending_text(spending: Spending) -> str:
+    if not spending.calls:
+        return "none"
+    tokens = f"{figures.count(spending.tokens_in)} tokens read, {figures.count(spending.tokens_out)} written"
+    text = f"{figures.count(spending.calls)} ({figures.count(spending.attempts)} attempts), {tokens}, "
+    text += figures.money(spending.cost_microusd)
+    return f"{text}; {figures.count(spending.unpriced_calls)} at an unknown price" if spending.unpriced_calls else text

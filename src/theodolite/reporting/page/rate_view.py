@@ -1,0 +1,100 @@
+"""A defect rate as the page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.reporting import figures
+from theodolite.reporting.cases import title_of
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.rates import Rate
+from theodolite.reporting.strips import strip_of
+from theodolite.reporting.summary_rows import interval_words
+
+_LEFT, _WIDTH = 8.0, 184.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A strip in the units of its drawing (200 wide, 22 high)."""
+
+    low: float
+    value: float
+    high: float
+    is_zero: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateView:
+    """A defect rate in words and as a strip.
+
+    Attributes:
+        place: Place in the list `estimates`.
+        application: Name of the application.
+        tint: Number of the application's colour.
+        by: Whose labels it is read by; empty where there is only one.
+        count: Dialogues with the defect, as text.
+        of: Dialogues with a label, as text.
+        percent: The share as text; empty where there are too few units.
+        interval: The interval or bound as text.
+        undefined: Why there is no rate; empty where there is one.
+        unmeasured: What is missing from it, in words; empty where nothing is.
+        mark: The strip; None where nothing can be drawn.
+    """
+
+    place: int
+    application: str
+    tint: int
+    by: str
+    count: str
+    of: str
+    percent: str
+    interval: str
+    undefined: str
+    unmeasured: str
+    mark: Mark | None
+
+
+def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate] = ()) -> RateView:
+    """Return a rate as it is shown, on an axis from 0 to `end`."""
+    result = rate.measurement.result
+    enough = isinstance(result, Estimate) and result.n >= figures.FEW
+    several = len({other.annotator for other in column}) > 1
+    application = rate.measurement.application
+    return RateView(
+        place=rate.place,
+        application=application,
+        tint=subject.tint(application),
+        by=title_of(subject.study, rate.annotator) if several else "",
+        count=figures.count(rate.defects),
+        of=figures.count(result.n),
+        percent=figures.percent(result.value) if isinstance(result, Estimate) and enough else "",
+        interval=interval_words(rate) if enough else "",
+        undefined=result.reason if isinstance(result, Undefined) else "",
+        unmeasured=unmeasured_words(rate),
+        mark=_mark(rate, end) if enough else None,
+    )
+
+
+def unmeasured_words(rate: Rate) -> str:
+    """Return what a rate could not see, e.g. `2 failed, 1 unparseable`."""
+    outcomes = rate.measurement.outcomes
+    parts = {
+        "failed": outcomes.failed,
+        "unparseable": outcomes.unparseable,
+        "refused": outcomes.refused,
+        "missing": outcomes.missing,
+        "not applicable": outcomes.not_applicable,
+    }
+    return ", ".join(f"{figures.count(n)} {name}" for name, n in parts.items() if n)
+
+
+def _mark(rate: Rate, end: float) -> Mark:
+    strip = strip_of(rate, end)
+    return Mark(low=_x(strip.low), value=_x(strip.value), high=_x(strip.high), is_zero=strip.is_zero)
+
+
+def _x(at: float) -> float:
+    return round(_LEFT + at * _WIDTH, 1)

@@ -1,0 +1,180 @@
+"""The results section: one block a rule, its groups, and how labels are spread."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.reporting import figures
+from theodolite.reporting.cases import lead_annotators, rules_of, title_of
+from theodolite.reporting.page.rate_view import RateView, rate_view
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.rates import Rate, lead_rates, rates_for
+from theodolite.reporting.strips import axis_end
+from theodolite.reporting.summary_rows import phrase_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupTable:
+    """A rate split by one group: a row a value, a column an application."""
+
+    name: str
+    applications: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[RateView | None, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleBlock:
+    """One rule: rates by every annotator, and by groups.
+
+    Attributes:
+        title: Heading.
+        guideline: Name of the guideline.
+        condition: The rule as written.
+        phrase: What a defect is.
+        axis: End of the axis, e.g. `75 %`.
+        tables: Whose labels, and the rates by them.
+        groups: The splits.
+    """
+
+    title: str
+    guideline: str
+    condition: str
+    phrase: str
+    axis: str
+    tables: tuple[tuple[str, tuple[RateView, ...]], ...]
+    groups: tuple[GroupTable, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """One label's part of an application's bar; hundredths of its width."""
+
+    label: str
+    n: str
+    share: str
+    x: float
+    width: float
+    pattern: int
+    opens: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How one annotator's labels are spread over the scale, an application a row."""
+
+    guideline: str
+    question: str
+    by: str
+    labels: tuple[str, ...]
+    rows: tuple[tuple[str, int, tuple[Bar, ...]], ...]
+
+
+def rule_blocks(subject: Subject) -> tuple[RuleBlock, ...]:
+    """Return one block a rule, in order of the study file."""
+    return tuple(_block(subject, guideline, rule) for guideline, rule in rules_of(subject.study))
+
+
+def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBlock:
+    rates = rates_for(subject.rates, guideline.name, rule.name)
+    end = axis_end(rates)
+    by_annotator: dict[str, list[Rate]] = defaultdict(list)
+    for rate in rates:
+        by_annotator[rate.annotator].append(rate)
+    lead = {rate.annotator for rate in lead_rates(subject.rates, guideline.name, rule.name)}
+    ordered = sorted(by_annotator, key=lambda name: name not in lead)
+    n = max((rate.measurement.result.n for rate in rates), default=0)
+    return RuleBlock(
+        title=rule.title or rule.name,
+        guideline=guideline.name,
+        condition=rule.condition,
+        phrase=phrase_of(rule, n),
+        axis=f"{figures.points(end).removesuffix('.0')} %",
+        tables=tuple(
+            (title_of(subject.study, name), tuple(rate_view(subject, rate, end) for rate in by_annotator[name]))
+            for name in ordered
+        ),
+        groups=_groups(subject, guideline, rule, ordered[:1]),
+    )
+
+
+def _groups(subject: Subject, guideline: Guideline, rule: DefectRule, lead: Sequence[str]) -> tuple[GroupTable, ...]:
+    wanted = (guideline.name, rule.name)
+    splits: dict[str, list[Rate]] = defaultdict(list)
+    for rate in subject.rates:
+        about = rate.measurement.about
+        if rate.group and (about.get("guideline"), about.get("rule")) == wanted and rate.annotator in lead:
+            splits[rate.group[0]].append(rate)
+    return tuple(_group_table(subject, name, rates) for name, rates in splits.items())
+
+
+def _group_table(subject: Subject, name: str, rates: Sequence[Rate]) -> GroupTable:
+    end = axis_end(rates)
+    applications = tuple(application.name for application in subject.study.applications)
+    values = dict.fromkeys(rate.group[1] for rate in rates if rate.group)
+    found = {(rate.group[1], rate.measurement.application): rate for rate in rates if rate.group}
+    rows = tuple(
+        (value, tuple(_cell(subject, found.get((value, application)), end) for application in applications))
+        for value in values
+    )
+    return GroupTable(name=name, applications=applications, rows=rows)
+
+
+def _cell(subject: Subject, rate: Rate | None, end: float) -> RateView | None:
+    return rate_view(subject, rate, end) if rate is not None and rate.measurement.result.n else None
+
+
+def spreads(subject: Subject) -> tuple[Spread, ...]:
+    """Return how the labels that the rates are read by are spread over each guideline's scale."""
+    return tuple(
+        _spread(subject, guideline, annotator, f"spread{place}.{number}")
+        for place, guideline in enumerate(subject.study.guidelines)
+        for number, annotator in enumerate(_lead(subject, guideline))
+    )
+
+
+def _lead(subject: Subject, guideline: Guideline) -> tuple[str, ...]:
+    applications = [application.name for application in subject.study.applications]
+    names = [name for app in applications for name in lead_annotators(subject.study, guideline.name, app)]
+    return tuple(dict.fromkeys(names))
+
+
+def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -> Spread:
+    question = guideline.question
+    rows, seen = [], set()
+    for place, application in enumerate(subject.study.applications):
+        found: dict[str, list[int]] = defaultdict(list)
+        for case in subject.cases:
+            if case.session.application == application.name:
+                reading = case.reading(annotator, guideline.name, question.name)
+                found[reading.value or reading.outcome.value].append(case.index)
+        seen |= set(found)
+        bars = _bars(subject, application.name, found, question.scale.categories, f"{name}.{place}")
+        rows.append((application.name, subject.tint(application.name), bars))
+    labels = [label for label in question.scale.categories if label in seen]
+    return Spread(
+        guideline=guideline.name,
+        question=question.text or question.name,
+        by=title_of(subject.study, annotator),
+        labels=(*labels, *sorted(seen - set(question.scale.categories))),
+        rows=tuple(rows),
+    )
+
+
+def _bars(
+    subject: Subject, application: str, found: dict[str, list[int]], categories: Sequence[str], name: str
+) -> tuple[Bar, ...]:
+    total = sum(len(places) for places in found.values())
+    order = [*categories, *sorted(set(found) - set(categories))]
+    bars, x = [], 0.0
+    for number, label in enumerate(order):
+        places = found.get(label, [])
+        if places:
+            width = 100 * len(places) / total
+            opens = subject.sets.add(f"{name}.{number}", f"{application}: {label}", places)
+            n, share = figures.count(len(places)), figures.share(len(places), total)
+            bars.append(Bar(label=label, n=n, share=share, x=x, width=width, pattern=number % 6, opens=opens))
+            x += width
+    return tuple(bars)

@@ -1,0 +1,63 @@
+"""What all views of a report are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.study import Study
+from theodolite.reporting.accounts import Account, accounts_of
+from theodolite.reporting.agreements import Agreement, agreements_of
+from theodolite.reporting.cases import Case, cases_of
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.page.sets import SetBook
+from theodolite.reporting.rates import Rate, lead_rates, rates_of
+from theodolite.reporting.words import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A run as the views of its report see it."""
+
+    evidence: Evidence
+    findings: Findings
+    facts: RunFacts
+    words: Words
+    cases: tuple[Case, ...]
+    accounts: tuple[Account, ...]
+    rates: tuple[Rate, ...]
+    agreements: tuple[Agreement, ...]
+    sets: SetBook = field(default_factory=SetBook)
+
+    @property
+    def study(self) -> Study:
+        """The study of the run."""
+        return self.evidence.study
+
+    def tint(self, application: str) -> int:
+        """Return the number of an application's colour: its place in the study file."""
+        names = [known.name for known in self.study.applications]
+        return names.index(application) % 8 if application in names else 7
+
+    def defects(self, guideline: Guideline, rule: DefectRule) -> list[Case]:
+        """Return the cases that are a defect by the labels that the report leads with."""
+        leading = lead_rates(self.rates, guideline.name, rule.name)
+        labels = {label for rate in leading for label in rate.measurement.dialogues}
+        return [case for case in self.cases if case.session.label in labels]
+
+
+def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:
+    """Return a run as the views of its report see it."""
+    cases = cases_of(evidence)
+    return Subject(
+        evidence=evidence,
+        findings=findings,
+        facts=facts,
+        words=words,
+        cases=cases,
+        accounts=accounts_of(evidence.study, cases),
+        rates=rates_of(findings),
+        agreements=agreements_of(findings),
+    )

@@ -1,0 +1,197 @@
+"""The results file: all numbers of a run as strict JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.application import Application
+from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Outcomes, Undefined
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.failure import Failure
+from theodolite.domain.identity import Json, version_of
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Study
+from theodolite.reporting.accounts import Account, accounts_of
+from theodolite.reporting.cases import cases_of
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.scripted import scripted_names
+
+SCHEMA_VERSION = "1.0"
+"""Version of the results file's form; the first number rises when readers break."""
+
+
+def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Json]:
+    """Return the results of a run as a JSON document.
+
+    Its form is published in `resources/report/results.schema.json`. Nothing in
+    it is NaN or infinite: what is undefined is null and says why.
+    """
+    study, run = evidence.study, evidence.run
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
+        "run": _run(evidence, facts),
+        "package": {"name": "theodolite", "version": facts.package_version},
+        "generated": _moment(facts.generated),
+        "hosts": list(facts.hosts),
+        "scripted": list(scripted_names(evidence)),
+        "spending": _spending(evidence),
+        "accounts": [_account(account) for account in accounts_of(study, cases_of(evidence))],
+        "estimates": [estimate_entry(measurement) for measurement in findings.measurements],
+        "confusions": [_confusion(confusion) for confusion in findings.confusions],
+        "failures": [_failure(failure) for failure in evidence.failures],
+        "instruments": _instruments(study),
+    }
+
+
+def results_text(document: dict[str, Json]) -> str:
+    """Return the document as text; refuses NaN and infinity."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def estimate_entry(measurement: Measurement) -> dict[str, Json]:
+    """Return one entry of the list `estimates`."""
+    return {
+        "measure": measurement.measure,
+        "application": measurement.application,
+        "about": dict(measurement.about),
+        **_number(measurement.result),
+        "outcomes": _outcomes(measurement.outcomes),
+        "versions": dict(measurement.versions),
+        "bounds": list(measurement.bounds) if measurement.bounds is not None else None,
+        "dialogues": list(measurement.dialogues),
+    }
+
+
+def _number(result: Estimate | Undefined) -> dict[str, Json]:
+    """Return the number itself, or nulls and the reason."""
+    common: dict[str, Json] = {
+        "n": result.n,
+        "n_clusters": result.n_clusters,
+        "unit": result.unit,
+        "method": result.method,
+    }
+    if isinstance(result, Undefined):
+        empty = ("value", "low", "high", "confidence", "count", "chance", "design_effect")
+        return {**dict.fromkeys(empty), **common, "undefined_reason": result.reason}
+    return {
+        "value": result.value,
+        "low": result.low,
+        "high": result.high,
+        "confidence": result.confidence,
+        "count": result.count,
+        "chance": result.chance,
+        "design_effect": result.design_effect,
+        **common,
+        "undefined_reason": None,
+    }
+
+
+def _outcomes(outcomes: Outcomes) -> dict[str, Json]:
+    return {
+        "planned": outcomes.planned,
+        "used": outcomes.used,
+        "missing": outcomes.missing,
+        "failed": outcomes.failed,
+        "refused": outcomes.refused,
+        "unparseable": outcomes.unparseable,
+        "not_applicable": outcomes.not_applicable,
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment is not None else None
+
+
+def _run(evidence: Evidence, facts: RunFacts) -> dict[str, Json]:
+    run = evidence.run
+    return {
+        "key": run.key,
+        "number": run.number,
+        "state": run.state.value,
+        "started": _moment(run.started),
+        "finished": _moment(run.finished),
+        "plan_version": run.plan_version,
+        "seed": evidence.study.sampling.seed,
+        "planned_dialogues": len(evidence.sessions),
+        "held_dialogues": len(evidence.dialogues),
+        "command": facts.command,
+    }
+
+
+def _spending(evidence: Evidence) -> dict[str, Json]:
+    spent = evidence.spending
+    return {
+        "calls": spent.calls,
+        "attempts": spent.attempts,
+        "tokens_in": spent.tokens_in,
+        "tokens_out": spent.tokens_out,
+        "cost_microusd": spent.cost_microusd,
+        "unpriced_calls": spent.unpriced_calls,
+    }
+
+
+def _account(account: Account) -> dict[str, Json]:
+    return {
+        "guideline": account.guideline,
+        "annotators": list(account.annotators),
+        "planned": account.planned,
+        "labelled": account.labelled.n,
+        "failed": [
+            {"party": part.party.value if part.party else None, "what": part.words, "n": part.n}
+            for part in account.unmeasured
+            if part.outcome is Outcome.FAILED
+        ],
+        "unparseable": account.n(Outcome.UNPARSEABLE),
+        "refused": account.n(Outcome.REFUSED),
+        "not_applicable": account.n(Outcome.NOT_APPLICABLE),
+        "missing": account.n(Outcome.MISSING),
+    }
+
+
+def _confusion(confusion: Confusion) -> dict[str, Json]:
+    return {
+        "application": confusion.application,
+        "guideline": confusion.guideline,
+        "question": confusion.question,
+        "first": confusion.first,
+        "second": confusion.second,
+        "categories": list(confusion.matrix.categories),
+        "counts": [list(row) for row in confusion.matrix.counts],
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Json]:
+    return {
+        "dialogue": failure.label,
+        "application": failure.application,
+        "party": failure.party.value,
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "turn": failure.turn,
+        "annotator": failure.annotator or None,
+        "endpoint": failure.endpoint or None,
+        "tries": failure.tries,
+    }
+
+
+def _instruments(study: Study) -> dict[str, Json]:
+    return {
+        "guidelines": [
+            {"name": g.name, "version": version_of(g), "edition": g.edition, "origin": g.origin.value}
+            for g in study.guidelines
+        ],
+        "annotators": [
+            {"name": a.name, "title": a.title, "kind": a.kind.value, "guideline": a.guideline, "version": version_of(a)}
+            for a in study.annotators
+        ],
+        "applications": _versions(study.applications),
+        "scenarios": _versions(study.scenarios),
+    }
+
+
+def _versions(records: Sequence[Application | Scenario]) -> list[Json]:
+    return [{"name": record.name, "version": version_of(record)} for record in records]

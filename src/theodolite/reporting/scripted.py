@@ -1,0 +1,28 @@
+"""Where a script answered in place of a model."""
+
+from __future__ import annotations
+
+from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.application import PromptedModel
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.study import Study
+
+
+def scripted_names(evidence: Evidence) -> tuple[str, ...]:
+    """Return the scripted endpoints of a run, in order of first appearance.
+
+    What the study declares and what dialogues and annotations carry both count,
+    so that nothing scripted passes as measured.
+    """
+    names = list(_declared(evidence.study))
+    names += [name for dialogue in evidence.dialogues for name in dialogue.scripted]
+    names += [annotation.annotator for annotation in evidence.annotations if annotation.scripted]
+    return tuple(dict.fromkeys(names))
+
+
+def _declared(study: Study) -> tuple[str, ...]:
+    scripted = {model.name for model in study.models if model.is_scripted}
+    used = [app.connection.model for app in study.applications if isinstance(app.connection, PromptedModel)]
+    used += [group.model for group in study.personas]
+    used += [judge.labelling.model for judge in study.annotators if isinstance(judge.labelling, ModelJudge)]
+    return tuple(name for name in used if name in scripted)

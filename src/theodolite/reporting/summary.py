@@ -1,0 +1,177 @@
+"""The result on one screen of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.run import RunState
+from theodolite.reporting import figures
+from theodolite.reporting.accounts import Account, accounts_of
+from theodolite.reporting.agreements import agreements_of
+from theodolite.reporting.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
+from theodolite.reporting.cases import Case, cases_of, rules_of
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.next_step import next_step
+from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of
+from theodolite.reporting.scripted import scripted_names
+from theodolite.reporting.strips import pen_for
+from theodolite.reporting.summary_notes import account_text, headline, judges_text, people_text
+from theodolite.reporting.summary_rows import Screen, guardrail_rows, rule_rows
+from theodolite.reporting.words import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where the files of a run were written, as people may type it; empty where there is none."""
+
+    report: str = ""
+    results: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Summary:
+    """Everything that the parts of a summary are drawn from."""
+
+    evidence: Evidence
+    findings: Findings
+    facts: RunFacts
+    screen: Screen
+    cases: tuple[Case, ...]
+    accounts: tuple[Account, ...]
+    rates: tuple[Rate, ...]
+    guardrail: Guardrail | None
+
+    @property
+    def margin(self) -> int:
+        return GUARDRAIL_MARGIN if self.guardrail else MARGIN
+
+    def lines(self, label: str, text: str) -> list[str]:
+        """Return a labelled paragraph; nothing where there is no text."""
+        return labelled(label, text, margin=self.margin, width=self.screen.width) if text else []
+
+
+def summary_text(
+    evidence: Evidence,
+    findings: Findings,
+    facts: RunFacts,
+    words: Words,
+    *,
+    width: int = 80,
+    unicode: bool = True,
+    places: Places | None = None,
+) -> str:
+    """Return the result of a run as one screen of text.
+
+    Args:
+        evidence: Everything that the run holds.
+        findings: Everything that was measured on it.
+        facts: How the run came about.
+        words: The reading aids.
+        width: Columns of the terminal; count.
+        unicode: Whether the terminal shows more than plain letters.
+        places: Where the report and the results were written.
+
+    Returns:
+        Lines without a line break at the end; every percent stands beside its count.
+    """
+    cases = cases_of(evidence)
+    summary = _Summary(
+        evidence=evidence,
+        findings=findings,
+        facts=facts,
+        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words),
+        cases=cases,
+        accounts=accounts_of(evidence.study, cases),
+        rates=rates_of(findings),
+        guardrail=guardrail_of(evidence.study),
+    )
+    parts = [_head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
+    text = "\n".join(line for part in [*parts, _ending(summary, places or Places())] for line in part)
+    return text if unicode else text.replace("…", "~")
+
+
+def _head(summary: _Summary) -> list[str]:
+    study, words = summary.evidence.study, summary.screen.words
+    title = study.title or study.name
+    about = headline(summary.evidence, agreements_of(summary.findings))
+    gap = "    " if summary.guardrail else " " * max(1, MARGIN - len(title))
+    lines = labelled(title + gap, about, margin=len(title + gap), width=summary.screen.width)
+    if summary.evidence.run.state is RunState.UNFINISHED:
+        done, planned = len(summary.evidence.dialogues), len(summary.evidence.sessions)
+        lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
+    if scripted_names(summary.evidence):
+        lines += summary.lines("", words.short("scripted"))
+    return lines
+
+
+def _rows(summary: _Summary) -> list[str]:
+    study, guardrail = summary.evidence.study, summary.guardrail
+    if guardrail is None:
+        return rule_rows(study, rules_of(study), summary.rates, summary.screen)
+    rest = [(guideline, rule) for guideline, rule in rules_of(study) if guideline is not guardrail.guideline]
+    rows = guardrail_rows(study, guardrail, summary.rates, summary.screen)
+    return rows + (rule_rows(study, rest, summary.rates, summary.screen) if rest else [])
+
+
+def _notes(summary: _Summary) -> list[str]:
+    lines = []
+    study, agreements = summary.evidence.study, agreements_of(summary.findings)
+    seen: set[str] = set()
+    for account, guideline in zip(summary.accounts, study.guidelines, strict=True):
+        text = account_text(account)
+        if text not in seen:
+            lines += summary.lines("" if seen else "Accounts", text)
+        seen.add(text)
+        lines += summary.lines("People", people_text(study, guideline, agreements))
+        judges = judges_text(study, guideline, agreements, summary.cases, summary.findings)
+        lines += summary.lines("Judges", judges)
+    return lines
+
+
+def _ending(summary: _Summary, places: Places) -> list[str]:
+    step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
+    lines = summary.lines("Read this", _read_this(summary))
+    lines += summary.lines("Spent", _spent(summary))
+    if places.report:
+        data = f"      Data  {places.results}" if places.results else ""
+        lines.append("Open".ljust(summary.margin) + places.report + data)
+    return lines + summary.lines("Next", step)
+
+
+def _read_this(summary: _Summary) -> str:
+    words, texts = summary.screen.words, []
+    zero = _largest_zero([rate for rate in _leading(summary) if rate.defects == 0])
+    if zero is not None and zero.estimate is not None and zero.ceiling is not None:
+        bound = figures.percent(zero.ceiling)
+        texts.append(words.short("zero_defects", zero=0, n=figures.count(zero.estimate.n), bound=bound))
+    simulated = any(session.held_by is HeldBy.SIMULATED_USER for session in summary.evidence.sessions)
+    if simulated:
+        texts.append(words.short("simulated_users"))
+    texts.append(words.short("any_rate", units="dialogues" if simulated else "prompts"))
+    return " ".join(texts[:2])
+
+
+def _leading(summary: _Summary) -> list[Rate]:
+    study = summary.evidence.study
+    return [r for g, rule in rules_of(study) for r in lead_rates(summary.rates, g.name, rule.name)]
+
+
+def _largest_zero(zeros: Sequence[Rate]) -> Rate | None:
+    known = [rate for rate in zeros if rate.estimate is not None and rate.estimate.n >= figures.FEW]
+    return max(known, key=lambda rate: rate.estimate.n if rate.estimate else 0, default=None)
+
+
+def _spent(summary: _Summary) -> str:
+    spending = summary.evidence.spending
+    if not spending.calls:
+        return ""
+    parts = [figures.number_of(spending.calls, "call"), figures.money(spending.cost_microusd)]
+    if spending.unpriced_calls:
+        parts.append(f"{figures.count(spending.unpriced_calls)} of them at an unknown price")
+    if summary.facts.duration_s is not None:
+        parts.append(figures.duration(summary.facts.duration_s))
+    return ", ".join(parts)

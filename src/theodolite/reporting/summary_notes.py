@@ -1,0 +1,156 @@
+"""What a summary says beside its rates: accounts, people, judges, how to read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator
+from theodolite.domain.application import RecordedFile
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.persona import Persona
+from theodolite.domain.study import Study
+from theodolite.reporting import figures
+from theodolite.reporting.accounts import Account
+from theodolite.reporting.agreements import (
+    Agreement,
+    among_people,
+    coefficients_text,
+    counts_text,
+    is_tried,
+    judges_of,
+    people_of,
+    percents_text,
+    unparseable_cases,
+    with_people,
+)
+from theodolite.reporting.cases import REFERENCE, Case
+from theodolite.reporting.rates import Rate, rates_for, rates_of
+from theodolite.reporting.summary_rows import short_phrase
+
+_NUMERALS = {2: "both people"}
+
+
+def account_text(account: Account) -> str:
+    """Return an account as a sum: `60 planned = 57 judged + 2 application timed out + 1 unparseable`."""
+    parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
+    rest = parts or ["0 failed", "0 missing"]
+    head = f"{figures.count(account.planned)} planned = {figures.count(account.labelled.n)} {_labelled_by(account)}"
+    return " + ".join([head, *rest])
+
+
+def _labelled_by(account: Account) -> str:
+    if not account.by_people:
+        return "labelled" if account.annotators == (REFERENCE,) else "judged"
+    n = len(account.annotators)
+    return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"
+
+
+def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreement]) -> str:
+    """Return how far people agree; empty where fewer than two labelled."""
+    exact = among_people(study, agreements, guideline, "exact_agreement")
+    if not any(agreement.estimate for agreement in exact):
+        return ""
+    kappa = among_people(study, agreements, guideline, "fleiss_kappa")
+    inside = [percents_text(exact), f"Fleiss' kappa {coefficients_text(kappa)}" if kappa else ""]
+    return f"agree on {counts_text(exact)} ({'; '.join(text for text in inside if text)})"
+
+
+def judges_text(
+    study: Study, guideline: Guideline, agreements: Sequence[Agreement], cases: Sequence[Case], findings: Findings
+) -> str:
+    """Return how far each judge agrees with people, and what it alone would have shown."""
+    tried = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
+    tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
+    sentences = []
+    for place, judge in enumerate(tried):
+        exact = with_people(study, agreements, guideline, judge.name, "exact_agreement")
+        name = judge.title or judge.name.capitalize()
+        if place:
+            sentences.append(f"{name} {counts_text(exact).split(' of ')[0]}.")
+            continue
+        inside = [percents_text(exact), _unparseable_text(cases, guideline, judge)]
+        notes = "; ".join(text for text in inside if text)
+        opponent = "people" if people_of(study, guideline.name) else "the final labels"
+        sentences.append(f"{name} agrees with {opponent} on {counts_text(exact)}{f' ({notes})' if notes else ''}.")
+        sentences.append(_alone_text(study, guideline, judge, rates_of(findings)))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
+    unread = unparseable_cases(cases, guideline, judge.name)
+    if not unread:
+        return ""
+    applications = Counter(case.session.application for case in unread)
+    where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
+    return f"its {figures.count(len(unread))} unparseable{where} count as not agreeing"
+
+
+def _alone_text(study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...]) -> str:
+    """Return where the judge and the reference differ most, one application a rule."""
+    if study.reference is None or study.reference.guideline != guideline.name:
+        return ""
+    contrasts = [
+        text for rule in _sides(guideline) if (text := _widest_gap(rates, guideline, rule, judge.name)) is not None
+    ]
+    return f"By it alone {' and '.join(contrasts)}." if contrasts else ""
+
+
+def _sides(guideline: Guideline) -> tuple[DefectRule, ...]:
+    """Return the rules to compare by: the first one on each side of a guardrail."""
+    first = {rule.violation: rule for rule in reversed(guideline.defect_rules)}
+    return tuple(rule for rule in guideline.defect_rules if first[rule.violation] is rule)[:2]
+
+
+def _widest_gap(rates: tuple[Rate, ...], guideline: Guideline, rule: DefectRule, judge: str) -> str | None:
+    finals = rates_for(rates, guideline.name, rule.name, annotators=(REFERENCE,))
+    by_judge = {r.measurement.application: r for r in rates_for(rates, guideline.name, rule.name, annotators=(judge,))}
+    pairs = [(final, by_judge[app]) for final in finals if (app := final.measurement.application) in by_judge]
+    if not pairs:
+        return None
+    final, alone = max(pairs, key=lambda pair: abs(pair[0].defects - pair[1].defects))
+    if final.defects == alone.defects:
+        return None
+    shown, true = figures.count(alone.defects), figures.count(final.defects)
+    return f"{final.measurement.application} would show {shown} {short_phrase(rule)}, not {true}"
+
+
+def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
+    """Return in one line what was tested, by whom and on whose word."""
+    study = evidence.study
+    parts = [_applications(study), _testers(evidence), *_labellers(study, agreements)]
+    return ", ".join(part for part in parts if part)
+
+
+def _applications(study: Study) -> str:
+    if len(study.applications) == 1:
+        return study.applications[0].name
+    recorded = all(isinstance(application.connection, RecordedFile) for application in study.applications)
+    return figures.number_of(len(study.applications), "recorded application" if recorded else "application")
+
+
+def _testers(evidence: Evidence) -> str:
+    sessions = evidence.sessions
+    if any(isinstance(session.tester, Persona) for session in sessions):
+        personas = {session.tester.key for session in sessions}
+        example = "example " if any(group.example for group in evidence.study.personas) else ""
+        return figures.number_of(len(personas), f"{example}persona")
+    pairs: dict[str, set[str]] = {}
+    for session in sessions:
+        pairs.setdefault(session.application, set()).add(session.pair_key)
+    prompts = {key for keys in pairs.values() for key in keys}
+    the_same = "the same " if len(pairs) > 1 and all(keys == prompts for keys in pairs.values()) else ""
+    return the_same + figures.number_of(len(prompts), "prompt")
+
+
+def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:
+    people = {a.name for a in study.annotators if a.kind is AnnotatorKind.PERSON}
+    texts = [figures.number_of(len(people), "person", "people")] if people else []
+    judges = [(g, j) for g in study.guidelines for j in judges_of(study, g.name) if j.kind is AnnotatorKind.MODEL]
+    untried = [judge for guideline, judge in judges if not is_tried(study, agreements, guideline, judge.name)]
+    if untried and not people:
+        texts.append("judge not tried on people yet" if len(untried) == 1 else "judges not tried on people yet")
+    return texts

@@ -1,0 +1,169 @@
+"""The rates of a summary: two sides of a guardrail, or one line a rule and application."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.estimate import Undefined
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.study import Study
+from theodolite.reporting import figures
+from theodolite.reporting.brief_lines import MARGIN, labelled
+from theodolite.reporting.cases import title_of
+from theodolite.reporting.rates import Guardrail, Rate, lead_rates
+from theodolite.reporting.strips import Pen, axis_end, strip_of, strip_text
+from theodolite.reporting.words import Words
+
+_NAME = 16
+_SIDE = 32
+_CELLS = 7
+_LONG_CELLS = 10
+_STRIP_AT = 36
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """What rows are drawn with.
+
+    Attributes:
+        width: Columns of the terminal; count.
+        pen: Characters of the strips.
+        words: The reading aids.
+    """
+
+    width: int
+    pen: Pen
+    words: Words
+
+
+def phrase_of(rule: DefectRule, n: int) -> str:
+    """Return what a defect is, with the number of dialogues filled in."""
+    words = rule.phrase or f"defect ({rule.condition}), of {{n}}"
+    return words.replace("{n}", figures.count(n))
+
+
+def short_phrase(rule: DefectRule) -> str:
+    """Return what a defect is without the number of dialogues, e.g. `fully refused`."""
+    return rule.phrase.split(", of {n}")[0] if rule.phrase else "defects"
+
+
+def interval_words(rate: Rate) -> str:
+    """Return the interval, or the bound where no defect was found."""
+    estimate = rate.estimate
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return ""
+    if rate.defects == 0:
+        return f"at most {figures.points(rate.ceiling if rate.ceiling is not None else estimate.high)}"
+    return figures.span(estimate.low, estimate.high)
+
+
+def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], screen: Screen) -> list[str]:
+    """Return both sides of a guardrail beside each other, one line an application."""
+    sides = (guardrail.withheld, guardrail.released)
+    columns = [lead_rates(rates, guardrail.guideline.name, rule.name) for rule in sides]
+    end = axis_end([rate for column in columns for rate in column])
+    titles = [(rule.title or rule.name).upper() for rule in sides]
+    phrases = [phrase_of(rule, _widest(column)) for rule, column in zip(sides, columns, strict=True)]
+    margin = " " * _NAME
+    rows = [_sided(margin, titles), _sided(margin, phrases)]
+    by_row = {(rate.measurement.application, rate.annotator): rate for rate in columns[1]}
+    for rate in columns[0]:
+        key = (rate.measurement.application, rate.annotator)
+        cells = [_side(side, end, screen) for side in (rate, by_row.get(key))]
+        rows.append(_sided(_row_name(study, rate, columns[0]).ljust(_NAME), cells))
+    return [*rows, margin + f"95 % intervals; axis 0 to {figures.points(end).removesuffix('.0')} %; {_ORDER}"]
+
+
+_ORDER = "file order, not a ranking"
+
+
+def _widest(column: Sequence[Rate]) -> int:
+    return max((rate.estimate.n for rate in column if rate.estimate), default=0)
+
+
+def _sided(name: str, cells: Sequence[str]) -> str:
+    return (name + cells[0].ljust(_SIDE) + cells[1]).rstrip()
+
+
+def _row_name(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
+    name = rate.measurement.application
+    if len({other.annotator for other in column}) > 1:
+        name = f"{name}, {title_of(study, rate.annotator)}"
+    return name if len(name) < _NAME else name[: _NAME - 2] + "…"
+
+
+def _side(rate: Rate | None, end: float, screen: Screen) -> str:
+    if rate is None or rate.estimate is None:
+        return "not measured"
+    if rate.estimate.n < figures.FEW:
+        return " " * (_CELLS + 1) + f"{rate.defects} of {rate.estimate.n}"
+    strip = strip_text(strip_of(rate, end), cells=_CELLS, pen=screen.pen)
+    percent = figures.percent(rate.estimate.value)
+    return f"{strip} {figures.count(rate.defects):>3} {percent:>6} {interval_words(rate)}"
+
+
+def rule_rows(
+    study: Study, rules: Sequence[tuple[Guideline, DefectRule]], rates: tuple[Rate, ...], screen: Screen
+) -> list[str]:
+    """Return one block a rule: its condition, and one line an application and annotator."""
+    found = [(guideline, rule, lead_rates(rates, guideline.name, rule.name)) for guideline, rule in rules]
+    shown = [rate for _, _, column in found for rate in column]
+    end = axis_end(shown)
+    rows = [line for guideline, rule, column in found for line in _block(study, guideline, rule, column, end, screen)]
+    if any(rate.estimate is not None and rate.estimate.n >= figures.FEW for rate in shown):
+        rows.append(" " * MARGIN + f"95 % intervals; axis 0 to {figures.points(end).removesuffix('.0')} %; {_ORDER}")
+    return rows
+
+
+def _block(
+    study: Study, guideline: Guideline, rule: DefectRule, column: Sequence[Rate], end: float, screen: Screen
+) -> list[str]:
+    title = f"defect ({rule.condition})"
+    if len(guideline.defect_rules) > 1 and rule.title:
+        title = f"{rule.title} ({rule.condition})"
+    head = f"{guideline.name} ".ljust(MARGIN) + title
+    if len(column) == 1 and len(head) <= _STRIP_AT - 2:
+        return [head.ljust(_STRIP_AT) + line_of(column[0], end, screen), *_remarks(column[0], screen)]
+    rows = [head]
+    for rate in column:
+        name = f"  {_who(study, rate, column)}"
+        rows.append(name.ljust(_STRIP_AT - 1) + " " + line_of(rate, end, screen))
+        rows += _remarks(rate, screen)
+    return rows
+
+
+def _who(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
+    names = [rate.measurement.application]
+    if len({other.annotator for other in column}) > 1:
+        names.append(f"by {title_of(study, rate.annotator)}")
+    return ", ".join(names)
+
+
+def line_of(rate: Rate, end: float, screen: Screen) -> str:
+    """Return a rate as strip, count, percent and interval; the count alone where units are few."""
+    result = rate.measurement.result
+    if isinstance(result, Undefined):
+        return f"not defined: {result.reason}"
+    part = f"{figures.count(rate.defects)} of {figures.count(result.n)}"
+    if result.n < figures.FEW:
+        return f"{part}; too few for a percent"
+    strip = strip_text(strip_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)
+    return f"{strip}  {part:>8}   {figures.percent(result.value):>6}   {interval_words(rate)}"
+
+
+def _remarks(rate: Rate, screen: Screen) -> list[str]:
+    estimate, outcomes = rate.estimate, rate.measurement.outcomes
+    if estimate is None:
+        return []
+    remarks = []
+    if estimate.n_clusters is not None and estimate.n_clusters < estimate.n:
+        testers = "persona" if estimate.n_clusters == 1 else "personas"
+        n, k = figures.count(estimate.n), figures.count(estimate.n_clusters)
+        remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester="persona", m=""))
+    if rate.measurement.bounds is not None and outcomes.unmeasured and estimate.n >= figures.FEW:
+        low, high = rate.measurement.bounds
+        these = f"the {outcomes.unmeasured} not measured"
+        remark = screen.words.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
+        remarks.append(remark)
+    return [line for remark in remarks for line in labelled("", remark, margin=MARGIN, width=screen.width)]

@@ -1,0 +1,110 @@
+"""The words that stand beside numbers: one file for terminal, report and web."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ruamel.yaml import YAML
+
+from theodolite.domain.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aid:
+    """A reading aid: a sentence or two that stand at a number.
+
+    Attributes:
+        when: What calls for it.
+        words: The full text, with places for values in braces.
+        short: The same for a narrow terminal.
+    """
+
+    when: str
+    words: str
+    short: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureWords:
+    """What a measure is, in words.
+
+    Attributes:
+        title: What people call it.
+        definition: What it says.
+        formula: How it is computed, without symbols.
+    """
+
+    title: str
+    definition: str
+    formula: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """All words of one words file.
+
+    Attributes:
+        aids: Name to reading aid.
+        measures: Name of the measuring function to what it is.
+        methods: Beginning of a method's name to where it comes from.
+        terms: Term to its two sentences, in order of the file.
+    """
+
+    aids: Mapping[str, Aid]
+    measures: Mapping[str, MeasureWords]
+    methods: Mapping[str, str]
+    terms: Mapping[str, str]
+
+    def aid(self, name: str, **values: object) -> str:
+        """Return the full text of a reading aid with its values filled in."""
+        return _filled(self._aid(name).words, name, values)
+
+    def short(self, name: str, **values: object) -> str:
+        """Return the short text of a reading aid with its values filled in."""
+        return _filled(self._aid(name).short, name, values)
+
+    def measure(self, name: str) -> MeasureWords:
+        """Return what a measure is; a plain stand-in where the file does not say."""
+        plain = name.replace("_", " ").capitalize()
+        return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
+
+    def method(self, name: str) -> str:
+        """Return what is known of a method: by its exact name, or the longest name that it holds."""
+        lowered = name.lower()
+        fitting = [known for known in self.methods if known in lowered]
+        return self.methods[max(fitting, key=len)] if fitting else ""
+
+    def _aid(self, name: str) -> Aid:
+        try:
+            return self.aids[name]
+        except KeyError:
+            message = f"expected a reading aid of the words file, got `{name}`; it has {', '.join(self.aids)}"
+            raise InputError(message) from None
+
+
+def _filled(text: str, name: str, values: Mapping[str, object]) -> str:
+    try:
+        return text.format(**values)
+    except KeyError as error:
+        message = f"the reading aid `{name}` needs the value {error}; got {', '.join(values) or 'none'}"
+        raise InputError(message) from None
+
+
+def read_words(text: str) -> Words:
+    """Return the words that a words file holds.
+
+    Raises:
+        InputError: If a part of the file is missing.
+    """
+    parsed = YAML(typ="safe", pure=True).load(text)
+    try:
+        return Words(
+            aids={name: Aid(**entry) for name, entry in parsed["aids"].items()},
+            measures={name: MeasureWords(**entry) for name, entry in parsed["measures"].items()},
+            methods=dict(parsed["methods"]),
+            terms=dict(parsed["terms"]),
+        )
+    except (KeyError, TypeError) as error:
+        message = f"expected a words file with `aids`, `measures`, `methods` and `terms`; {error} is amiss"
+        raise InputError(message) from error

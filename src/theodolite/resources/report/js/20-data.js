@@ -1,0 +1,43 @@
+// What the page knows: cases in order of the plan, sets of them, estimates.
+
+const data = JSON.parse(byId("data").textContent);
+const cases = data.cases;
+const placeOf = new Map(cases.map((entry, place) => [entry.label, place]));
+const annotatorOf = new Map(data.annotators.map((annotator, place) => [annotator.name, { ...annotator, place }]));
+const everyCase = cases.map((_, place) => place);
+
+/** Return a set by name; the set of all cases where there is none. */
+function setNamed(name) {
+  return data.sets[name] || { title: "All dialogues", cases: everyCase };
+}
+
+/** Return what an annotator is called. */
+function titleOf(name) {
+  return annotatorOf.has(name) ? annotatorOf.get(name).title : name;
+}
+
+/** Return the text that a search looks through, made once for each case. */
+function haystack(entry) {
+  if (entry.haystack === undefined) {
+    const turns = (entry.turns || []).flat();
+    const answers = entry.annotations.flatMap((a) => a.answers.flatMap((x) => [x.value || x.outcome, x.reasoning || "", x.raw || ""]));
+    const groups = Object.values(entry.groups);
+    const failures = (entry.failures || []).map((failure) => `${failure.party} ${failure.kind} ${failure.message}`);
+    entry.haystack = [entry.label, ...turns, ...answers, ...groups, ...failures].join("\n").toLowerCase();
+  }
+  return entry.haystack;
+}
+
+/** Return the first words of a dialogue, or why there are none. */
+function excerptOf(entry) {
+  if (entry.withheld) return { text: `withheld: ${entry.withheld}`, none: true };
+  if (entry.turns && entry.turns.length) return { text: entry.turns[0][0].slice(0, 200), none: false };
+  const failure = (entry.failures || [])[0];
+  return { text: failure ? `failed: ${failure.party} ${failure.kind}` : "not held yet", none: true };
+}
+
+/** Return what everybody said about a dialogue, in one line. */
+function verdictsOf(entry) {
+  const values = entry.annotations.map((a) => `${titleOf(a.by)}: ${a.answers.map((x) => x.value || x.outcome).join(", ")}`);
+  return values.join("; ");
+}

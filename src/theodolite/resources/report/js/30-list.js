@@ -1,0 +1,68 @@
+// The list of dialogues: a set, narrowed by a search, drawn a piece at a time.
+
+const PIECE = 60;
+const list = { name: "all", found: everyCase, drawn: 0, current: 0 };
+
+/** Show a set of cases in the list. */
+function showSet(name, { scroll = true } = {}) {
+  list.name = data.sets[name] || name === "all" ? name : "all";
+  byId("search").value = "";
+  for (const chip of document.querySelectorAll(".chip")) {
+    chip.setAttribute("aria-pressed", String(chip.dataset.chip === list.name));
+  }
+  refill();
+  if (scroll) {
+    byId("dialogues").scrollIntoView();
+    byId("dialogues-title").focus({ preventScroll: true });
+  }
+}
+
+/** Narrow the set by the search and draw it anew. */
+function refill() {
+  const wanted = byId("search").value.trim().toLowerCase();
+  const set = setNamed(list.name);
+  list.found = wanted ? set.cases.filter((place) => haystack(cases[place]).includes(wanted)) : set.cases;
+  list.drawn = 0;
+  list.current = 0;
+  byId("list").replaceChildren();
+  const narrowed = wanted ? `, of which ${thousands(list.found.length)} hold "${wanted}"` : "";
+  byId("found").textContent = `${set.title}: ${thousands(set.cases.length)} of ${thousands(cases.length)} dialogues${narrowed}`;
+  drawPiece();
+}
+
+function drawPiece() {
+  const piece = list.found.slice(list.drawn, list.drawn + PIECE);
+  byId("list").append(...piece.map((place) => row(place)));
+  list.drawn += piece.length;
+  byId("more").hidden = list.drawn >= list.found.length;
+}
+
+function row(place) {
+  const entry = cases[place];
+  const excerpt = excerptOf(entry);
+  const link = make(
+    "a",
+    { href: addressOf(place) },
+    make("span", { class: "label", text: entry.label }),
+    make("span", { class: excerpt.none ? "excerpt none" : "excerpt", text: excerpt.text }),
+    make("span", { class: "verdicts", text: verdictsOf(entry) }),
+  );
+  return make("li", {}, link);
+}
+
+/** Mark the row that `Enter` would open. */
+function markCurrent(step) {
+  const last = list.found.length - 1;
+  list.current = Math.max(0, Math.min(last, list.current + step));
+  while (list.drawn <= list.current && list.drawn < list.found.length) drawPiece();
+  const links = byId("list").querySelectorAll("a");
+  for (const link of links) link.classList.remove("current");
+  if (links[list.current]) {
+    links[list.current].classList.add("current");
+    links[list.current].focus();
+  }
+}
+
+const watcher = new IntersectionObserver((entries) => {
+  if (entries.some((entry) => entry.isIntersecting) && !byId("more").hidden) drawPiece();
+}, { rootMargin: "400px" });

@@ -1,0 +1,144 @@
+// One dialogue: what was said at the left, who said what about it at the right.
+
+const chosen = new Set();
+
+/** Return the address of a case; it can be pasted. */
+function addressOf(place) {
+  return `#d/${encodeURIComponent(cases[place].label).replaceAll("%2F", "/")}`;
+}
+
+/** Show one case in place of the report. */
+function openCase(place) {
+  const reader = byId("reader");
+  reader.replaceChildren(barOf(place), ...sheetOf(place));
+  byId("report").hidden = true;
+  reader.hidden = false;
+  window.scrollTo(0, 0);
+  reader.querySelector("h1").focus({ preventScroll: true });
+}
+
+/** Go back to the report, to where one came from. */
+function closeCase() {
+  byId("reader").hidden = true;
+  byId("report").hidden = false;
+}
+
+function barOf(place) {
+  const at = list.found.indexOf(place);
+  const set = setNamed(list.name);
+  const where = at < 0 ? "" : `${at + 1} of ${thousands(list.found.length)}: ${set.title}`;
+  const previous = make("button", { type: "button", text: "Previous", onclick: () => step(-1) });
+  const next = make("button", { type: "button", text: "Next", onclick: () => step(1) });
+  previous.disabled = at <= 0;
+  next.disabled = at < 0 || at >= list.found.length - 1;
+  const pick = make("button", { type: "button", "aria-pressed": String(chosen.has(place)), text: "Print this one", onclick: () => choose(place, pick) });
+  return make(
+    "div",
+    { class: "bar" },
+    make("button", { type: "button", text: "Back", onclick: leave }),
+    previous,
+    next,
+    make("span", { class: "place", text: where }),
+    pick,
+  );
+}
+
+function choose(place, button) {
+  if (!chosen.delete(place)) chosen.add(place);
+  button.setAttribute("aria-pressed", String(chosen.has(place)));
+}
+
+function sheetOf(place) {
+  const entry = cases[place];
+  const groups = Object.entries(entry.groups).map(([name, value]) => `${name}: ${value}`);
+  const about = [entry.application, entry.scenario, entry.level, `held by ${entry.by}`, ...groups].join("; ");
+  return [
+    make("h1", { text: entry.label, tabindex: "-1" }),
+    make("p", { class: "legend", text: about }),
+    entry.scripted ? make("p", { class: "warning", text: `A script answered in place of a model: ${entry.scripted.join(", ")}.` }) : null,
+    make("div", { class: "sheet" }, make("div", { class: "said-side" }, ...saidOf(entry)), make("div", { class: "cards" }, ...cardsOf(entry))),
+  ].filter((part) => part !== null);
+}
+
+function saidOf(entry) {
+  const parts = [];
+  if (entry.withheld) parts.push(make("p", { class: "withheld", text: `The texts of this dialogue are withheld: ${entry.withheld}. Its labels are counted like all others.` }));
+  else parts.push(...(entry.turns || []).map((turn, at) => turnOf(entry, turn, at + 1)));
+  for (const failure of entry.failures || []) {
+    const turn = failure.turn ? ` in turn ${failure.turn}` : "";
+    parts.push(make("p", { class: "warning", text: `Failed${turn}: ${failure.party} ${failure.kind}. ${failure.message} (tries: ${failure.tries})` }));
+  }
+  if (!parts.length) parts.push(make("p", { class: "legend", text: "Not held yet." }));
+  if (entry.ending) parts.push(make("p", { class: "legend", text: `Ended: ${entry.ending}.` }));
+  parts.push(folded("Persona", entry.persona && entry.persona.text), folded("Source material", entry.context !== undefined && data.contexts[entry.context]));
+  return parts.filter((part) => part !== null);
+}
+
+function folded(title, text) {
+  return text ? make("details", {}, make("summary", { text: title }), make("pre", { text })) : null;
+}
+
+function turnOf(entry, [prompt, response], number) {
+  const user = make("p", { class: "said user" }, make("span", { class: "who", text: entry.persona ? entry.persona.name : "User" }));
+  const reply = make("p", { class: "said" }, make("span", { class: "who", text: entry.application }));
+  user.append(...marked(prompt, entry, number));
+  reply.append(...marked(response, entry, number));
+  const heading = entry.turns.length > 1 ? make("p", { class: "n", text: `Turn ${number} of ${entry.turns.length}` }) : null;
+  return make("div", { class: "turn" }, heading, user, reply);
+}
+
+/** Return a text in pieces, with the quotes of annotators marked in their tint. */
+function marked(text, entry, number) {
+  for (const annotation of entry.annotations) {
+    for (const answer of annotation.answers) {
+      for (const [turn, quote, verified] of answer.quotes || []) {
+        const at = turn === number && verified && quote ? text.indexOf(quote) : -1;
+        if (at >= 0) {
+          const end = at + quote.length;
+          const mark = make("mark", { class: tintOf(annotation.by), text: quote, title: titleOf(annotation.by) });
+          return [text.slice(0, at), mark, text.slice(end)];
+        }
+      }
+    }
+  }
+  return [text];
+}
+
+function tintOf(annotator) {
+  return `a${annotatorOf.has(annotator) ? annotatorOf.get(annotator).place % 6 : 5}`;
+}
+
+function cardsOf(entry) {
+  const cards = entry.annotations.map((annotation) => cardOf(annotation));
+  const finals = entry.finals.map((final) => make("div", { class: "card" }, make("h2", { text: `Final label (${final.origin})` }), valueLine(final.question, final.value)));
+  const all = [...finals, ...cards];
+  return all.length ? all : [make("p", { class: "legend", text: "Nobody has labelled it." })];
+}
+
+function valueLine(question, value) {
+  return make("p", {}, `${question}: `, make("span", { class: "value", text: value }));
+}
+
+function cardOf(annotation) {
+  const card = make("div", { class: `card ${tintOf(annotation.by)}` }, make("h2", { text: titleOf(annotation.by) }));
+  for (const answer of annotation.answers) {
+    const turn = answer.turn ? ` (turn ${answer.turn})` : "";
+    card.append(valueLine(answer.question + turn, answer.value || answer.outcome));
+    if (answer.reasoning) card.append(make("p", { text: answer.reasoning }));
+    for (const [at, quote, verified] of answer.quotes || []) {
+      card.append(make("p", { class: "legend", text: `"${quote}" (turn ${at}, ${verified ? "verified" : "NOT in the text"})` }));
+    }
+    const raw = folded("Raw reply", answer.raw);
+    if (raw) card.append(raw);
+  }
+  const scripted = annotation.scripted ? "; a script answered in place of a model" : "";
+  card.append(make("p", { class: "legend", text: `${annotation.guideline} ${annotation.instrument}, annotator ${annotation.version}${scripted}` }));
+  return card;
+}
+
+/** Put the chosen dialogues where only print sees them. */
+function layOutChosen() {
+  const places = byId("reader").hidden || chosen.size ? [...chosen] : [placeFromAddress()];
+  byId("chosen").replaceChildren(...places.filter((place) => place !== undefined).map((place) => make("article", {}, ...sheetOf(place))));
+  document.body.classList.add("printing");
+}
