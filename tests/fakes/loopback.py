@@ -92,7 +92,7 @@ class Loopback:
     def __init__(self, **knobs: Any) -> None:
         self.knobs = Knobs(**knobs)
         self.calls: list[Call] = []
-        self.n_models = self.in_flight = self.max_in_flight = self.connections = self.port = 0
+        self.n_models = self.in_flight = self.max_in_flight = self.port = 0
         self._ready = threading.Event()
         self._stop: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -139,16 +139,12 @@ class Loopback:
         """Serve until the context ends (or, in a process, until it is killed)."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=64 * 2**20)
-        app.add_routes(
-            [
-                web.post("/v1/chat/completions", self._chat),
-                web.get("/v1/models", self._models),
-                web.route("*", "/app", self._app),
-                web.get("/stats", self._stats),
-                web.get("/calls", self._calls),
-                web.post("/knobs", self._knobs),
-            ]
-        )
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_route("*", "/app", self._app)
+        app.router.add_get("/stats", self._stats)
+        app.router.add_get("/calls", self._calls)
+        app.router.add_post("/knobs", self._knobs)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", port)
@@ -181,8 +177,8 @@ class Loopback:
     async def _app(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         body = json.loads(raw) if raw else {}
-        call = self._note(request, raw, body, "application")
-        call.text = f"You said: {body.get('q', '')}"
+        call = self._note(request, raw, body, "knock" if request.method == "OPTIONS" else "application")
+        call.text = "" if body.get("q") == "silence" else f"You said: {body.get('q', '')}"
         return await self._answer(request, call, {"text": call.text, "data": [{"reply": call.text}]})
 
     def _note(self, request: web.Request, raw: bytes, body: Any, role: str) -> Call:
@@ -222,11 +218,8 @@ class Loopback:
         return web.json_response(self.stats)
 
     async def _calls(self, request: web.Request) -> web.Response:
-        rows = [
-            {"number": c.number, "role": c.role, "digest": c.digest, "fault": c.fault, "answered": c.answered}
-            | {"text": c.text}
-            for c in self.calls
-        ]
+        shown = ("number", "role", "digest", "fault", "answered", "text")
+        rows = [{name: getattr(call, name) for name in shown} for call in self.calls]
         return web.json_response(rows)
 
     async def _knobs(self, request: web.Request) -> web.Response:

@@ -1,0 +1,85 @@
+"""What every model keeps to, whether faked, scripted or real."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from tests.fakes.model import FakeModel, in_turn
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Speaker
+from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.gateways.scripted import ScriptedModel
+
+LINES = ("first", "second", "third")
+
+AnyModel = FakeModel | ScriptedModel | OpenAiChat
+
+
+def ask(n_said: int = 0, *, replicate: int = 1) -> AskModel:
+    """Return a request with some assistant messages in it."""
+    turns = [Message(speaker=Speaker.USER, text="hello")]
+    for number in range(n_said):
+        turns += [Message(speaker=Speaker.ASSISTANT, text=f"a{number}"), Message(speaker=Speaker.USER, text="and?")]
+    return AskModel(model="m", messages=tuple(turns), party=Party.SIMULATED_USER, replicate=replicate)
+
+
+@pytest.fixture(params=["fake", "scripted", "loopback"])
+async def model(request: pytest.FixtureRequest) -> AsyncIterator[AnyModel]:
+    if request.param == "fake":
+        yield FakeModel(in_turn(LINES), name="m")
+    elif request.param == "scripted":
+        yield ScriptedModel(ModelEndpoint(name="m", script=LINES))
+    else:
+        with Loopback(replies={"target": list(LINES)}) as server:
+            real = OpenAiChat(ModelEndpoint(name="m", url=server.url, model="target"), clock=HastyClock())
+            yield real
+            await real.close()
+
+
+@pytest.mark.parametrize(("n_said", "text"), [(0, "first"), (1, "second"), (2, "third"), (3, "first")])
+async def test_the_reply_goes_with_the_dialogue_so_far(model: AnyModel, n_said: int, text: str) -> None:
+    reply = await model.reply(ask(n_said))
+
+    assert reply.text == text
+
+
+async def test_equal_requests_have_equal_replies(model: AnyModel) -> None:
+    first, second = await model.reply(ask(1)), await model.reply(ask(1))
+
+    assert (first.text, first.answered_as, first.finish) == (second.text, second.answered_as, second.finish)
+
+
+async def test_requests_in_flight_together_do_not_mix(model: AnyModel) -> None:
+    replies = await asyncio.gather(*(model.reply(ask(number)) for number in range(30)))
+
+    assert [reply.text for reply in replies] == [LINES[number % 3] for number in range(30)]
+
+
+async def test_a_reply_says_what_it_took(model: AnyModel) -> None:
+    reply = await model.reply(ask())
+
+    assert reply.attempts == 1
+    assert reply.latency_s >= 0
+    assert reply.answered_as
+
+
+async def test_only_a_script_is_labelled_as_scripted(model: AnyModel) -> None:
+    assert (await model.reply(ask())).scripted == isinstance(model, ScriptedModel)
+
+
+async def test_a_knock_says_that_it_is_there(model: AnyModel) -> None:
+    knock = await model.knock()
+
+    assert (knock.alive, knock.name, knock.hint) == (True, "m", "")
+    assert knock.answer.startswith("ok")
+
+
+async def test_closing_twice_does_no_harm(model: AnyModel) -> None:
+    await model.reply(ask())
+
+    await model.close()
+    await model.close()

@@ -1,0 +1,50 @@
+"""A server's complaint is found however it is written."""
+
+import json
+from typing import Any
+
+import pytest
+
+from theodolite.gateways.complaint import Complaint, complaint_in, read_complaint
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "code"),
+    [
+        ({"error": {"message": "no such model", "code": "model_not_found"}}, "no such model", "model_not_found"),
+        ({"error": "model 'x' not found"}, "model 'x' not found", ""),
+        ({"detail": "Not Found"}, "Not Found", ""),
+        ({"message": "busy"}, "busy", ""),
+        ({"error": {"message": "m", "code": 400}}, "m", ""),
+        ({"error": {"message": "m", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, "m", "Resp"),
+        ({"ok": True}, "", ""),
+        ([1], "", ""),
+    ],
+)
+def test_json_complaints_are_read(body: Any, words: str, code: str) -> None:
+    complaint = read_complaint(json.dumps(body).encode())
+
+    assert complaint.words == words
+    assert complaint.code.startswith(code)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [(b"upstream away", "upstream away"), (b" <!doctype html><p>502", "with an HTML page"), (b"", ""), (b"\xff", "�")],
+)
+def test_other_complaints_are_read_too(body: bytes, words: str) -> None:
+    assert read_complaint(body).words == words
+
+
+def test_a_deeply_nested_body_does_no_harm() -> None:
+    assert read_complaint(b"[" * 60_000).words.startswith("[")
+
+
+@pytest.mark.parametrize("found", [None, [], "text", {"choices": []}, {"error": ""}, {"error": {}}])
+def test_an_answer_without_complaint_has_none(found: Any) -> None:
+    assert complaint_in(found) is None
+
+
+def test_filters_and_empty_accounts_are_known_by_their_codes() -> None:
+    assert Complaint(words="", code="content_filter").is_filter
+    assert Complaint(words="", code="insufficient_quota").is_quota

@@ -1,0 +1,57 @@
+"""A key is shown to nobody."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theodolite.domain.errors import InputError
+from theodolite.gateways.secrecy import SHOWN, Secret
+
+KEY = "sk-live-4242424242"
+
+
+def test_the_key_stands_in_neither_repr_nor_str() -> None:
+    secret = Secret(KEY, variable="OPENAI_API_KEY")
+
+    assert KEY not in f"{secret!r} {secret}"
+    assert "OPENAI_API_KEY" in repr(secret)
+
+
+@given(before=st.text(max_size=50), after=st.text(max_size=50))
+def test_whatever_a_server_says_the_key_is_not_repeated(before: str, after: str) -> None:
+    assert KEY not in Secret(KEY).scrub(before + KEY + after)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("Incorrect key: sk-proj-abcdef123456.", "Incorrect key: ***"),
+        ("got Bearer abc.def", "got ***"),
+        ("two\nlines\t and\x1b[31m colour", "two lines and [31m colour"),
+        ("plain", "plain"),
+    ],
+)
+def test_foreign_keys_and_control_letters_are_taken_out(words: str, shown: str) -> None:
+    assert Secret().scrub(words) == shown
+
+
+def test_long_words_are_shortened() -> None:
+    assert len(Secret().scrub("word " * 1000)) == SHOWN
+
+
+@pytest.mark.parametrize("text", ["two words", "line\nbreak", "schlüssel", "tab\tin"])
+def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Secret(text, variable="APP_KEY")
+
+    assert "APP_KEY" in str(caught.value)
+    assert text not in str(caught.value)
+
+
+def test_a_line_break_at_the_end_is_forgiven() -> None:
+    assert Secret(f"{KEY}\n").headers() == {"Authorization": f"Bearer {KEY}"}
+
+
+def test_no_key_means_no_header() -> None:
+    assert Secret().headers() == {}
+    assert not Secret()
