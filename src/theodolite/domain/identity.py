@@ -69,7 +69,8 @@ def _plain_record(record: Record) -> dict[str, Json]:
         if type(value) is str:  # most fields are texts, and this path is the hot one
             if value != default:
                 kept[name] = value
-        elif type(value) is not type(default) or value != default:
+        elif value != default or isinstance(value, bool) != isinstance(default, bool):
+            # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
             kept[name] = _plain_part(value)
     return kept
 
