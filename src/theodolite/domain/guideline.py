@@ -90,7 +90,8 @@ class DefectRule:
             scale: The scale of the question that decides.
 
         Raises:
-            InputError: If the value is no point of the scale.
+            InputError: If the value, or what it is compared with, is no point of
+                the scale, or if an order is asked of a scale that has none.
         """
         if not scale.admits(value):
             message = f"`{value}` is no point of the scale {list(scale.categories)}"
@@ -103,6 +104,9 @@ class DefectRule:
 
     def _ranks(self, value: str, scale: Scale) -> bool:
         points = scale.categories
+        if self.values[0] not in points or not (scale.is_numeric or scale.ordered):
+            message = f"`{self.condition}` needs an ordered scale that has the point; the scale is {list(points)}"
+            raise InputError(message)
         place, limit = points.index(value), points.index(self.values[0])
         return {
             Operator.BELOW: place < limit,
@@ -158,7 +162,10 @@ class Guideline:
     origin: Origin = Origin.STUDY
 
     def __post_init__(self) -> None:
-        """Refuse rules about questions that are not asked."""
+        """Refuse rules about questions that are not asked, and a guideline without any rule."""
+        if not self.defect_rules:
+            message = f"guideline `{self.name}` needs one defect rule at least; it has none"
+            raise InputError(message)
         for rule in self.defect_rules:
             self.instrument.question(rule.question)
 

@@ -60,9 +60,13 @@ class Scale:
     orientation: Orientation = Orientation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse a scale without points."""
-        if self.kind is ScaleKind.CATEGORIES and len({label.value for label in self.labels}) < 2:
-            message = "a scale of categories needs two different labels at least"
+        """Refuse a scale without points, or with one point twice."""
+        values = [label.value for label in self.labels]
+        if len(set(values)) != len(values):
+            message = f"a scale names each label once; got {values}"
+            raise InputError(message)
+        if self.kind is ScaleKind.CATEGORIES and len(values) < 2:
+            message = f"a scale of categories needs two labels at least; got {values}"
             raise InputError(message)
         if self.kind is ScaleKind.NUMBERS and not self._has_range():
             message = f"a number scale needs `lowest` below `highest`; lowest={self.lowest}, highest={self.highest}"
