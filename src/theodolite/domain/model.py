@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -25,7 +26,7 @@ class Price:
     def cost_microusd(self, tokens_in: int, tokens_out: int) -> int:
         """Return the cost of some tokens in millionths of a US dollar, rounded up."""
         cost = self.input_usd * tokens_in + self.output_usd * tokens_out
-        return int(-(-cost // 1))
+        return math.ceil(round(cost, 6))  # 1.1 * 10 is 11.000000000000002, and nobody pays 12 for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
