@@ -70,16 +70,25 @@ def replay(flow: Flow[Result], journal: Sequence[JournalEntry]) -> Waiting | Ret
     """
     state = begin(flow)
     for entry in journal:
-        if isinstance(state, Returned):
-            message = f"the journal holds a reply at position {entry.position}, but the flow has ended"
-            raise ReplayError(message)
-        if entry.position != state.position or entry.request_hash != version_of(state.request):
-            message = (
-                f"the journal's reply at position {entry.position} answers another request than the one made now; "
-                "the study or the program changed in between"
-            )
-            raise ReplayError(message)
-        state = advance(flow, state, entry.reply)
+        state = advance(flow, answered_by(entry, state), entry.reply)
+    return state
+
+
+def answered_by(entry: JournalEntry, state: Waiting | Returned[Result]) -> Waiting:
+    """Return the state of a flow if a journal entry answers what it waits for.
+
+    Raises:
+        ReplayError: If the entry answers another request, or the flow has ended.
+    """
+    if isinstance(state, Returned):
+        message = f"the journal holds a reply at position {entry.position}, but the flow has ended"
+        raise ReplayError(message)
+    if entry.position != state.position or entry.request_hash != version_of(state.request):
+        message = (
+            f"the journal's reply at position {entry.position} answers another request than the one made now; "
+            "the study or the program changed in between"
+        )
+        raise ReplayError(message)
     return state
 
 

@@ -9,7 +9,7 @@ from theodolite.domain.errors import GatewayError, ReplayError, TemplateError
 from theodolite.domain.failure import Failure
 from theodolite.domain.flow import Flow, Request
 from theodolite.domain.identity import version_of
-from theodolite.domain.replay import JournalEntry, Waiting, advance, replay
+from theodolite.domain.replay import JournalEntry, Waiting, advance, answered_by, begin
 from theodolite.domain.run import Unit
 from theodolite.execution.failing import failure_of
 from theodolite.execution.lines import Lines
@@ -42,7 +42,11 @@ async def drive(
     """
     request: Request | None = None
     try:
-        state = replay(flow, stored)
+        state = begin(flow)
+        for entry in stored:
+            waiting = answered_by(entry, state)
+            request = waiting.request
+            state = advance(flow, waiting, entry.reply)
         while isinstance(state, Waiting):
             request = state.request
             reply = await lines.answer(request, unit.key)

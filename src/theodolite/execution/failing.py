@@ -50,13 +50,19 @@ def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure
         label=unit.label,
         application=unit.application,
         party=_party(request) if at_call else Party.MACHINERY,
-        kind=_KINDS[type(error)],
+        kind=_kind(error),
         message=str(error),
         turn=request.turn if isinstance(request, SayToApplication) else None,
         annotator=unit.annotator,
         endpoint=error.endpoint if isinstance(error, GatewayError) else "",
         tries=error.tries if isinstance(error, GatewayError) else 1,
     )
+
+
+def _kind(error: UnitError) -> FailureKind:
+    """Return what went wrong; an error of a plugin's own class counts as the class that it refines."""
+    known = (_KINDS[kin] for kin in type(error).__mro__ if kin in _KINDS)
+    return next(known, FailureKind.SERVER_FAULT)
 
 
 def _party(request: Request | None) -> Party:
