@@ -33,6 +33,7 @@ class Brakes:
     spent: Spending = field(default_factory=Spending)
     reason: str = ""
     _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _unjust: set[str] = field(default_factory=set)
 
     def check(self) -> None:
         """Let a call be made, or not.
@@ -40,6 +41,7 @@ class Brakes:
         Raises:
             RunStopped: If the run is to stop.
         """
+        self._mind_the_budget()
         if self.reason:
             raise RunStopped(self.reason)
 
@@ -51,7 +53,6 @@ class Brakes:
         """Take note of a reply and of what it cost."""
         self._streaks.pop(endpoint, None)
         self.spent += spending_of(reply)
-        self._mind_the_budget()
 
     def refused(self, endpoint: str, error: GatewayError, unit: str) -> None:
         """Take note of a call that brought nothing."""
@@ -59,15 +60,16 @@ class Brakes:
         streak.append(unit)
         self.spent += Spending(attempts=error.tries)
         if len(streak) >= REFUSALS_IN_A_ROW:
+            self._unjust.update(streak)
             self.stop(f"{len(streak)} calls in a row to `{endpoint}` brought no reply; the last: {error}")
 
     def unjust_failures(self) -> frozenset[str]:
         """Return the units that failed in a streak which stopped the run.
 
-        They say nothing about what was tested, so they wait for the next sitting.
+        They say nothing about what was tested, so they wait for the next sitting,
+        even if a call that was still in flight brought a reply after all.
         """
-        long = (units for units in self._streaks.values() if len(units) >= REFUSALS_IN_A_ROW)
-        return frozenset(unit for units in long for unit in units)
+        return frozenset(self._unjust)
 
     def _mind_the_budget(self) -> None:
         tokens = self.spent.tokens_in + self.spent.tokens_out
