@@ -113,11 +113,19 @@ class Sitting:
             self.lines.brakes.check()
             waiting = self._waiting[kind]
             if not waiting and self._may_find(kind):
-                claimed = await self.aside.call(
-                    self.store.claim, self.run, kind, owner=self.owner, limit=2 * self.parallel, lease_s=LEASE_S
-                )
-                waiting.extend(claimed)
+                await self._claim(kind)
             return waiting.popleft() if waiting else None
+
+    async def _claim(self, kind: UnitKind) -> None:
+        limit = 2 * self.parallel
+        claimed = await self.aside.call(
+            self.store.claim, self.run, kind, owner=self.owner, limit=limit, lease_s=LEASE_S
+        )
+        self._waiting[kind].extend(claimed)
+        if kind is UnitKind.ANNOTATION and claimed:
+            # The ledger may hold more, and one dialogue brings work for several who sleep.
+            self._annotations_due = self._annotations_due or len(claimed) == limit
+            self._held.set()
 
     def _may_find(self, kind: UnitKind) -> bool:
         """Tell whether asking the ledger can bring anything new."""
