@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import version_of
+from theodolite.domain.persona import Persona
+from theodolite.domain.plan import PlannedSession
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
@@ -38,9 +42,30 @@ def evidence_of(store: Store, study: Study, recordings: Sequence[RecordedDialogu
         study=study,
         run=run,
         sessions=sessions,
-        dialogues=tuple(store.dialogues(run)),
+        dialogues=as_planned(store.dialogues(run), sessions),
         annotations=tuple(store.annotations(run)),
         adjudications=tuple(store.adjudications(run)),
         failures=tuple(store.failures(run)),
         spending=store.spending(run),
+    )
+
+
+def as_planned(dialogues: Iterable[Dialogue], sessions: Sequence[PlannedSession]) -> tuple[Dialogue, ...]:
+    """Return dialogues under the labels, clusters and groups that the present plan gives them.
+
+    A dialogue that was taken over from an earlier run was `d002` there and may
+    be `d003` now; what it is a dialogue of, and with whom, stays the same.
+    """
+    planned = {(session.pair_key, session.application): session for session in sessions}
+    return tuple(_as_planned(dialogue, planned[dialogue.pair_key, dialogue.application]) for dialogue in dialogues)
+
+
+def _as_planned(dialogue: Dialogue, session: PlannedSession) -> Dialogue:
+    return replace(
+        dialogue,
+        label=session.label,
+        scenario=session.scenario,
+        cluster=session.cluster,
+        groups=session.groups,
+        persona=session.tester if isinstance(session.tester, Persona) else None,
     )

@@ -18,6 +18,7 @@ from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, session_units
+from theodolite.usecases.measuring import as_planned
 
 ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""
@@ -118,7 +119,7 @@ class Runner:
             run = await aside.call(self.store.open_run, self.study, plan, anew=options.anew)
             await aside.call(self._enter_units, run, sessions, options)
             await self._sit(run, flows, options, aside)
-            await self._adjudicate(run, flows, aside)
+            await self._adjudicate(run, sessions, flows, aside)
             return await aside.call(self._standing, run, len(sessions))
         finally:
             await aside.call(self.store.disconnect)
@@ -153,17 +154,17 @@ class Runner:
         )
         try:
             await sitting.work(options.kinds)
-        except* StoreError as group:
-            raise group.exceptions[0] from group
+        except BaseExceptionGroup as group:
+            raise _cause(group) from group
         finally:
             self.progress.end()
             await aside.call(self.store.reopen, self.lines.brakes.unjust_failures())
             await aside.call(self.store.release, self.owner)
 
-    async def _adjudicate(self, run: Run, flows: StudyFlows, aside: Aside) -> None:
+    async def _adjudicate(self, run: Run, sessions: Sequence[PlannedSession], flows: StudyFlows, aside: Aside) -> None:
         if self.study.reference is None:
             return
-        dialogues = await aside.call(lambda: list(self.store.dialogues(run)))
+        dialogues = await aside.call(lambda: as_planned(self.store.dialogues(run), sessions))
         await self.store.keep_adjudications(run, flows.adjudications(dialogues))
 
     def _standing(self, run: Run, planned: int) -> Standing:
@@ -175,9 +176,25 @@ class Runner:
             planned=planned,
             due=planned * len(self.study.annotators),
         )
-        state = RunState.FINISHED if standing.is_complete else RunState.UNFINISHED
-        self.store.close_run(run, state)
-        return replace(standing, run=replace(run, state=state))
+        if not standing.is_complete:
+            self.store.close_run(run, RunState.UNFINISHED)
+            return replace(standing, run=replace(run, state=RunState.UNFINISHED))
+        self.store.close_run(run, RunState.FINISHED)
+        # Brakes that took hold at the very last call have stopped nothing.
+        return replace(standing, run=replace(run, state=RunState.FINISHED), stopped="")
+
+
+def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return what ended a sitting: the first failure of the database, else the first of all.
+
+    One worker's failure cancels the others, so the rest of a group only repeats it.
+    """
+    inside = [
+        cause
+        for member in group.exceptions
+        for cause in ([_cause(member)] if isinstance(member, BaseExceptionGroup) else [member])
+    ]
+    return next((cause for cause in inside if isinstance(cause, StoreError)), inside[0])
 
 
 def _over(counts: Mapping[str, int]) -> int:
