@@ -77,6 +77,7 @@ def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tupl
         message = f"study `{study.name}` plans no dialogue: it has neither testers nor recorded rows"
         raise PlanError(message)
     _refuse_doubles(study, sessions)
+    _refuse_namesakes(study, sessions)
     plan = Plan(
         study_version=version_of(study),
         seed=study.sampling.seed,
@@ -96,6 +97,20 @@ def _refuse_doubles(study: Study, sessions: Sequence[PlannedSession]) -> None:
             )
             raise PlanError(message)
         met[place] = session.label
+
+
+def _refuse_namesakes(study: Study, sessions: Sequence[PlannedSession]) -> None:
+    """Refuse two dialogues of one label, since rows and results are looked up by it."""
+    met: set[str] = set()
+    for session in sessions:
+        if session.label in met:
+            message = (
+                f"study `{study.name}`: two dialogues would be called `{session.label}`; "
+                "a recorded id that ends in `#2` looks like a repeat of another, and one with `/` like another "
+                "application's; write these ids in another way"
+            )
+            raise PlanError(message)
+        met.add(session.label)
 
 
 def _live_sessions(study: Study, applications: Sequence[Application]) -> Iterator[PlannedSession]:
