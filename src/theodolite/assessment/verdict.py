@@ -18,6 +18,7 @@ from theodolite.domain.instrument import Question, QuestionLevel
 
 _FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(?P<body>.*)\n?```\Z", re.DOTALL)
 _SPACES = re.compile(r"\s+")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def read_verdict(text: str, guideline: Guideline, dialogue: Dialogue, *, replicate: int = 1) -> tuple[Answer, ...]:
@@ -51,7 +52,11 @@ def _object(text: str) -> Mapping[str, object] | None:
     stripped = text.strip()
     fenced = _FENCED.match(stripped)
     try:
-        found = json.loads(fenced["body"] if fenced else stripped, object_pairs_hook=_without_doubles)
+        found = json.loads(
+            fenced["body"] if fenced else stripped,
+            object_pairs_hook=_without_doubles,
+            parse_constant=_no_number,
+        )
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -62,6 +67,11 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
         message = "one key twice: which of the two is meant?"
         raise ValueError(message)
     return dict(pairs)
+
+
+def _no_number(word: str) -> object:
+    message = f"`{word}` is no JSON"
+    raise ValueError(message)
 
 
 def _answer(
@@ -109,7 +119,8 @@ def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
     """Return what became of one answer, and its label if it has one."""
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return Outcome.UNPARSEABLE, None
-    value = str(int(given)) if isinstance(given, float) and given.is_integer() else str(given)
+    whole = isinstance(given, float) and given.is_integer()
+    value = str(int(given)) if whole else _storable(str(given))
     if question.may_be_unable and value == UNABLE:
         return Outcome.MISSING, None
     if question.may_not_apply and value == NOT_APPLICABLE:
@@ -119,7 +130,12 @@ def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
 
 def _reason(verdict: Mapping[str, object] | None) -> str:
     reason = verdict.get("reason", "") if verdict is not None else ""
-    return reason if isinstance(reason, str) else ""
+    return _storable(reason) if isinstance(reason, str) else ""
+
+
+def _storable(text: str) -> str:
+    """Return a text without what no database holds: escapes in JSON can write NUL and lone surrogates."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _quotes(verdict: Mapping[str, object], dialogue: Dialogue) -> tuple[Quote, ...]:
@@ -135,5 +151,6 @@ def _quote(entry: Mapping[str, object], dialogue: Dialogue) -> Quote | None:
     if not isinstance(number, int) or isinstance(number, bool) or not isinstance(text, str) or not text.strip():
         return None
     turn = next((turn for turn in dialogue.turns if turn.number == number), None)
-    said = _SPACES.sub(" ", f"{turn.prompt}\n{turn.response}") if turn else ""
-    return Quote(turn=number, text=text, verified=_SPACES.sub(" ", text).strip() in said)
+    said = [_SPACES.sub(" ", side) for side in (turn.prompt, turn.response)] if turn else []
+    words = _SPACES.sub(" ", text).strip()
+    return Quote(turn=number, text=_storable(text), verified=any(words in side for side in said))
