@@ -7,6 +7,7 @@ mark drawn from the dialogue itself, so that nothing in it can close the fence.
 from __future__ import annotations
 
 import json
+from itertools import count
 
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.flow import Message, Speaker
@@ -37,7 +38,7 @@ Answer with one JSON object and nothing before or after it. Its keys, in this or
 
 def judge_messages(guideline: Guideline, dialogue: Dialogue) -> tuple[Message, ...]:
     """Return the chat that asks a judge about one dialogue."""
-    mark = digest("fence", dialogue.key, guideline.name)[:12]
+    mark = _mark(dialogue)
     opening, closing = f"<<{mark}", f"{mark}>>"
     parts = [
         _ROLE.format(open=opening, close=closing),
@@ -49,6 +50,17 @@ def judge_messages(guideline: Guideline, dialogue: Dialogue) -> tuple[Message, .
         Message(speaker=Speaker.SYSTEM, text="\n\n".join(parts)),
         Message(speaker=Speaker.USER, text=_material(dialogue, opening, closing)),
     )
+
+
+def _mark(dialogue: Dialogue) -> str:
+    """Return a mark that stands nowhere in a dialogue and that nobody in it could foresee.
+
+    Drawing it from all that was said keeps equal requests equal, and whoever
+    writes the mark of a text into that text changes the mark.
+    """
+    said = (dialogue.context, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
+    marks = (digest("fence", str(draw), *said)[:12] for draw in count())
+    return next(mark for mark in marks if not any(mark in side for side in said))
 
 
 def _guideline_text(guideline: Guideline) -> str:
