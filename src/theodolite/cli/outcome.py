@@ -6,7 +6,7 @@ import json
 
 import click
 
-from theodolite.bootstrap.reports import Written, first_dialogues, summary_of, write_reports
+from theodolite.bootstrap.reports import Written, summary_of, write_reports
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.cli.terminal import speaks_unicode, width
 from theodolite.usecases.running import Standing
@@ -30,11 +30,6 @@ def present_results(
     else:
         click.echo(summary_of(bench, evidence, findings, written, width=width(), unicode=speaks_unicode()))
     return written
-
-
-def present_first(bench: Workbench, first: int) -> None:
-    """Show the first dialogues of the plan: one in full, the others in a line each."""
-    click.echo(first_dialogues(bench, bench.evidence(), first))
 
 
 def _object(written: Written, exit_code: int, standing: Standing | None) -> dict[str, object]:

@@ -9,7 +9,7 @@ import click
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.endings import nothing_text, stopped_text
-from theodolite.cli.outcome import present_first, present_results
+from theodolite.cli.outcome import present_results
 from theodolite.cli.sitting import Sat, progress_for, sit
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import UnitKind
@@ -52,7 +52,6 @@ def run(
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=_slots(bench, parallel))
         sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json))
         if first is not None and not sat.standing.stopped and not as_json:
-            present_first(bench, first)
             return _exit_code(bench, sat, study, complete=True)
         code = _exit_code(bench, sat, study, complete=sat.standing.is_complete)
         present_results(bench, out=out, as_json=as_json, exit_code=code, standing=sat.standing)
