@@ -184,11 +184,14 @@ class FakeStore:
         for kept in self._done(run, UnitKind.SESSION):
             yield self.kept_dialogues[kept.origin]
 
-    def dialogue(self, unit: str) -> Dialogue:
-        kept = self.units.get(unit)
-        if kept is None or kept.origin not in self.kept_dialogues:
-            raise NotFound(unit)
-        return self.kept_dialogues[kept.origin]
+    def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
+        found: dict[str, Dialogue] = {}
+        for unit in units:
+            kept = self.units.get(unit)
+            if kept is None or kept.origin not in self.kept_dialogues:
+                raise NotFound(unit)
+            found[unit] = self.kept_dialogues[kept.origin]
+        return found
 
     def annotations(self, run: Run) -> Iterator[Annotation]:
         for kept in self._done(run, UnitKind.ANNOTATION):

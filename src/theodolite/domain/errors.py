@@ -60,7 +60,7 @@ class GatewayError(TheodoliteError):
 
     Attributes:
         endpoint: Name of the model or application in the study.
-        tries: Attempts made before giving up; count.
+        tries: Attempts made before giving up; count, 0 where nothing was called.
         status: HTTP status of the last answer, where there was one.
     """
 

@@ -103,6 +103,7 @@ class Reply:
         latency_s: Time from the last attempt's start to its end; seconds.
         attempts: Attempts made; count.
         scripted: Whether a script answered in place of a model.
+        recorded: Whether it was given long ago and read from a file: no call was made.
     """
 
     text: str
@@ -115,6 +116,7 @@ class Reply:
     latency_s: float = 0.0
     attempts: int = 1
     scripted: bool = False
+    recorded: bool = False
 
 
 Result = TypeVar("Result")

@@ -55,7 +55,9 @@ class Brakes:
         self.spent += spending_of(reply)
 
     def refused(self, endpoint: str, error: GatewayError, unit: str) -> None:
-        """Take note of a call that brought nothing."""
+        """Take note of a call that brought nothing; a gap in a recording is no such call."""
+        if not error.tries:
+            return
         streak = self._streaks[endpoint]
         streak.append(unit)
         self.spent += Spending(attempts=error.tries)
@@ -85,7 +87,7 @@ def spending_of(reply: Reply) -> Spending:
     """Return what one reply has cost."""
     priced = reply.cost_microusd is not None
     return Spending(
-        calls=1,
+        calls=int(not reply.recorded),
         attempts=reply.attempts,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,

@@ -51,7 +51,8 @@ async def drive(
             request = state.request
             reply = await lines.answer(request, unit.key)
             entry = JournalEntry(position=state.position, request_hash=version_of(request), reply=reply)
-            await journal.append(unit.key, entry)
+            if not reply.recorded:  # its file is its journal
+                await journal.append(unit.key, entry)
             state = advance(flow, state, reply)
     except (GatewayError, ReplayError, TemplateError) as error:
         return failure_of(unit, error, request)

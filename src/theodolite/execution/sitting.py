@@ -23,7 +23,7 @@ LEASE_S = 60.0
 """How long a unit is leased unless the lease is renewed; seconds."""
 
 _AT_HAND = 1_000
-"""Dialogues kept in memory for their annotators; others are read back."""
+"""Dialogues kept in memory for their annotators; others are read back, many at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,7 @@ class Sitting:
     _waiting: dict[UnitKind, deque[Unit]] = field(default_factory=lambda: {kind: deque() for kind in UnitKind})
     _locks: dict[UnitKind, asyncio.Lock] = field(default_factory=lambda: {kind: asyncio.Lock() for kind in UnitKind})
     _at_hand: dict[str, Dialogue] = field(default_factory=dict)
+    _subjects: dict[str, Dialogue] = field(default_factory=dict)
     _held: asyncio.Event = field(default_factory=asyncio.Event)
     _sessions_over: bool = False
     _annotations_due: bool = True
@@ -121,11 +122,16 @@ class Sitting:
         claimed = await self.aside.call(
             self.store.claim, self.run, kind, owner=self.owner, limit=limit, lease_s=LEASE_S
         )
-        self._waiting[kind].extend(claimed)
         if kind is UnitKind.ANNOTATION and claimed:
+            # Taken together here: by the time that a unit's turn comes, a dialogue may no longer be at hand.
+            subjects = dict.fromkeys(unit.subject for unit in claimed)
+            here = {subject: self._at_hand[subject] for subject in subjects if subject in self._at_hand}
+            away = [subject for subject in subjects if subject not in here]
+            self._subjects = here | (await self.aside.call(self.store.dialogues_of, away) if away else {})
             # The ledger may hold more, and one dialogue brings work for several who sleep.
             self._annotations_due = self._annotations_due or len(claimed) == limit
             self._held.set()
+        self._waiting[kind].extend(claimed)
 
     def _may_find(self, kind: UnitKind) -> bool:
         """Tell whether asking the ledger can bring anything new."""
@@ -167,13 +173,10 @@ class Sitting:
                 return False
             await self._held.wait()
             return True
-        await self._annotate(unit)
+        await self._annotate(unit, self._subjects[unit.subject])
         return True
 
-    async def _annotate(self, unit: Unit) -> None:
-        dialogue = self._at_hand.get(unit.subject)
-        if dialogue is None:
-            dialogue = await self.aside.call(self.store.dialogue, unit.subject)
+    async def _annotate(self, unit: Unit, dialogue: Dialogue) -> None:
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
         flow = self.flows.annotation(unit, dialogue)
         result = await drive(flow, unit, stored, lines=self.lines, journal=self.store)

@@ -35,12 +35,12 @@ class RecordedApplication:
         if not 1 <= request.turn <= len(turns):
             repeat = f", repeat {request.repeat}" if request.repeat > 1 else ""
             message = f"the file holds no response of `{self._name}` to `{request.item}`, turn {request.turn}{repeat}"
-            raise ServerFault(message, endpoint=self._name)
+            raise ServerFault(message, endpoint=self._name, tries=0)
         turn = turns[request.turn - 1]
         if not turn.response.strip() and not turn.withheld:
             message = f"the recorded response to `{request.item}`, turn {request.turn}, is empty"
-            raise EmptyReply(message, endpoint=self._name)
-        return Reply(text=mended(turn.response), withheld=turn.withheld, cost_microusd=0)
+            raise EmptyReply(message, endpoint=self._name, tries=0)
+        return Reply(text=mended(turn.response), withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True)
 
     async def knock(self) -> Knock:
         """Say how much is recorded."""

@@ -130,11 +130,11 @@ class Readings(Protocol):
         """Yield the dialogues of a run in order of the plan."""
         ...
 
-    def dialogue(self, unit: str) -> Dialogue:
-        """Return the dialogue that a session unit brought or took over.
+    def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
+        """Return the dialogues that some session units brought or took over, by unit.
 
         Raises:
-            NotFound: If it has brought none.
+            NotFound: If one of them has brought none.
         """
         ...
 

@@ -154,9 +154,13 @@ class DjangoStore:
         """Yield the dialogues of a run in order of the plan."""
         return self._stream(partial(self._readings.dialogues, run))
 
-    def dialogue(self, unit: str) -> Dialogue:
-        """Return the dialogue that a session unit brought or took over."""
-        return self._read(lambda: self._readings.dialogue(unit))
+    def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
+        """Return the dialogues that some session units brought or took over, by unit."""
+        found: dict[str, Dialogue] = {}
+        rest = iter(units)
+        while chunk := list(islice(rest, CHUNK)):
+            found |= self._read(partial(self._readings.dialogues_of, chunk))
+        return found
 
     def annotations(self, run: Run) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""

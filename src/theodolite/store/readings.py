@@ -45,14 +45,17 @@ class Readings:
         stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after)
         return dialogues_of(stretch.origins, self._contents), stretch.end
 
-    def dialogue(self, unit: str) -> Dialogue:
-        """Return the dialogue that a session unit brought or took over."""
-        ids = UnitRow.objects.filter(key=unit).values_list("id", "adopted_from_id").first()
-        found = dialogues_of([ids[1] or ids[0]], self._contents) if ids else []
-        if not found:
-            message = f"the unit {unit} has brought no dialogue"
+    def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
+        """Return the dialogues that some session units brought or took over, by unit."""
+        rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id", "adopted_from__key")
+        brought_by = {key: origin or key for key, _, _, origin in rows}
+        ids = list(dict.fromkeys(origin or own for _, own, origin, _ in rows))
+        found = {dialogue.key: dialogue for dialogue in dialogues_of(ids, self._contents)}
+        lacking = [unit for unit in units if brought_by.get(unit) not in found]
+        if lacking:
+            message = f"{len(lacking)} units have brought no dialogue, {lacking[0]} among them"
             raise NotFound(message)
-        return found[0]
+        return {unit: found[brought_by[unit]] for unit in units}
 
     def annotations(self, run: Run, after: Bookmark) -> Chunk[Annotation]:
         """Return the next annotations of a run, latest revisions."""

@@ -85,10 +85,12 @@ class _Record:
     def history(self) -> tuple[Exchange, ...]:
         return tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in self.turns)
 
-    def took(self, reply: Reply, name: str) -> int:
-        """Count a reply and return its place in the journal."""
+    def took(self, reply: Reply, name: str) -> int | None:
+        """Count a reply and return its place in the journal; None where it does not go there."""
         if reply.scripted and name not in self.scripted:
             self.scripted = (*self.scripted, name)
+        if reply.recorded:
+            return None
         self.positions += 1
         return self.positions - 1
 
