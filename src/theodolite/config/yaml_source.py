@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -33,7 +33,7 @@ class Scalar(str):
 
     tag: str
 
-    def __new__(cls, text: str = "", tag: str = "str") -> Scalar:
+    def __new__(cls, text: str = "", tag: str = "str") -> Self:
         """Return a scalar with its tag."""
         scalar = super().__new__(cls, text)
         scalar.tag = tag

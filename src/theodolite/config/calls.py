@@ -1,0 +1,245 @@
+"""Calls: how many a run will make, and about what they will cost.
+
+Calls are counted from the plan itself; a stop rule may save some. Tokens are a
+guess between two ends, since nobody knows beforehand how much will be said.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from theodolite.config.hosts import hosts_of
+from theodolite.config.loading import LoadedStudy
+from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.application import PromptedModel, RecordedFile
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.identity import canonical_json
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.persona import Persona
+from theodolite.domain.plan import PlannedSession
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Study
+from theodolite.testing.planning import planned_sessions
+
+__all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
+
+ASSUMPTION = (
+    "a token is four characters; a prompt has 15 to 60 tokens, a response 40 to 250, a verdict 60 to 200;"
+    " every dialogue runs its full length"
+)
+"""What the guess of tokens rests on, as people are told it."""
+
+_PROMPT, _RESPONSE, _VERDICT = (15, 60), (40, 250), (60, 200)
+_OVERHEAD = 350
+"""Tokens of a request around the guideline: role, form of the answer; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """A guess between two ends."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: Range) -> Range:
+        """Return the sum, end by end."""
+        return Range(low=self.low + other.low, high=self.high + other.high)
+
+    @property
+    def middle(self) -> float:
+        """The geometric mean: as far from the one end as from the other, in proportion."""
+        return float((self.low * self.high) ** 0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointCalls:
+    """What one model or application will be asked.
+
+    Attributes:
+        name: Its name in the study.
+        is_model: Whether it is a language model of the study.
+        calls: Calls at most; count.
+        tokens_in: Tokens read; 0 where the endpoint is no model.
+        tokens_out: Tokens written; likewise.
+        cost_usd: US dollars; None where no price is known. A script costs nothing.
+    """
+
+    name: str
+    is_model: bool
+    calls: int
+    tokens_in: Range = field(default_factory=Range)
+    tokens_out: Range = field(default_factory=Range)
+    cost_usd: Range | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEstimate:
+    """What a run of a study will take.
+
+    Attributes:
+        dialogues: Dialogues of the plan, recorded ones included; count.
+        recorded: Those among them that are recorded; count.
+        personas: Completed personas that speak; count.
+        scripts: Scripts that speak; count.
+        applications: Live applications; count.
+        turns: Turns of the longest live dialogue; count.
+        judges: Model judges; count.
+        endpoints: What each endpoint will be asked.
+        assumption: What the guess of tokens rests on.
+    """
+
+    dialogues: int
+    recorded: int
+    personas: int
+    scripts: int
+    applications: int
+    turns: int
+    judges: int
+    endpoints: tuple[EndpointCalls, ...]
+    assumption: str = ASSUMPTION
+
+    @property
+    def calls(self) -> int:
+        """Calls to all endpoints at most; count."""
+        return sum(endpoint.calls for endpoint in self.endpoints)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Names of the models that will be called and whose price nobody stated."""
+        return tuple(item.name for item in self.endpoints if item.is_model and item.calls and item.cost_usd is None)
+
+    @property
+    def cost_usd(self) -> Range:
+        """US dollars for the models whose price is known."""
+        return sum((item.cost_usd for item in self.endpoints if item.cost_usd is not None), Range())
+
+
+@dataclass(slots=True)
+class _Tally:
+    calls: int = 0
+    tokens_in: Range = field(default_factory=Range)
+    tokens_out: Range = field(default_factory=Range)
+
+    def add(self, calls: int, tokens_in: Range, tokens_out: Range) -> None:
+        self.calls += calls
+        self.tokens_in += tokens_in
+        self.tokens_out += tokens_out
+
+
+def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
+    """Return how many calls a run of the study makes at most, and a guess of tokens and cost.
+
+    Raises:
+        PlanError: If no plan can be drawn from the study.
+        TemplateError: If a template cannot be filled.
+    """
+    study = loaded.study
+    sessions = tuple(planned_sessions(study, loaded.recordings))
+    recorded = {item.name for item in study.applications if isinstance(item.connection, RecordedFile)}
+    live = [session for session in sessions if session.application not in recorded]
+    tallies: dict[tuple[str, bool], _Tally] = defaultdict(_Tally)
+    for session in live:
+        _count_session(study, session, tallies)
+    judges = [item for item in study.annotators if isinstance(item.labelling, ModelJudge)]
+    for session in sessions:
+        _count_judges(study, session, tallies)
+    testers = {(session.scenario, session.tester.key): session.tester for session in live}
+    n_personas = sum(isinstance(tester, Persona) for tester in testers.values())
+    return CallEstimate(
+        dialogues=len(sessions),
+        recorded=len(sessions) - len(live),
+        personas=n_personas,
+        scripts=len(testers) - n_personas,
+        applications=len(study.applications) - len(recorded),
+        turns=max((_turns(study, session) for session in live), default=0),
+        judges=len(judges),
+        endpoints=tuple(_endpoints(study, tallies)),
+    )
+
+
+def _endpoints(study: Study, tallies: dict[tuple[str, bool], _Tally]) -> Iterator[EndpointCalls]:
+    prices: dict[str, ModelEndpoint] = {model.name: model for model in study.models}
+    for (name, is_model), tally in tallies.items():
+        yield EndpointCalls(
+            name=name,
+            is_model=is_model,
+            calls=tally.calls,
+            tokens_in=tally.tokens_in,
+            tokens_out=tally.tokens_out,
+            cost_usd=_cost(prices[name], tally) if is_model else None,
+        )
+
+
+def _cost(model: ModelEndpoint, tally: _Tally) -> Range | None:
+    if model.is_scripted:
+        return Range()
+    if model.price is None:
+        return None
+    price = model.price
+    return Range(
+        low=(price.input_usd * tally.tokens_in.low + price.output_usd * tally.tokens_out.low) / 1e6,
+        high=(price.input_usd * tally.tokens_in.high + price.output_usd * tally.tokens_out.high) / 1e6,
+    )
+
+
+def _turns(study: Study, session: PlannedSession) -> int:
+    tester = session.tester
+    return _scenario(study, session).turns if isinstance(tester, Persona) else len(tester.prompts)
+
+
+def _scenario(study: Study, session: PlannedSession) -> Scenario:
+    return next((item for item in study.scenarios if item.name == session.scenario), Scenario(name=session.scenario))
+
+
+def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:
+    scenario, turns = _scenario(study, session), _turns(study, session)
+    said = _range(_PROMPT, turns)
+    answered = _range(_RESPONSE, turns)
+    history = _history(turns)
+    application = study.application(session.application).connection
+    if isinstance(application, PromptedModel):
+        fixed = _tokens(application.system, scenario.context, *application.context.values())
+        read = Range(low=fixed * turns, high=fixed * turns) + history + said
+        tallies[application.model, True].add(turns, read, answered)
+    else:
+        tallies[session.application, False].add(turns, Range(), Range())
+    tester = session.tester
+    if isinstance(tester, Persona):
+        asked = turns - bool(tester.starter)
+        fixed = _tokens(tester.text)
+        tallies[tester.model, True].add(asked, Range(low=fixed * asked, high=fixed * asked) + history, said)
+
+
+def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:
+    scenario, turns = _scenario(study, session), _turns(study, session)
+    for annotator in study.annotators:
+        labelling = annotator.labelling
+        if isinstance(labelling, ModelJudge):
+            fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(scenario.context)
+            dialogue = _range(_PROMPT, turns) + _range(_RESPONSE, turns)
+            tallies[labelling.model, True].add(1, Range(low=fixed, high=fixed) + dialogue, _range(_VERDICT, 1))
+
+
+def _guideline_tokens(guideline: Guideline) -> int:
+    return _OVERHEAD + _tokens(canonical_json(guideline))
+
+
+def _history(turns: int) -> Range:
+    """Return the tokens of earlier turns that are read again, over all turns of one dialogue."""
+    earlier = turns * (turns - 1) / 2
+    return Range(low=earlier * (_PROMPT[0] + _RESPONSE[0]), high=earlier * (_PROMPT[1] + _RESPONSE[1]))
+
+
+def _range(ends: tuple[int, int], times: int) -> Range:
+    return Range(low=ends[0] * times, high=ends[1] * times)
+
+
+def _tokens(*texts: str) -> int:
+    return sum(len(text) for text in texts) // 4
+
+
+def price_days(models: Sequence[ModelEndpoint]) -> tuple[str, ...]:
+    """Return the days of the price lists that the models' prices come from."""
+    return tuple(sorted({model.price.as_of for model in models if model.price and model.price.as_of}))

@@ -1,0 +1,133 @@
+"""The lines that `check` prints of a study that holds no faults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.config.calls import CallEstimate, price_days
+from theodolite.config.hosts import hosts
+from theodolite.config.loading import LoadedStudy
+from theodolite.config.lookup import SHIPPED, Found
+from theodolite.config.places import PlacedFault
+from theodolite.domain.application import RecordedFile
+from theodolite.domain.dialogue import Level
+from theodolite.domain.fault import Severity
+from theodolite.domain.study import Study
+
+_TESTERS = {Level.RED_TEAMING: "red teamer", Level.FIELD_TESTING: "field tester"}
+
+
+def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
+    """Return what a run will be: plan, cost, hosts, cells, and where names were found.
+
+    Args:
+        loaded: The study.
+        estimate: Of its calls.
+    """
+    named = (
+        ("Plan", _plan(estimate)),
+        ("Cost", _cost(loaded.study, estimate)),
+        ("Hosts", _hosts(loaded.study)),
+        ("Cells", _cells(loaded.study)),
+        ("Read", _readings(loaded)),
+        ("From", _found(loaded.found)),
+    )
+    return tuple(f"{name:<8}{words}" for name, words in named if words)
+
+
+def closing_line(placed: Sequence[PlacedFault], path: str, *, calls: int = 1) -> str:
+    """Return the last line of a check without faults: the count, and what to do next.
+
+    Args:
+        placed: Notes and open items.
+        path: What the user typed to name the study.
+        calls: Calls that a run makes; with none there is nothing to look at before paying.
+    """
+    n_notes = sum(fault.severity is Severity.NOTE for fault in placed)
+    n_open = sum(fault.severity is Severity.OPEN for fault in placed)
+    counts = [_count(0, "fault"), _count(n_notes, "note")]
+    counts += [f"{n_open} open"] if n_open else []
+    return f"Fine: {', '.join(counts)}.   Next: theodolite run {path}{' --first 3' if calls else ''}"
+
+
+def _readings(loaded: LoadedStudy) -> str:
+    """Say how tables were read: recorded ones always, others where they are not what one expects."""
+    usual = not loaded.recordings
+    return "; ".join(words for words in loaded.readings if not (usual and words.endswith("UTF-8, comma")))
+
+
+def _plan(estimate: CallEstimate) -> str:
+    parts = [_count(estimate.dialogues, "dialogue") + _made_of(estimate)]
+    if estimate.turns:
+        parts.append(_count(estimate.turns, "turn"))
+    if estimate.judges:
+        parts.append(_count(estimate.judges, "judge"))
+    if not estimate.calls:
+        return f"{', '.join(parts)}: nothing is called"
+    return f"{', '.join(parts)}: {_count(estimate.calls, 'call')}"
+
+
+def _made_of(estimate: CallEstimate) -> str:
+    if estimate.recorded == estimate.dialogues:
+        return ", recorded"
+    testers = [(estimate.personas, "persona"), (estimate.scripts, "script")]
+    words = " and ".join(_count(n, noun) for n, noun in testers if n)
+    n_testers = estimate.personas + estimate.scripts
+    times, rest = divmod(estimate.dialogues - estimate.recorded, max(1, n_testers * estimate.applications))
+    if rest or not n_testers:
+        return f" of {words}" if words else ""
+    factors = [words if " and " not in words else f"({words})"]
+    factors += [str(times)] if times > 1 else []
+    factors += [_count(estimate.applications, "application")] if estimate.applications > 1 else []
+    recorded = f" + {estimate.recorded:,} recorded" if estimate.recorded else ""
+    return f" = {' x '.join(factors)}{recorded}"
+
+
+def _cost(study: Study, estimate: CallEstimate) -> str:
+    budget = f"; budget ${study.budget.usd:.2f}" if study.budget.usd is not None else ""
+    cost, unpriced = estimate.cost_usd, estimate.unpriced
+    if not any(item.is_model and item.calls for item in estimate.endpoints):
+        return ""
+    names = ", ".join(f"`{name}`" for name in unpriced)
+    if unpriced and not cost.high:
+        return f"unknown: no price for {names}{budget}"
+    if not cost.high:
+        return f"nothing: only scripts are called{budget}"
+    days = price_days(study.models)
+    dated = f" at prices of {days[-1]}" if days else " at the study's prices"
+    without = f", without {names}: no price" if unpriced else ""
+    return f"about ${cost.middle:.2f} ({cost.low:.2f} to {cost.high:.2f}){dated}{without}{budget}"
+
+
+def _hosts(study: Study) -> str:
+    named = [f"{host.name} ({', '.join(host.roles)})" for host in hosts(study)]
+    return ", ".join(named) if named else "none: nothing leaves this machine"
+
+
+def _cells(study: Study) -> str:
+    people = [(plan.people, _TESTERS[plan.level]) for plan in study.levels if plan.people and plan.level in _TESTERS]
+    if not people:
+        return ""
+    n_live = sum(not isinstance(item.connection, RecordedFile) for item in study.applications)
+    within = study.event is None or study.event.assign.value == "within_subjects"
+    total = sum(n for n, _ in people) * (n_live if within else 1)
+    words = " + ".join(_count(n, noun) for n, noun in people)
+    return f"({words}) x {_count(n_live, 'application')} = {total}" if within else f"{words} = {total}"
+
+
+def _found(found: Sequence[Found]) -> str:
+    """Say where names were found, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
+    by_place: dict[str, list[str]] = {}
+    for item in sorted(found, key=lambda entry: entry.noun != "guideline"):
+        noun = "" if item.noun == "guideline" else f"{item.noun} "
+        by_place.setdefault(item.where, []).append(f"{noun}{item.name} {item.edition}".strip())
+    order = sorted(by_place, key=lambda where: where != SHIPPED)
+    return "; ".join(f"{_listed(by_place[where])}: {where}" for where in order)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

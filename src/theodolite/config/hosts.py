@@ -1,0 +1,54 @@
+"""Hosts: where a study's calls go; nothing leaves the machine but these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.application import HttpEndpoint, PromptedModel
+from theodolite.domain.study import Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """One host and what it is called for.
+
+    Attributes:
+        name: Host, with the port where the address names one.
+        roles: `application`, `simulated user`, `judge`.
+    """
+
+    name: str
+    roles: tuple[str, ...]
+
+
+def hosts(study: Study) -> tuple[Host, ...]:
+    """Return the hosts that a run of the study calls, applications first."""
+    roles: dict[str, dict[str, None]] = {}
+    for url, role in _addresses(study):
+        name = urlsplit(url).netloc.rpartition("@")[2]
+        if name:
+            roles.setdefault(name, {})[role] = None
+    return tuple(Host(name=name, roles=tuple(named)) for name, named in roles.items())
+
+
+def hosts_of(study: Study) -> tuple[str, ...]:
+    """Return the names of the hosts that a run of the study calls."""
+    return tuple(host.name for host in hosts(study))
+
+
+def _addresses(study: Study) -> Iterator[tuple[str, str]]:
+    urls = {model.name: model.url for model in study.models}
+    for application in study.applications:
+        connection = application.connection
+        if isinstance(connection, HttpEndpoint):
+            yield connection.url, "application"
+        elif isinstance(connection, PromptedModel):
+            yield urls.get(connection.model, ""), "application"
+    for group in study.personas:
+        yield urls.get(group.model, ""), "simulated user"
+    for annotator in study.annotators:
+        if isinstance(annotator.labelling, ModelJudge):
+            yield urls.get(annotator.labelling.model, ""), "judge"
