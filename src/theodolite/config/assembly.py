@@ -18,7 +18,7 @@ from theodolite.config.endpoints import endpoint_of
 from theodolite.config.events import annotation_of, event_of, levels_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack, read_pack
-from theodolite.config.parts import Parts, dropped, section
+from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
 from theodolite.config.recordings import recorded_of
 from theodolite.config.scenarios import scenario_of
@@ -108,7 +108,7 @@ def _read_testers(parts: Parts, pack: Pack, desk: Desk, models: tuple[str, ...],
     parts.groups = [reading for reading in readings if reading is not None]
     known = (*(item.name for item in groups), *dropped(parts.entry, "personas"))
     crosschecks.check_persona_names(parts.scenarios, known, desk)
-    if len(parts.groups) == len(known):
+    if len(parts.groups) == len(known) and not is_broken(parts.entry, "personas"):
         check_meetings(parts.groups, parts.scenarios, desk)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from theodolite.config.annotators import GuidelineShelf, unfit_labels
 from theodolite.config.lookup import Desk, Entry
-from theodolite.config.parts import Parts, dropped, section
+from theodolite.config.parts import Parts, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
 from theodolite.config.shapes.applications import HttpShape
 from theodolite.config.shapes.scenarios import ScenarioShape
@@ -50,11 +50,9 @@ def check_persona_names(
 
 
 def _check_applications(parts: Parts, desk: Desk) -> None:
-    if not parts.applications and not parts.recorded and not dropped(parts.entry, "applications"):
-        whole = ("applications",) in parts.entry.source.dropped
-        if not whole:
-            message = "the study names no application; name what is to be tested under `applications`"
-            desk.complaints.add(parts.entry.fault("study", message=message))
+    if not parts.applications and not parts.recorded and not is_broken(parts.entry, "applications"):
+        message = "the study names no application; name what is to be tested under `applications`"
+        desk.complaints.add(parts.entry.fault("study", message=message))
     twice = [name for name, n in Counter(item.name for item in parts.applications).items() if n > 1]
     for name in twice:
         entry = _application_entry(parts, name)
@@ -69,16 +67,17 @@ def _application_entry(parts: Parts, name: str) -> Entry[Any]:
 
 def _check_testers(parts: Parts, desk: Desk) -> None:
     people = any(level.people for level in parts.entry.shape.levels.values())
+    lost_pack = bool(parts.entry.shape.pack) and not desk.pack
     for name in parts.live:
-        if not parts.scenarios and not dropped(parts.entry, "scenarios"):
+        if not parts.scenarios and not is_broken(parts.entry, "scenarios") and not lost_pack:
             entry = _application_entry(parts, name)
             message = f"nobody speaks to application `{name}`: the study has no scenario"
             desk.complaints.add(entry.fault(message=message, at_key=True))
-    groups = [reading.group.name for reading in parts.groups] + list(dropped(parts.entry, "personas"))
-    has_dropped_groups = len(section(parts.entry, "personas")) > len(parts.groups)
+    groups = [reading.group.name for reading in parts.groups]
+    unclear = is_broken(parts.entry, "personas") or len(section(parts.entry, "personas")) > len(parts.groups)
     for scenario, entry in parts.scenarios:
         met = [name for name in groups if not scenario.personas or name in scenario.personas]
-        if parts.live and not (scenario.scripts or met or people or has_dropped_groups):
+        if parts.live and not (scenario.scripts or met or people or unclear or scenario.personas):
             message = f"nobody tests scenario `{scenario.name}`: it has no `scripts` and no personas meet it"
             desk.complaints.add(entry.fault(message=message, at_key=True))
         if met and not scenario.goal and not scenario.starter:
@@ -116,7 +115,7 @@ def _check_label_columns(parts: Parts, desk: Desk) -> None:
         named.append(Entry(name="reference", shape=shape, source=parts.entry.source, path=("reference",)))
     for entry in named:
         column = entry.shape.column
-        if not parts.recorded and not dropped(parts.entry, "applications"):
+        if not parts.recorded and not is_broken(parts.entry, "applications"):
             message = f"`{entry.name}` reads column `{column}`, but no application of the study is recorded"
             desk.complaints.add(entry.fault("column", message=message))
         elif column not in columns and not unread:

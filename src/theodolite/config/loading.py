@@ -81,7 +81,11 @@ def load_study(path: Path | str, *, environ: Mapping[str, str] | None = None) ->
 
 
 def check_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -> tuple[PlacedFault, ...]:
-    """Return everything that is wrong with a study, and all notes and open items, worst first."""
+    """Return everything that is wrong with a study, worst first; its notes and open items where nothing is.
+
+    What is wrong can make a note untrue (a judge that cannot be read leaves
+    nobody who labels), so notes wait until there are no faults.
+    """
     return _read(Path(path), environ).placed
 
 
@@ -106,8 +110,9 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None) -> _
     entry = Entry(name=shape.study, shape=shape, source=source, path=())
     study, recordings = assemble(entry, desk, environ)
     placed = desk.complaints.in_order()
-    if study is None or any(fault.severity is Severity.FAULT for fault in placed):
-        return _Reading(loaded=None, placed=placed)
+    faults = tuple(fault for fault in placed if fault.severity is Severity.FAULT)
+    if study is None or faults:
+        return _Reading(loaded=None, placed=faults)
     loaded = LoadedStudy(
         study=study,
         recordings=recordings,

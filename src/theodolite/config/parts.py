@@ -37,6 +37,11 @@ def section(entry: Entry[StudyShape], name: str) -> list[Entry[Any]]:
     return [Entry(name=key, shape=shape, source=entry.source, path=(name, key)) for key, shape in entries.items()]
 
 
+def is_broken(entry: Entry[StudyShape], name: str) -> bool:
+    """Tell whether a whole section, or an entry of it, could not be read."""
+    return any(path[0] == name and len(path) <= 2 for path in entry.source.dropped)
+
+
 def dropped(entry: Entry[StudyShape], name: str) -> tuple[str, ...]:
     """Return the names of a section's entries that could not be read; naming them is no further fault."""
     return tuple(str(path[1]) for path in entry.source.dropped if len(path) == 2 and path[0] == name)

@@ -192,8 +192,11 @@ def check_meetings(
     readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Any]]], desk: Desk
 ) -> None:
     """Check goals and first prompts against the rows of the personas that meet them."""
+    known = {reading.group.name for reading in readings}
     used: dict[str, set[str]] = {reading.group.name: set(reading.used) for reading in readings}
     for scenario, entry in scenarios:
+        if not known.issuperset(scenario.personas):
+            continue
         met = [reading for reading in readings if not scenario.personas or reading.group.name in scenario.personas]
         for key in ("goal", "starter"):
             wanted = variables(getattr(scenario, key))
@@ -217,15 +220,19 @@ def _check_slots(scenario: Scenario, entry: Entry[Any], key: str, met: Sequence[
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], desk: Desk) -> None:
-    """Say which rows give the same persona once everything is filled in."""
+    """Say which rows give the same persona once everything is filled in.
+
+    Rows of a file are counted as a table program counts them: the header is row 1.
+    """
     columns = [column for column in reading.columns if column in used]
     first: dict[tuple[str, ...], int] = {}
-    for number, row in enumerate(reading.group.rows, start=1):
+    in_file = isinstance(reading.entry.shape.rows, str)
+    for place, row in enumerate(reading.group.rows):
         filled = tuple(row.values.get(column, "").strip() for column in columns)
         if filled in first:
             message = f"equals row {first[filled]} once filled in: one persona would count twice"
-            desk.complaints.add(_row_fault(reading, number - 1, row, message))
-        first.setdefault(filled, number)
+            desk.complaints.add(_row_fault(reading, place, row, message))
+        first.setdefault(filled, row.line if in_file else place + 1)
 
 
 def _row_fault(reading: GroupReading, place: int, row: ParameterRow, message: str) -> PlacedFault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -80,12 +81,19 @@ def render_faults(faults: Sequence[PlacedFault], *, limit: int | None = 20, colo
     width = max(longest + 2, min(longest + 3, 18))
     lines: list[str] = []
     for number, fault in enumerate(shown):
-        lines.append(f"{fault.place:<{width}}{fault.words}")
+        lines += _wrapped(fault, width)
         if number == 0 and fault.excerpt and fault.column and fault.severity is Severity.FAULT:
             lines += _excerpt(fault, color=color)
     if len(shown) < len(faults):
         lines.append(f"and {len(faults) - len(shown)} more (--all)")
     return "\n".join([*lines, *_closing(faults)])
+
+
+def _wrapped(fault: PlacedFault, width: int) -> list[str]:
+    """Return place and words, on as many lines as the terminal's width asks for."""
+    lines = textwrap.wrap(fault.words, _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False)
+    first, rest = lines[0] if lines else "", lines[1:]
+    return [f"{fault.place:<{width}}{first}", *(" " * width + line for line in rest)]
 
 
 def _closing(faults: Sequence[PlacedFault]) -> list[str]:

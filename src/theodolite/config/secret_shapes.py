@@ -18,7 +18,18 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
+_NAMES = re.compile(r"(?i)(?:.*[_-])?(?:api|access)?(?:key|token|secret|password|authorization)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+
+
+def names_secret(key: str) -> bool:
+    """Tell whether a key of this name is likely to hold a secret.
+
+    Example:
+        >>> [names_secret(key) for key in ("key", "api_key", "X-Api-Key", "keywords")]
+        [True, True, True, False]
+    """
+    return _NAMES.fullmatch(key) is not None
 
 
 def strike_out(text: str) -> str:

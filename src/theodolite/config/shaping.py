@@ -7,6 +7,7 @@ so that the checks of meaning see as much of the study as can be read at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -46,6 +47,9 @@ FOREIGN = {
     "vars": "what fills templates are the `rows` of `personas`",
 }
 """Keys of other tools, and what takes their place."""
+
+KEY = "[key]"
+"""Stands in an error's location where the key is meant and not its value."""
 
 _ROUNDS = 25
 
@@ -108,8 +112,10 @@ class _Mender:
 
     def mend(self, loc: tuple[str | int, ...], misfit: Mapping[str, Any]) -> None:
         """Say what does not fit, and mend it or leave it out."""
-        path = tuple(part for part in loc if not str(part).startswith(KIND) and part != "[key]")
-        if misfit["type"] == "extra_forbidden":
+        path = tuple(part for part in loc if not str(part).startswith(KIND) and part != KEY)
+        if KEY in loc:
+            self._unknown_name(path, misfit)
+        elif misfit["type"] == "extra_forbidden":
             self._unknown_key(path, loc)
         elif misfit["type"] == "missing":
             self._missing_key(path)
@@ -126,8 +132,8 @@ class _Mender:
             return
         shape = _shape_at(self._shape, loc[:-1])
         known = [field.alias or name for name, field in shape.model_fields.items()] if shape else []
-        meant = did_you_mean(key, known)
-        foreign = _foreign(key) if not meant else ""
+        foreign = _foreign(key)
+        meant = "" if key in FOREIGN else did_you_mean(key, known)
         tail = meant or foreign or f"; known here: {', '.join(known)}"
         self._say(path, f"unknown key `{key}` in {owner_of(path[:-1], self._owner)}{tail}", at_key=True)
         word = meant[len("; meant `") : -2]
@@ -136,10 +142,17 @@ class _Mender:
             holder[word] = value
             self._source.renamed[(*path[:-1], word)] = self._source.original(path)
 
+    def _unknown_name(self, path: Path, misfit: Mapping[str, Any]) -> None:
+        words = _expected_words(misfit)
+        near = did_you_mean(str(path[-1]), words) or f"; expected one of {', '.join(words)}"
+        self._say(path, f"unknown {NOUNS.get(str(path[0]), 'name')} `{path[-1]}`{near}", at_key=True)
+        self._leave_out(path)
+
     def _missing_key(self, path: Path) -> None:
         key = str(path[-1])
         if self._source.original(path) not in self._source.dropped:
-            self._say(path[:-1], f"{owner_of(path[:-1], self._owner)} needs `{key}`", at_key=True)
+            named = " (its name, e.g. `study: support-bot`)" if path == ("study",) else ""
+            self._say(path[:-1], f"{owner_of(path[:-1], self._owner)} needs `{key}`{named}", at_key=True)
         if len(path) == 1 and isinstance(self._source.content, dict):
             self._source.content[key] = Scalar("unnamed", "str")
         else:
@@ -153,15 +166,16 @@ class _Mender:
             self._wrong_kind(path, misfit["input"])
         else:
             name = next((part for part in reversed(path) if isinstance(part, str)), "value")
-            subject = f"`{name}` of {owner}" if len(path) > 2 else owner if path else self._owner
+            whole = len(path) < 2 or (len(path) == 2 and path[0] in NOUNS)
+            subject = (owner if path else self._owner) if whole else f"`{name}` of {owner}"
             self._say(path, f"{subject} {_came_and_expected(misfit)}")
         self._leave_out(path)
 
     def _wrong_kind(self, path: Path, application: Any) -> None:
         kind = str(application.get("kind", "")) if isinstance(application, dict) else ""
         if kind:
-            words = f"is of unknown kind `{kind}`{did_you_mean(kind, KINDS)}"
-            self._say((*path, "kind"), f"application `{path[1]}` {words}; kinds are {', '.join(KINDS)}")
+            near = did_you_mean(kind, KINDS) or f"; kinds are {', '.join(KINDS)}"
+            self._say((*path, "kind"), f"application `{path[1]}` is of unknown kind `{kind}`{near}")
         else:
             self._say(path, f"application `{path[1]}` needs `kind`: one of {', '.join(KINDS)}", at_key=True)
 
@@ -196,8 +210,7 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     if kind in {"string_too_short", "too_short"}:
         return "is empty; expected something there"
     if kind in {"literal_error", "enum"}:
-        words = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
-        words = [word for word in words if word]
+        words = _expected_words(misfit)
         came = misfit["input"]
         meant = did_you_mean(str(came), words) if isinstance(came, str) else ""
         return f"is {_shown(came)}{meant or '; expected one of ' + ', '.join(words)}"
@@ -210,6 +223,11 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     }
     expected = bounds[kind]() if kind in bounds else _EXPECTED.get(kind, "another value")
     return f"is {_shown(misfit['input'])}; expected {expected}"
+
+
+def _expected_words(misfit: Mapping[str, Any]) -> list[str]:
+    """Return the words that a choice allows, out of the checker's own list."""
+    return re.findall(r"'([^']*)'", str(misfit["ctx"]["expected"]))
 
 
 def _forms(tags: str) -> str:

@@ -17,7 +17,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from theodolite.config.places import PlacedFault
-from theodolite.config.secret_shapes import holds_secret, strike_out
+from theodolite.config.secret_shapes import holds_secret, is_variable_name, names_secret, strike_out
 from theodolite.domain.fault import Fault
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -143,7 +143,8 @@ def _parser() -> YAML:
 
 
 def _syntax_fault(source: YamlSource, error: YAMLError) -> PlacedFault:
-    mark = getattr(error, "problem_mark", None) if isinstance(error, MarkedYAMLError) else None
+    at = "context_mark" if "end of stream" in str(getattr(error, "problem", "")) else "problem_mark"
+    mark = getattr(error, at, None) if isinstance(error, MarkedYAMLError) else None
     line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
     excerpt = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
     return PlacedFault(
@@ -202,8 +203,8 @@ class _Reader:
             self._complain("an anchor holds itself or grows without end", node=node)
             return Scalar("", "null")
         if str(node.tag).startswith(("tag:yaml.org,2002:python", "!")):
-            self._complain(f"tag `{node.tag}` is not known here; write a plain value", node=node)
-            return Scalar("", "null")
+            self._complain("a tag (`!...`) stands here; write the value without it", node=node)
+            return Scalar(str(node.value) if isinstance(node, ScalarNode) else "", "str")
         self._open.add(id(node))
         content = self._read_kind(node, path)
         self._open.discard(id(node))
@@ -229,7 +230,10 @@ class _Reader:
                 continue
             first[key] = line
             self._source.keys.setdefault((*path, key), _spot_of(key_node))
-            yield key, self._read(value_node, (*path, key))
+            value = self._read(value_node, (*path, key))
+            if isinstance(value, Scalar) and names_secret(key) and not is_variable_name(value):
+                self._hide(value, value_node)
+            yield key, value
 
     def _scalar(self, node: Node) -> Scalar:
         text = str(node.value)
@@ -238,6 +242,14 @@ class _Reader:
             self._complain(f"{words}. It is not repeated on screen", node=node)
             return Scalar(strike_out(text), "secret")
         return Scalar(text, str(node.tag).rpartition(":")[2])
+
+    def _hide(self, value: Scalar, node: Node) -> None:
+        """Strike a value out of the lines that are shown: its key says that it may be a secret."""
+        words = value.strip()
+        lines = self._source.lines
+        for place in range(node.start_mark.line, min(node.end_mark.line + 1, len(lines))):
+            for part in words.split() if len(words) > 3 and "{{" not in words else ():
+                lines[place] = lines[place].replace(part, "*" * len(part))
 
     def _complain(self, message: str, *, node: Node | None = None) -> None:
         spot = _spot_of(node) if node is not None else Spot(line=0, column=0, width=1)
