@@ -18,7 +18,7 @@ def labelled(label: str, text: str, *, margin: int, width: int) -> list[str]:
         >>> labelled("Spent", "2 calls", margin=8, width=40)
         ['Spent   2 calls']
     """
-    first = label.ljust(margin) if len(label) < margin else f"{label} "
+    first = label.ljust(margin) if len(label) <= margin else f"{label} "
     return textwrap.wrap(
         text,
         width=max(width, margin + 20),

@@ -26,8 +26,8 @@ def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts:
     return (
         _unscripted(evidence)
         or _mended(accounts)
-        or _own_rows(evidence)
         or _tried_judge(evidence, findings, facts)
+        or _own_rows(evidence)
         or _more_personas(findings)
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.study import Study
@@ -16,7 +16,8 @@ def scripted_names(evidence: Evidence) -> tuple[str, ...]:
     """
     names = list(_declared(evidence.study))
     names += [name for dialogue in evidence.dialogues for name in dialogue.scripted]
-    names += [annotation.annotator for annotation in evidence.annotations if annotation.scripted]
+    judges = {judge.name: _model_of(judge) for judge in evidence.study.annotators}
+    names += [judges.get(a.annotator) or a.annotator for a in evidence.annotations if a.scripted]
     return tuple(dict.fromkeys(names))
 
 
@@ -26,3 +27,7 @@ def _declared(study: Study) -> tuple[str, ...]:
     used += [group.model for group in study.personas]
     used += [judge.labelling.model for judge in study.annotators if isinstance(judge.labelling, ModelJudge)]
     return tuple(name for name in used if name in scripted)
+
+
+def _model_of(annotator: Annotator) -> str:
+    return annotator.labelling.model if isinstance(annotator.labelling, ModelJudge) else ""

@@ -98,8 +98,9 @@ def _head(summary: _Summary) -> list[str]:
     study, words = summary.evidence.study, summary.screen.words
     title = study.title or study.name
     about = headline(summary.evidence, agreements_of(summary.findings))
-    gap = "    " if summary.guardrail else " " * max(1, MARGIN - len(title))
-    lines = labelled(title + gap, about, margin=len(title + gap), width=summary.screen.width)
+    gap = "    " if summary.guardrail else ""
+    margin = max(len(title + gap), 0 if summary.guardrail else MARGIN)
+    lines = labelled(title, about, margin=margin, width=summary.screen.width)
     if summary.evidence.run.state is RunState.UNFINISHED:
         done, planned = len(summary.evidence.dialogues), len(summary.evidence.sessions)
         lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
@@ -125,11 +126,22 @@ def _notes(summary: _Summary) -> list[str]:
         text = account_text(account)
         if text not in seen:
             lines += summary.lines("" if seen else "Accounts", text)
+            lines += summary.lines("", _bounds_text(summary, account))
         seen.add(text)
         lines += summary.lines("People", people_text(study, guideline, agreements))
         judges = judges_text(study, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judges", judges)
     return lines
+
+
+def _bounds_text(summary: _Summary, account: Account) -> str:
+    """Return between which rates the unmeasured dialogues leave the only rate of a guideline."""
+    rates = [rate for rate in _leading(summary) if rate.measurement.about.get("guideline") == account.guideline]
+    if len(rates) != 1 or rates[0].measurement.bounds is None or rates[0].measurement.result.n < figures.FEW:
+        return ""
+    low, high = rates[0].measurement.bounds
+    these = f"these {figures.count(rates[0].measurement.outcomes.unmeasured)}"
+    return summary.screen.words.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
 
 
 def _ending(summary: _Summary, places: Places) -> list[str]:

@@ -96,7 +96,7 @@ def _alone_text(study: Study, guideline: Guideline, judge: Annotator, rates: tup
     contrasts = [
         text for rule in _sides(guideline) if (text := _widest_gap(rates, guideline, rule, judge.name)) is not None
     ]
-    return f"By it alone {' and '.join(contrasts)}." if contrasts else ""
+    return f"By it alone {', and '.join(contrasts)}." if contrasts else ""
 
 
 def _sides(guideline: Guideline) -> tuple[DefectRule, ...]:

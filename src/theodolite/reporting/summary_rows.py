@@ -153,7 +153,7 @@ def line_of(rate: Rate, end: float, screen: Screen) -> str:
 
 
 def _remarks(rate: Rate, screen: Screen) -> list[str]:
-    estimate, outcomes = rate.estimate, rate.measurement.outcomes
+    estimate = rate.estimate
     if estimate is None:
         return []
     remarks = []
@@ -161,9 +161,4 @@ def _remarks(rate: Rate, screen: Screen) -> list[str]:
         testers = "persona" if estimate.n_clusters == 1 else "personas"
         n, k = figures.count(estimate.n), figures.count(estimate.n_clusters)
         remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester="persona", m=""))
-    if rate.measurement.bounds is not None and outcomes.unmeasured and estimate.n >= figures.FEW:
-        low, high = rate.measurement.bounds
-        these = f"the {outcomes.unmeasured} not measured"
-        remark = screen.words.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
-        remarks.append(remark)
     return [line for remark in remarks for line in labelled("", remark, margin=MARGIN, width=screen.width)]

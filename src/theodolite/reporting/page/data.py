@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.dialogue import Dialogue
@@ -24,7 +25,7 @@ def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
     Sets are added for the numerators of all estimates, so call it after all
     views are made.
     """
-    contexts: dict[str, int] = {}
+    kept = _Kept()
     places = {case.session.label: case.index for case in subject.cases}
     estimates: list[Json] = [
         _estimate(subject, place, measurement, places)
@@ -37,8 +38,9 @@ def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
             {"name": a.name, "title": a.title or a.name, "kind": a.kind.value, "guideline": a.guideline}
             for a in subject.study.annotators
         ],
-        "cases": [_case(case, contexts) for case in subject.cases],
-        "contexts": list(contexts),
+        "cases": [_case(case, kept) for case in subject.cases],
+        "sittings": [dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings],
+        "contexts": list(kept.contexts),
         "estimates": estimates,
         "chips": [{"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips],
         "sets": {name: {"title": kept.title, "cases": list(kept.cases)} for name, kept in subject.sets.sets.items()},
@@ -53,7 +55,21 @@ def data_text(data: dict[str, Json]) -> str:
     return text
 
 
-def _case(case: Case, contexts: dict[str, int]) -> dict[str, Json]:
+_SITTING = ("by", "version", "guideline", "instrument")
+
+Sitting = tuple[str, str, str, str]
+"""Annotator, its version, guideline and its version: the same for thousands of annotations."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What many cases share, each with its place: source materials, and who labelled by which version."""
+
+    contexts: dict[str, int] = field(default_factory=dict)
+    sittings: dict[Sitting, int] = field(default_factory=dict)
+
+
+def _case(case: Case, kept: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "label": case.session.label,
         "application": case.session.application,
@@ -61,7 +77,7 @@ def _case(case: Case, contexts: dict[str, int]) -> dict[str, Json]:
         "level": case.session.level.value,
         "by": case.session.held_by.value,
         "groups": dict(case.session.groups),
-        "annotations": [_annotation(annotation) for annotation in case.annotations.values()],
+        "annotations": [_annotation(annotation, kept) for annotation in case.annotations.values()],
         "finals": [
             {"guideline": g, "question": q, "value": f.value or f.outcome.value, "origin": f.origin.value}
             for (g, q), f in case.adjudications.items()
@@ -72,11 +88,11 @@ def _case(case: Case, contexts: dict[str, int]) -> dict[str, Json]:
     if isinstance(case.session.tester, Persona):
         entry["persona"] = {"name": case.session.tester.name, "text": case.session.tester.text}
     if case.dialogue is not None:
-        entry |= _dialogue(case.dialogue, contexts)
+        entry |= _dialogue(case.dialogue, kept)
     return entry
 
 
-def _dialogue(dialogue: Dialogue, contexts: dict[str, int]) -> dict[str, Json]:
+def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "turns": [[turn.prompt, turn.response] for turn in dialogue.turns],
         "ending": dialogue.ending.value,
@@ -87,16 +103,15 @@ def _dialogue(dialogue: Dialogue, contexts: dict[str, int]) -> dict[str, Json]:
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
     if dialogue.context:
-        entry["context"] = contexts.setdefault(dialogue.context, len(contexts))
+        entry["context"] = kept.contexts.setdefault(dialogue.context, len(kept.contexts))
     return entry
 
 
-def _annotation(annotation: Annotation) -> dict[str, Json]:
+def _annotation(annotation: Annotation, kept: _Kept) -> dict[str, Json]:
+    versions = annotation.annotator_version[:SHORT], annotation.instrument_version[:SHORT]
+    sitting = (annotation.annotator, versions[0], annotation.guideline, versions[1])
     entry: dict[str, Json] = {
-        "by": annotation.annotator,
-        "version": annotation.annotator_version[:SHORT],
-        "guideline": annotation.guideline,
-        "instrument": annotation.instrument_version[:SHORT],
+        "sitting": kept.sittings.setdefault(sitting, len(kept.sittings)),
         "answers": [_answer(answer) for answer in annotation.answers],
     }
     if annotation.scripted:
@@ -105,8 +120,9 @@ def _annotation(annotation: Annotation) -> dict[str, Json]:
 
 
 def _answer(answer: Answer) -> dict[str, Json]:
-    entry: dict[str, Json] = {"question": answer.question, "outcome": answer.outcome.value}
+    entry: dict[str, Json] = {"question": answer.question}
     optional: dict[str, Json] = {
+        "outcome": answer.outcome.value if answer.value is None else "",
         "value": answer.value,
         "turn": answer.turn,
         "replicate": answer.replicate if answer.replicate > 1 else None,
