@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
 from theodolite.reporting import figures
-from theodolite.reporting.agreements import among_people, counts_text
+from theodolite.reporting.agreements import among_people, counts_text, is_tried, judges_of
 from theodolite.reporting.cases import rules_of
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
@@ -18,7 +18,7 @@ from theodolite.reporting.rates import Rate, guardrail_of, lead_rates
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strips import axis_end
 from theodolite.reporting.summary_notes import headline
-from theodolite.reporting.summary_rows import phrase_of
+from theodolite.reporting.summary_rows import heading_of, phrase_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ def answer_view(subject: Subject) -> AnswerView:
         headline=headline(subject.evidence, subject.agreements),
         warnings=_warnings(subject),
         badges=_badges(subject),
-        columns=tuple(_column(rule, rates) for (_, rule), rates in zip(shown, columns, strict=True)),
+        columns=tuple(_column(guideline, rule, rates) for (guideline, rule), rates in zip(shown, columns, strict=True)),
         rows=tuple(_row(subject, app.name, columns, end) for app in study.applications),
         axis=f"{figures.points(end).removesuffix('.0')} %",
         aids=aids[:2],
@@ -107,9 +107,9 @@ def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
     return list(rules_of(subject.study)[:2])
 
 
-def _column(rule: DefectRule, rates: Sequence[Rate]) -> Column:
+def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Column:
     n = max((rate.measurement.result.n for rate in rates), default=0)
-    return Column(title=rule.title or rule.name, phrase=phrase_of(rule, n), condition=rule.condition)
+    return Column(title=heading_of(guideline, rule), phrase=phrase_of(rule, n), condition=rule.condition)
 
 
 def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:
@@ -156,11 +156,42 @@ def _badges(subject: Subject) -> tuple[Badge, ...]:
 
 
 def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
-    words = subject.words
-    aids = [_zero_aid(subject, rates), words.aid("any_rate"), *_cluster_aids(subject, rates), words.aid("interval")]
-    if any(session.held_by is HeldBy.SIMULATED_USER for session in subject.evidence.sessions):
-        aids.insert(1, words.aid("simulated_users"))
+    """Return the reading aids that these rates call for, the most pressing first."""
+    words, sessions = subject.words, subject.evidence.sessions
+    untried = any(
+        judge.kind is AnnotatorKind.MODEL and not is_tried(subject.study, subject.agreements, guideline, judge.name)
+        for guideline in subject.study.guidelines
+        for judge in judges_of(subject.study, guideline.name)
+    )
+    simulated = any(session.held_by is HeldBy.SIMULATED_USER for session in sessions)
+    aids = [
+        _zero_aid(subject, rates),
+        _failures_aid(subject, rates),
+        words.aid("judge_untried") if untried else "",
+        words.aid("simulated_users") if simulated else "",
+        words.aid("any_rate"),
+        _cluster_aid(subject, rates),
+        _unparseable_aid(subject, rates),
+        words.aid("interval"),
+    ]
     return tuple(aid for aid in aids if aid)
+
+
+def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    found = [r for r in rates if r.measurement.bounds and r.measurement.result.n >= figures.FEW]
+    if not found:
+        return ""
+    worst = max(found, key=lambda rate: rate.measurement.outcomes.unmeasured)
+    low, high = (figures.percent(bound) for bound in worst.measurement.bounds or (0.0, 0.0))
+    outcomes = worst.measurement.outcomes
+    n = outcomes.planned - outcomes.not_applicable
+    aid = subject.words.aid("failures", f=outcomes.unmeasured, n=figures.count(n), low=low, high=high)
+    return f"{worst.measurement.application}: {aid}" if len(subject.study.applications) > 1 else aid
+
+
+def _unparseable_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    unread = max((rate.measurement.outcomes.unparseable for rate in rates), default=0)
+    return subject.words.aid("unparseable", u=figures.count(unread)) if unread else ""
 
 
 def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
@@ -172,12 +203,12 @@ def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
     return subject.words.aid("zero_defects", zero=0, n=n, bound=bound)
 
 
-def _cluster_aids(subject: Subject, rates: Sequence[Rate]) -> list[str]:
+def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
     for rate in rates:
         estimate = rate.estimate
         if estimate is None or not estimate.n_clusters or not estimate.n >= estimate.n_clusters * 2:
             continue
         worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
         n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
-        return [subject.words.aid("few_personas", n=n, k=k, m=m, testers="personas", tester="persona")]
-    return []
+        return subject.words.aid("few_personas", n=n, k=k, m=m, testers="personas", tester="persona")
+    return ""

@@ -117,10 +117,17 @@ def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
 def _excerpts(case: Case) -> tuple[str, str]:
     if case.dialogue is None or not case.dialogue.turns:
         return "", next((failure.message for failure in case.failures), "not held yet")
-    turn = case.dialogue.turns[-1]
+    turn = case.dialogue.turns[_telling_turn(case, len(case.dialogue.turns)) - 1]
     if turn.withheld:
         return "", f"Texts withheld: {turn.withheld}"
     return _short(turn.prompt), _short(turn.response)
+
+
+def _telling_turn(case: Case, last: int) -> int:
+    """Return the number of the first turn that an annotator quotes, or of the last turn."""
+    answers = [answer for annotation in case.annotations.values() for answer in annotation.answers]
+    quoted = [quote.turn for answer in answers for quote in answer.evidence if quote.verified and quote.turn <= last]
+    return min(quoted, default=last)
 
 
 def _short(text: str) -> str:

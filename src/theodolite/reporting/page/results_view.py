@@ -13,7 +13,7 @@ from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.rates import Rate, lead_rates, rates_for
 from theodolite.reporting.strips import axis_end
-from theodolite.reporting.summary_rows import phrase_of
+from theodolite.reporting.summary_rows import heading_of, phrase_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
     ordered = sorted(by_annotator, key=lambda name: name not in lead)
     n = max((rate.measurement.result.n for rate in rates), default=0)
     return RuleBlock(
-        title=rule.title or rule.name,
+        title=heading_of(guideline, rule),
         guideline=guideline.name,
         condition=rule.condition,
         phrase=phrase_of(rule, n),

@@ -8,14 +8,14 @@ function explain(place) {
   const clusters = estimate.n_clusters ? `${thousands(estimate.n_clusters)} groups of dialogues that resemble each other` : "dialogues taken as independent";
   const panel = byId("panel");
   panel.replaceChildren(
-    make("h2", { id: "panel-title", text: estimate.title }),
+    make("h2", { id: "panel-title", text: estimate.title, tabindex: "-1" }),
     make("p", { class: "legend", text: estimate.subject }),
     make("p", { class: "big", text: estimate.text }),
     definitions([
       ["What it is", estimate.definition],
       ["How it is computed", estimate.formula],
       ["What it rests on", outcomes],
-      ["Kinship", estimate.undefined_reason ? "" : clusters],
+      ["Independence", estimate.undefined_reason ? "" : clusters],
       ["Unmeasured", boundsText(estimate)],
       ["By chance alone", estimate.chance === null ? "" : estimate.chance.toFixed(2)],
       ["Unit", estimate.unit],
@@ -27,6 +27,7 @@ function explain(place) {
     actsOf(estimate, place),
   );
   panel.showModal();
+  byId("panel-title").focus();
 }
 
 function boundsText(estimate) {
