@@ -48,7 +48,7 @@ def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets:
         message = f"expected the report's assets, but {', '.join(sorted(missing))} is not among them"
         raise InputError(message)
     subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
-    style, script = _joined(assets, "css/"), _script(assets)
+    style, script = _joined(assets, "css/") + _page_foot(subject), _script(assets)
     environment = Environment(
         loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
         autoescape=True,
@@ -81,6 +81,18 @@ def _views(subject: Subject) -> dict[str, object]:
 
 def _joined(assets: Mapping[str, str], folder: str) -> str:
     return "\n".join(assets[name].strip() for name in sorted(assets) if name.startswith(folder)) + "\n"
+
+
+def _page_foot(subject: Subject) -> str:
+    """Return the style that prints study, run and date on each page."""
+    view = method_view(subject)
+    foot = _css_text(f"{view.study}, {view.run}, {view.generated}")
+    return f'@page {{ @bottom-left {{ content: "{foot}" }} @bottom-right {{ content: counter(page) }} }}\n'
+
+
+def _css_text(text: str) -> str:
+    """Return a text as the inside of a CSS string: whatever is no plain letter is written by its number."""
+    return "".join(letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in text)
 
 
 def _script(assets: Mapping[str, str]) -> str:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.application import Application
 from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Outcomes, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import Json, version_of
-from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.reporting.accounts import Account, accounts_of
 from theodolite.reporting.cases import cases_of
@@ -185,13 +182,15 @@ def _instruments(study: Study) -> dict[str, Json]:
             for g in study.guidelines
         ],
         "annotators": [
-            {"name": a.name, "title": a.title, "kind": a.kind.value, "guideline": a.guideline, "version": version_of(a)}
+            {
+                "name": a.name,
+                "title": a.title,
+                "kind": a.kind.value,
+                "guideline": a.guideline,
+                "version": study.annotator_version(a.name),
+            }
             for a in study.annotators
         ],
-        "applications": _versions(study.applications),
-        "scenarios": _versions(study.scenarios),
+        "applications": [{"name": a.name, "version": study.application_version(a.name)} for a in study.applications],
+        "scenarios": [{"name": s.name, "version": version_of(s)} for s in study.scenarios],
     }
-
-
-def _versions(records: Sequence[Application | Scenario]) -> list[Json]:
-    return [{"name": record.name, "version": version_of(record)} for record in records]

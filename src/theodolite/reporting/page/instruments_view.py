@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.estimate import Confusion, Undefined
+from theodolite.domain.guideline import Origin
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
@@ -17,7 +18,11 @@ from theodolite.reporting.cases import Case, title_of
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
 
-UNPARSEABLE = "unparseable"
+_ORIGINS = {
+    Origin.SHIPPED: "shipped with the package",
+    Origin.STUDY: "written in this study",
+    Origin.OWN_WORDING: "own wording, not tried on people yet",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
             kind="guideline",
             name=f"{g.name} {g.edition}".strip(),
             version=version_of(g)[:SHORT],
-            standing=g.origin.value,
+            standing=_ORIGINS[g.origin],
             text=guideline_text(g),
         )
         for g in study.guidelines
@@ -87,7 +92,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
         InstrumentView(
             kind="application",
             name=app.name,
-            version=version_of(app)[:SHORT],
+            version=study.application_version(app.name)[:SHORT],
             standing=f"guardrails: {app.guardrails.value}",
             text=application_text(app),
         )
@@ -100,7 +105,7 @@ def _annotator_view(subject: Subject, annotator: Annotator) -> InstrumentView:
     return InstrumentView(
         kind={"person": "person", "model": "judge", "rule": "rule"}[annotator.kind.value],
         name=annotator.title or annotator.name,
-        version=version_of(annotator)[:SHORT],
+        version=subject.study.annotator_version(annotator.name)[:SHORT],
         standing=_standing(subject, annotator),
         text=_labelling_text(annotator),
     )

@@ -46,7 +46,7 @@ def application_text(application: Application) -> str:
     parts = [application.description, _connection_text(application)]
     parts += [f"{claim.kind.value.capitalize()}: {claim.text}" for claim in application.claims]
     parts += [f"Mitigation {item.name}: {item.description}".rstrip(": ") for item in application.mitigations]
-    return "\n\n".join([*(part for part in parts if part), f"Version {version_of(application)}"])
+    return "\n\n".join(part for part in parts if part)
 
 
 def _connection_text(application: Application) -> str:

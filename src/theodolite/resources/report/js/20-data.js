@@ -39,8 +39,13 @@ function excerptOf(entry) {
   return { text: failure ? `failed: ${failure.party} ${failure.kind}` : "not held yet", none: true };
 }
 
-/** Return what everybody said about a dialogue, in one line. */
+/** Return what everybody said about a dialogue, in one line; who agrees stands together. */
 function verdictsOf(entry) {
-  const values = entry.annotations.map((a) => `${titleOf(a.by)}: ${a.answers.map((x) => x.value || x.outcome).join(", ")}`);
-  return values.join("; ");
+  const byValue = new Map();
+  for (const annotation of entry.annotations) {
+    const value = annotation.answers.map((answer) => answer.value || answer.outcome).join(", ");
+    byValue.set(value, [...(byValue.get(value) || []), titleOf(annotation.by)]);
+  }
+  if (byValue.size === 1 && entry.annotations.length > 1) return `all: ${[...byValue.keys()][0]}`;
+  return [...byValue].map(([value, names]) => `${value}: ${names.join(", ")}`).join("; ");
 }

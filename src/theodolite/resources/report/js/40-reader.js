@@ -51,7 +51,8 @@ function choose(place, button) {
 function sheetOf(place) {
   const entry = cases[place];
   const groups = Object.entries(entry.groups).map(([name, value]) => `${name}: ${value}`);
-  const about = [entry.application, entry.scenario, entry.level, `held by ${entry.by}`, ...groups].join("; ");
+  const heldBy = entry.by === "recorded" ? "recorded" : `held by ${entry.by}`;
+  const about = [entry.application, entry.scenario, entry.level, heldBy, ...groups].join("; ");
   return [
     make("h1", { text: entry.label, tabindex: "-1" }),
     make("p", { class: "legend", text: about }),
@@ -87,21 +88,35 @@ function turnOf(entry, [prompt, response], number) {
   return make("div", { class: "turn" }, heading, user, reply);
 }
 
-/** Return a text in pieces, with the quotes of annotators marked in their tint. */
+/** Return a text in pieces, with the quotes of annotators marked in their tint; the first of two that overlap wins. */
 function marked(text, entry, number) {
+  const pieces = [];
+  let at = 0;
+  for (const { start, quote, by } of quotesIn(text, entry, number)) {
+    if (start < at) continue;
+    pieces.push(text.slice(at, start), make("mark", { class: tintOf(by), text: quote, title: titleOf(by), tabindex: "-1" }));
+    at = start + quote.length;
+  }
+  return [...pieces, text.slice(at)];
+}
+
+function quotesIn(text, entry, number) {
+  const found = [];
   for (const annotation of entry.annotations) {
-    for (const answer of annotation.answers) {
-      for (const [turn, quote, verified] of answer.quotes || []) {
-        const at = turn === number && verified && quote ? text.indexOf(quote) : -1;
-        if (at >= 0) {
-          const end = at + quote.length;
-          const mark = make("mark", { class: tintOf(annotation.by), text: quote, title: titleOf(annotation.by) });
-          return [text.slice(0, at), mark, text.slice(end)];
-        }
-      }
+    for (const [turn, quote, verified] of annotation.answers.flatMap((answer) => answer.quotes || [])) {
+      const start = turn === number && verified && quote ? text.indexOf(quote) : -1;
+      if (start >= 0) found.push({ start, quote, by: annotation.by });
     }
   }
-  return [text];
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** Go from a quote on a card to its place in the dialogue. */
+function goToQuote(quote) {
+  const mark = [...byId("reader").querySelectorAll("mark")].find((candidate) => candidate.textContent === quote);
+  if (!mark) return;
+  mark.scrollIntoView({ block: "center" });
+  mark.focus({ preventScroll: true });
 }
 
 function tintOf(annotator) {
@@ -126,7 +141,9 @@ function cardOf(annotation) {
     card.append(valueLine(answer.question + turn, answer.value || answer.outcome));
     if (answer.reasoning) card.append(make("p", { text: answer.reasoning }));
     for (const [at, quote, verified] of answer.quotes || []) {
-      card.append(make("p", { class: "legend", text: `"${quote}" (turn ${at}, ${verified ? "verified" : "NOT in the text"})` }));
+      const where = ` (turn ${at}, ${verified ? "verified" : "NOT in the text"})`;
+      const words = verified ? make("button", { type: "button", class: "part quote", text: `"${quote}"`, onclick: () => goToQuote(quote) }) : `"${quote}"`;
+      card.append(make("p", { class: "legend" }, words, where));
     }
     const raw = folded("Raw reply", answer.raw);
     if (raw) card.append(raw);
