@@ -104,6 +104,7 @@ class Reply:
         attempts: Attempts made; count.
         scripted: Whether a script answered in place of a model.
         recorded: Whether it was given long ago and read from a file: no call was made.
+        repaired: Letters that no database can hold and that were replaced; count.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Reply:
     attempts: int = 1
     scripted: bool = False
     recorded: bool = False
+    repaired: int = 0
 
 
 Result = TypeVar("Result")
