@@ -14,7 +14,7 @@ from typing import Any
 from theodolite.domain.application import PythonCallable
 from theodolite.domain.errors import GatewayError, ServerFault, TimedOut
 from theodolite.domain.flow import Reply, SayToApplication
-from theodolite.gateways.mending import mended
+from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
@@ -84,7 +84,8 @@ class CallableApplication:
         text = _text(returned)
         if isinstance(text, Trouble):
             raise text.error(endpoint=self._name)
-        return Reply(text=text, latency_s=took_s)
+        kept, n_repaired = repaired(text)
+        return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
 
     async def knock(self) -> Knock:
         """Say that the function is there; it is not called, since that could cost something."""
@@ -171,4 +172,4 @@ def _text(returned: Any) -> str | Trouble:
         return empty("the function returned no text")
     if not isinstance(returned, str):
         return malformed(f"the function returned a {type(returned).__name__}; expected text")
-    return mended(returned)
+    return returned

@@ -10,7 +10,7 @@ from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
-from theodolite.gateways.mending import mended
+from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 from theodolite.gateways.wire import Answer
@@ -47,7 +47,7 @@ def read_model_names(answer: Answer) -> tuple[str, ...]:
         return ()
     rows = found.get("data") if isinstance(found, Mapping) else None
     names = [row.get("id") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return tuple(mended(name) for name in names if isinstance(name, str))
+    return tuple(_word(name) for name in names if isinstance(name, str))
 
 
 def _page(body: bytes) -> str:
@@ -79,7 +79,7 @@ def _text(choice: Mapping[str, Any], secret: Secret) -> str | Trouble:
     if content is None:
         return malformed("`content` of the reply is neither text nor a list of texts")
     if content.strip():
-        return mended(content)
+        return content
     if finish == "length":
         return empty("the reply holds no text: the token limit was reached first")
     return empty("it asked for a tool instead of answering" if message.get("tool_calls") else "the reply holds no text")
@@ -101,8 +101,9 @@ def _reply(
 ) -> Reply:
     tokens_in, tokens_out = _usage(found, "prompt_tokens"), _usage(found, "completion_tokens")
     known = price is not None and tokens_in + tokens_out > 0
+    kept, n_repaired = repaired(text)
     return Reply(
-        text=text,
+        text=kept,
         answered_as=_word(found.get("model")),
         finish=_word(choice.get("finish_reason")),
         tokens_in=tokens_in,
@@ -110,11 +111,12 @@ def _reply(
         cost_microusd=price.cost_microusd(tokens_in, tokens_out) if price is not None and known else None,
         latency_s=answer.latency_s,
         attempts=answer.attempts,
+        repaired=n_repaired,
     )
 
 
 def _word(value: Any) -> str:
-    return mended(value)[:200] if isinstance(value, str) else ""
+    return repaired(value)[0][:200] if isinstance(value, str) else ""
 
 
 def _usage(found: Mapping[str, Any], key: str) -> int:

@@ -11,9 +11,11 @@ from theodolite.domain.errors import InputError, MalformedReply, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.patience import Patience
+from theodolite.gateways.repair import repaired
 from theodolite.gateways.reply_path import parse_path, read_text
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.templates import address_template, body_template, text_template, variables_of
+from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.wire import Answer, GivenUp, Outgoing, Wire, checked_address, host_of
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
@@ -94,9 +96,10 @@ class HttpApplication:
         del on_chunk  # the answer comes in one piece
         answer = await self._wire.call(self._outgoing(variables_of(request, session=session)))
         text = read_text(answer, self._reply)
-        if isinstance(text, str):
-            return Reply(text=text, latency_s=answer.latency_s, attempts=answer.attempts)
-        raise text.error(endpoint=self._name, tries=answer.attempts)
+        if isinstance(text, Trouble):
+            raise text.error(endpoint=self._name, tries=answer.attempts)
+        kept, n_repaired = repaired(text)
+        return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
 
     async def close(self) -> None:
         """Let go of connections."""

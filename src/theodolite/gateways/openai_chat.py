@@ -87,6 +87,12 @@ class OpenAiChat:
             # Connecting has a shorter deadline, so here the endpoint has taken the request and thinks.
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
 
+    async def model_names(self) -> tuple[str, ...]:
+        """Return the names of the models that the endpoint offers; empty where it does not say."""
+        patience = Patience(timeout_s=1.0, attempts=1)
+        answer = await self._wire.insist(Outgoing(url=f"{self._url}/models", method="GET"), patience)
+        return read_model_names(answer) if isinstance(answer, Answer) else ()
+
     def _outgoing(self, request: AskModel) -> Outgoing:
         body = request_body(self._endpoint, request)
         return Outgoing(url=f"{self._url}/chat/completions", body=body, headers=_JSON)
@@ -124,9 +130,7 @@ class OpenAiChat:
 
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, where ours is not among them."""
-        patience = Patience(timeout_s=1.0, attempts=1)
-        answer = await self._wire.insist(Outgoing(url=f"{self._url}/models", method="GET"), patience)
-        names = sorted(read_model_names(answer)) if isinstance(answer, Answer) else []
+        names = sorted(await self.model_names())
         if not names and status == 404 and not self._url.endswith("/v1"):
             return "; such addresses mostly end in `/v1`"
         if not names or self._endpoint.model in names:

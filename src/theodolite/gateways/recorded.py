@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from theodolite.domain.errors import EmptyReply, ServerFault
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
-from theodolite.gateways.mending import mended
+from theodolite.gateways.repair import repaired
 from theodolite.ports.application import OnChunk
 from theodolite.ports.endpoint import Knock
 
@@ -39,8 +39,10 @@ class RecordedApplication:
         turn = turns[request.turn - 1]
         if not turn.response.strip() and not turn.withheld:
             message = f"the recorded response to `{request.item}`, turn {request.turn}, is empty"
-            raise EmptyReply(message, endpoint=self._name, tries=0)
-        return Reply(text=mended(turn.response), withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True)
+        text, n_repaired = repaired(turn.response)
+        return Reply(
+            text=text, withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True, repaired=n_repaired
+        )
 
     async def knock(self) -> Knock:
         """Say how much is recorded."""

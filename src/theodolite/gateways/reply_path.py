@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.mending import mended
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.gateways.wire import Answer
 
@@ -81,5 +80,5 @@ def _checked(found: Any) -> str | Trouble:
     if found is None or (isinstance(found, str) and not found.strip()):
         return empty()
     if isinstance(found, str):
-        return mended(found)
+        return found
     return malformed(f"the reply is a JSON {type(found).__name__}; expected text")

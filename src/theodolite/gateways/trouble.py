@@ -149,7 +149,7 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
         words: What the endpoint says about it, shortened and scrubbed.
         asked_wait_s: How long it asks to wait; seconds.
     """
-    said = f"{status} {words}".rstrip()
+    said = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
     if status in {429, 529}:
         kind: type[GatewayError] = RateLimited
         again = Again.UNTIL_SPENT

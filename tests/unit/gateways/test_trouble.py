@@ -7,6 +7,7 @@ import ssl
 import aiohttp
 import pytest
 from aiohttp import client_exceptions, http_exceptions
+from aiohttp.client_reqrep import ConnectionKey
 
 from theodolite.domain.errors import (
     GatewayError,
@@ -66,7 +67,7 @@ def test_an_exception_becomes_a_trouble(error: BaseException, kind: type[Gateway
 )
 def test_the_reason_why_nobody_answers_is_said(number: int, words: str) -> None:
     os_error = OSError(number, "strange words of the system")
-    error = aiohttp.ClientConnectorError(aiohttp.client_reqrep.ConnectionKey(*[None] * 8), os_error)  # type: ignore
+    error = aiohttp.ClientConnectorError(ConnectionKey("h", 9, False, False, None, None, None, None), os_error)
 
     assert translate(error).words.startswith(words)
 

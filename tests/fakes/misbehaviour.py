@@ -1,0 +1,129 @@
+"""What the loopback server does when it does not answer well."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from aiohttp import web
+
+ROLES = ("user-sim", "target", "judge")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knobs:
+    """How the server behaves.
+
+    `faults` names what becomes of the first calls, in order; afterwards every `every`-th call gets `fault`
+    (0: none). `replies` maps a role to the texts given in turn (by the number of assistant messages so far);
+    `{tag}` is a hash of the request's body and `{score}` a number from 1 to 5 drawn from it.
+    """
+
+    latency_s: float = 0.0
+    faults: tuple[str, ...] = ()
+    every: int = 0
+    fault: str = "500"
+    retry_after: str = "0"
+    code: str = ""
+    key: str = ""
+    models: tuple[str, ...] = ROLES
+    answers_as: str = ""
+    finish: str = "stop"
+    replies: dict[str, list[str]] = field(default_factory=dict)
+
+
+def chat_answer(text: str | None, model: str, finish: str = "stop") -> dict[str, Any]:
+    """Return a well-formed chat completion."""
+    message = {"role": "assistant", "content": text, "refusal": None}
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150},
+    }
+
+
+def error_answer(status: int, words: str, headers: dict[str, str], code: str = "") -> web.Response:
+    """Return an error in the form of the OpenAI API."""
+    return web.json_response({"error": {"message": words, "code": code or None}}, status=status, headers=headers)
+
+
+ERROR_WORDS = {400: "`temperature` is not supported", 401: "Incorrect API key provided", 429: "Rate limit reached"}
+
+
+async def respond(request: web.Request, fault: str, answer: Any, knobs: Knobs) -> web.StreamResponse:
+    """Answer well, or in the way that the fault's name says."""
+    if fault == "ok":
+        return web.json_response(answer, headers={"Set-Cookie": "visitor=1; Path=/"})
+    if fault.isdigit():
+        headers = {"Retry-After": knobs.retry_after} if fault in {"429", "503", "529"} and knobs.retry_after else {}
+        known = {status.value: status.phrase for status in HTTPStatus}
+        return error_answer(int(fault), (known | ERROR_WORDS).get(int(fault), "Overloaded"), headers, knobs.code)
+    if fault in RAW_FAULTS:
+        return await answer_raw(request, RAW_FAULTS[fault])
+    if fault in ALTERED:
+        return web.json_response(ALTERED[fault])
+    return await answer_slowly(request, fault)
+
+
+def _altered(**changes: Any) -> dict[str, Any]:
+    answer = chat_answer("", "target")
+    answer["choices"][0]["message"].update(changes.pop("message", {}))
+    answer["choices"][0].update(changes)
+    return answer
+
+
+ALTERED: dict[str, Any] = {
+    "no-choices": {"id": "x", "object": "chat.completion", "choices": []},
+    "not-object": ["a", "list"],
+    "odd-content": _altered(message={"content": 7}),
+    "odd-choice": {"choices": ["text"]},
+    "empty": _altered(message={"content": ""}),
+    "blank": _altered(message={"content": " \n "}),
+    "null": _altered(message={"content": None}),
+    "filter": _altered(message={"content": None}, finish_reason="content_filter"),
+    "refusal": _altered(message={"content": None, "refusal": "I cannot help with that."}),
+    "error-in-200": {"error": {"message": "upstream is down"}},
+}
+
+_OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+RAW_FAULTS: dict[str, bytes] = {
+    "reset": b"",
+    "html": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 26\r\n\r\n<html><p>Sign in</p></html>"[:-1],
+    "truncated": _OK + b'Content-Length: 13\r\n\r\n{"choices": [',
+    "wrong-length": _OK + b'Content-Length: 9000\r\n\r\n{"choices": []}',
+    "announced-huge": _OK + b"Content-Length: 99999999999\r\n\r\n{",
+    "wrong-charset": _OK.replace(b"json", b"json; charset=utf-8") + b"Content-Length: 4\r\n\r\n\xff\xfe{\x00",
+    "unknown-charset": _OK.replace(b"json", b"json; charset=klingon") + b"Content-Length: 2\r\n\r\n[]",
+    "bad-encoding": _OK + b"Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain",
+    "not-http": b"SSH-2.0-OpenSSH_9.6\r\n",
+    "bad-chunks": _OK + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n",
+    "huge-header": b"HTTP/1.1 200 OK\r\nX-Big: " + b"x" * 100_000 + b"\r\nContent-Length: 2\r\n\r\n{}",
+    "redirect": b"HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/v1\r\nContent-Length: 0\r\n\r\n",
+}
+
+
+async def answer_raw(request: web.Request, payload: bytes) -> web.StreamResponse:
+    """Write bytes past the HTTP library, then hang up."""
+    if request.transport is not None:
+        request.transport.write(payload)
+        request.transport.close()
+    raise asyncio.CancelledError
+
+
+async def answer_slowly(request: web.Request, fault: str) -> web.StreamResponse:
+    """Hang, drip a byte at a time or send without end."""
+    if fault == "hang":
+        await asyncio.sleep(3600)
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    piece, pause = (b"x" * 2**20, 0.0) if fault == "huge" else (b" ", 0.02)
+    with contextlib.suppress(ConnectionResetError):  # the client has had enough
+        for _ in range(64 if fault == "huge" else 100_000):
+            await response.write(piece)
+            await asyncio.sleep(pause)
+    return response

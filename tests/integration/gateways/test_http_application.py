@@ -1,0 +1,129 @@
+"""An application behind HTTP, with everything that it may do wrong."""
+
+import json
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from tests.fakes.misbehaviour import RAW_FAULTS
+from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.errors import GatewayError, MalformedReply, Rejected, ServerFault, TimedOut, Unreachable
+from theodolite.domain.flow import SayToApplication
+from theodolite.gateways.http_application import HttpApplication
+
+pytestmark = pytest.mark.integration
+
+BODY = '{"q": "{{ prompt }}", "sid": "{{ session }}"}'
+SAY = SayToApplication(application="app", prompt='a "quoted"\nword', turn=1)
+
+
+async def said(url: str, *, key: str = "", say: SayToApplication = SAY, **more: object) -> str:
+    """Say something to an application and return its reply."""
+    connection = HttpEndpoint(url=url, **({"body": BODY} | more))  # type: ignore[arg-type]
+    application = HttpApplication("app", connection, key=key, clock=HastyClock())
+    try:
+        return (await application.reply(say, session="s-1")).text
+    finally:
+        await application.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("$.text", 'You said: a "quoted"\nword'),
+        ("$.data[0].reply", 'You said: a "quoted"\nword'),
+    ],
+)
+async def test_the_reply_is_taken_from_where_the_study_says(reply: str, text: str) -> None:
+    with Loopback() as server:
+        assert await said(f"{server.root}/app", reply=reply) == text
+
+
+async def test_the_whole_body_can_be_the_reply() -> None:
+    with Loopback() as server:
+        text = await said(f"{server.root}/app", reply="text")
+
+    assert json.loads(text)["text"] == 'You said: a "quoted"\nword'
+
+
+async def test_letters_that_nothing_can_keep_are_replaced_and_counted() -> None:
+    with Loopback() as server:
+        connection = HttpEndpoint(url=f"{server.root}/app", body=BODY)
+        application = HttpApplication("app", connection, clock=HastyClock())
+        reply = await application.reply(SayToApplication(application="app", prompt="a\x00b", turn=1), session="s")
+        await application.close()
+
+    assert (reply.text, reply.repaired) == ("You said: a\ufffdb", 1)
+
+
+async def test_prompt_session_token_and_headers_arrive() -> None:
+    with Loopback(key="tok-1") as server:
+        await said(f"{server.root}/app", key="tok-1", headers={"X-Turn": "{{ turn }}\n{{ session }}"})
+
+    call = server.calls[0]
+    assert call.body == {"q": 'a "quoted"\nword', "sid": "s-1"}
+    assert (call.headers["X-Turn"], call.headers["Content-Type"]) == ("1 s-1", "application/json")
+
+
+async def test_a_request_without_a_body_carries_the_prompt_in_its_address() -> None:
+    with Loopback() as server:
+        text = await said(f"{server.root}/app?q={{{{ prompt }}}}", method="get", reply="$.data[0].reply")
+
+    assert text == "You said: "
+    assert server.calls[0].headers.get("Content-Type") is None
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "503", "reset"])
+async def test_what_may_pass_is_tried_again(fault: str) -> None:
+    with Loopback(faults=(fault,)) as server:
+        assert await said(f"{server.root}/app")
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("500", ServerFault),
+        ("401", Rejected),
+        ("404", Rejected),
+        ("redirect", Rejected),
+        ("no-choices", MalformedReply),
+        ("html", MalformedReply),
+        ("huge", MalformedReply),
+    ],
+)
+async def test_failures_are_told_apart(fault: str, kind: type[GatewayError]) -> None:
+    with Loopback(every=1, fault=fault) as server, pytest.raises(kind) as caught:
+        await said(f"{server.root}/app")
+
+    assert caught.value.endpoint == "app"
+
+
+@pytest.mark.parametrize("fault", [*RAW_FAULTS, "not-object", "empty"])
+async def test_whatever_a_server_does_ends_in_an_error_of_ours(fault: str) -> None:
+    with Loopback(every=1, fault=fault) as server, pytest.raises(GatewayError):
+        await said(f"{server.root}/app")
+
+
+async def test_a_prompt_that_timed_out_is_not_said_twice() -> None:
+    with Loopback(every=1, fault="hang") as server, pytest.raises(TimedOut, match=r"no answer within 0\.1 s"):
+        await said(f"{server.root}/app", timeout_s=0.1)
+
+    assert len(server.calls) == 1
+
+
+async def test_nobody_there_is_unreachable() -> None:
+    with Loopback() as server:
+        url = f"{server.root}/app"
+    with pytest.raises(Unreachable):
+        await said(url)
+
+
+async def test_a_cookie_of_one_session_is_not_shown_in_another() -> None:
+    with Loopback() as server:
+        application = HttpApplication("app", HttpEndpoint(url=f"{server.root}/app", body=BODY), clock=HastyClock())
+        for session in ("s-1", "s-2"):
+            await application.reply(SAY, session=session)
+        await application.close()
+
+    assert ["Cookie" in call.headers for call in server.calls] == [False, False]

@@ -1,0 +1,167 @@
+"""What people read when an endpoint was asked once."""
+
+from typing import Any
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock, RealClock
+from tests.fakes.loopback import KNOCK_WORDS, Loopback
+from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.run import Spending
+from theodolite.gateways import openai_chat
+from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.ports.endpoint import Knock
+
+pytestmark = pytest.mark.integration
+
+
+async def knock(url: str, *, secret: str = "", knock_s: float = 4.0, **more: Any) -> Knock:
+    """Knock at a model."""
+    settings = {"name": "app", "model": "target"} | more
+    model = OpenAiChat(ModelEndpoint(url=url, **settings), key=secret, clock=HastyClock(), knock_s=knock_s)
+    try:
+        return await model.knock()
+    finally:
+        await model.close()
+
+
+async def knock_application(url: str, *, key: str = "", knock_s: float = 4.0, **more: str) -> Knock:
+    """Knock at an HTTP application."""
+    application = HttpApplication("app", HttpEndpoint(url=url, **more), key=key, clock=HastyClock(), knock_s=knock_s)
+    try:
+        return await application.knock()
+    finally:
+        await application.close()
+
+
+def test_the_loopback_server_knows_a_knock_when_it_hears_one() -> None:
+    assert KNOCK_WORDS == openai_chat.KNOCK_WORDS
+
+
+async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> None:
+    with Loopback(answers_as="gpt-5.2-2026-01-15") as server:
+        told = await knock(server.url, price=Price(input_usd=1.0, output_usd=1.0))
+
+    assert told.answer == "ok, 0.0 s, answers as gpt-5.2-2026-01-15"
+    assert told.host == f"127.0.0.1:{server.port}"
+    assert told.spent == Spending(calls=1, attempts=1, tokens_in=120, tokens_out=30, cost_microusd=150)
+
+
+async def test_nobody_there_is_told_with_tries_and_a_line_to_type() -> None:
+    with Loopback() as server:
+        url = server.url
+    told = await knock(url)
+
+    assert not told.alive
+    assert told.answer.startswith("nobody answers (refused, 3 tries, ")
+    assert told.hint == f"curl {url}/models"
+
+
+async def test_a_wrong_key_names_the_variable() -> None:
+    with Loopback(key="right") as server:
+        told = await knock(server.url, secret="wrong", key="APP_KEY")
+
+    assert (told.alive, told.answer) == (False, "401 Incorrect API key provided (variable APP_KEY)")
+    assert told.hint == "put the right key into the environment variable APP_KEY"
+
+
+async def test_a_missing_key_is_told_apart_from_a_wrong_one() -> None:
+    with Loopback(key="right") as server:
+        told = await knock(server.url)
+
+    assert told.answer == "401 Incorrect API key provided (the study names no `key:`)"
+    assert told.hint.startswith("write `key: NAME`")
+
+
+async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
+    with Loopback(every=1, fault="404", models=("judge", "target", "user-sim")) as server:
+        told = await knock(server.url, model="targte")
+
+    assert not told.alive
+    assert told.answer.endswith("; `targte` is not among judge, target, user-sim; meant `target`?")
+
+
+async def test_many_offered_names_are_cut_short() -> None:
+    with Loopback(every=1, fault="404", models=tuple(f"m{number:02}" for number in range(30))) as server:
+        told = await knock(server.url, model="zzz")
+
+    assert told.answer.endswith("m06, m07 and 22 more")
+
+
+async def test_an_address_without_v1_is_suspected() -> None:
+    with Loopback() as server:
+        told = await knock(server.root)
+
+    assert told.answer == "404 Not Found; such addresses mostly end in `/v1`"
+
+
+@pytest.mark.parametrize(
+    ("fault", "alive", "words"),
+    [
+        ("429", True, "there, but busy: 429"),
+        ("empty", True, "but the reply holds no text"),
+        ("filter", True, "content filter withheld"),
+        ("500", False, "500 Internal Server Error (3 tries"),
+        ("html", False, "not JSON but an HTML page"),
+        ("not-http", False, "not HTTP as agreed"),
+        ("400", False, "400 `temperature` is not supported"),
+    ],
+)
+async def test_an_endpoint_may_be_there_and_still_not_fit(fault: str, *, alive: bool, words: str) -> None:
+    with Loopback(every=1, fault=fault) as server:
+        told = await knock(server.url)
+
+    assert told.alive is alive
+    assert words in told.answer
+
+
+async def test_a_server_that_thinks_longer_than_the_deadline_is_there() -> None:
+    with Loopback(every=1, fault="hang") as server:
+        told = await knock(server.url, knock_s=0.2)
+        told_too = await knock_application(f"{server.root}/app", knock_s=0.2)
+
+    assert (told.alive, told.answer) == (True, "connected, no answer within 0.2 s yet")
+    assert (told_too.alive, told_too.answer) == (True, "connected, no answer within 0.2 s yet")
+
+
+@pytest.mark.parametrize(
+    ("fault", "alive", "words"),
+    [
+        ("ok", True, "ok, 0.0 s"),
+        ("404", True, "there, answers 404 to OPTIONS"),
+        ("500", True, "there, answers 500 to OPTIONS"),
+        ("401", False, "401"),
+        ("403", False, "403"),
+        ("not-http", False, "not HTTP as agreed"),
+        ("reset", False, "the connection broke off"),
+    ],
+)
+async def test_any_answer_but_a_refused_key_means_that_an_application_is_there(
+    fault: str, *, alive: bool, words: str
+) -> None:
+    with Loopback(every=1, fault=fault) as server:
+        told = await knock_application(f"{server.root}/app?q={{{{ prompt }}}}")
+
+    assert told.alive is alive
+    assert words in told.answer
+
+
+async def test_an_application_that_is_not_there_is_told_with_a_line_to_type() -> None:
+    with Loopback() as server:
+        root = server.root
+    told = await knock_application(f"{root}/chat")
+
+    assert told.answer.startswith("nobody answers (refused, 3 tries, ")
+    assert told.hint == f"curl -X OPTIONS {root}"
+
+
+async def test_the_machines_clock_does_as_well() -> None:
+    with Loopback(faults=("500",)) as server:
+        model = OpenAiChat(ModelEndpoint(name="app", url=server.url, model="target"), clock=RealClock())
+        told = await model.knock()
+        await model.close()
+
+    assert told.alive
+    assert told.spent.attempts == 2

@@ -1,0 +1,263 @@
+"""A real model endpoint, with everything that it may do wrong."""
+
+import asyncio
+import logging
+import traceback
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from tests.fakes.misbehaviour import ALTERED, RAW_FAULTS
+from theodolite.domain.errors import (
+    ContentRefused,
+    EmptyReply,
+    GatewayError,
+    MalformedReply,
+    RateLimited,
+    Rejected,
+    ServerFault,
+    TimedOut,
+    Unreachable,
+)
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Speaker
+from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.openai_chat import OpenAiChat
+
+pytestmark = pytest.mark.integration
+
+KEY = "sk-very-secret-0042"
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+
+
+@asynccontextmanager
+async def opened(
+    url: str, *, key: str = KEY, clock: HastyClock | None = None, **more: Any
+) -> AsyncIterator[OpenAiChat]:
+    """Open a model and close it again."""
+    settings = {"name": "app", "model": "target", "key": "APP_KEY", "timeout_s": 5.0} | more
+    model = OpenAiChat(ModelEndpoint(url=url, **settings), key=key, clock=clock or HastyClock())
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+@pytest.fixture
+def dead_url() -> str:
+    """Return an address at which nobody listens any more."""
+    with Loopback() as server:
+        return server.url
+
+
+async def test_the_key_and_the_parameters_reach_the_endpoint() -> None:
+    with Loopback(key=KEY) as server:
+        async with opened(server.url, params={"temperature": 0.5}) as model:
+            await model.reply(ASK)
+
+    assert server.calls[0].headers["Authorization"] == f"Bearer {KEY}"
+    assert server.calls[0].body["temperature"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "kind"),
+    [
+        ("400", "content_filter", ContentRefused),
+        ("400", "bad_request", Rejected),
+        ("429", "insufficient_quota", Rejected),
+    ],
+)
+async def test_the_endpoints_own_code_decides_where_the_status_does_not(
+    fault: str, code: str, kind: type[GatewayError]
+) -> None:
+    with Loopback(every=1, fault=fault, code=code) as server:
+        async with opened(server.url) as model:
+            with pytest.raises(kind):
+                await model.reply(ASK)
+
+    assert len(server.calls) == 1
+
+
+async def test_an_answer_that_announces_too_much_is_not_read() -> None:
+    with Loopback(every=1, fault="announced-huge") as server:
+        async with opened(server.url) as model:
+            with pytest.raises(MalformedReply, match="larger than 10 MB"):
+                await model.reply(ASK)
+
+
+@pytest.mark.parametrize("fault", ["429", "529", "500", "503", "408", "409", "reset"])
+async def test_what_may_pass_is_tried_again(fault: str) -> None:
+    with Loopback(faults=(fault, fault)) as server:
+        async with opened(server.url) as model:
+            reply = await model.reply(ASK)
+
+    assert reply.attempts == 3
+    assert reply.text
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "tries"),
+    [
+        ("429", RateLimited, 3),
+        ("500", ServerFault, 3),
+        ("reset", ServerFault, 3),
+        ("400", Rejected, 1),
+        ("401", Rejected, 1),
+        ("403", Rejected, 1),
+        ("404", Rejected, 1),
+        ("422", Rejected, 1),
+        ("wrong-length", MalformedReply, 2),
+        ("html", MalformedReply, 1),
+        ("empty", EmptyReply, 1),
+    ],
+)
+async def test_tries_are_bounded_and_counted(fault: str, kind: type[GatewayError], tries: int) -> None:
+    with Loopback(every=1, fault=fault) as server:
+        async with opened(server.url, attempts=3) as model:
+            with pytest.raises(kind) as caught:
+                await model.reply(ASK)
+
+    assert (caught.value.endpoint, caught.value.tries) == ("app", tries)
+    assert len(server.calls) == tries
+
+
+@pytest.mark.parametrize("fault", [*ALTERED, *RAW_FAULTS, "huge", "529", "599", "299"])
+async def test_whatever_a_server_does_ends_in_an_error_of_ours(fault: str) -> None:
+    with Loopback(every=1, fault=fault) as server:
+        async with opened(server.url, attempts=2) as model:
+            with pytest.raises(GatewayError) as caught:
+                await model.reply(ASK)
+
+    assert len(str(caught.value)) < 300
+    assert "aiohttp" not in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip"])
+async def test_a_server_that_never_ends_times_out_twice_and_no_more(fault: str) -> None:
+    with Loopback(every=1, fault=fault) as server:
+        async with opened(server.url, timeout_s=0.1, attempts=9) as model:
+            with pytest.raises(TimedOut, match=r"no answer within 0\.1 s \(2 tries"):
+                await model.reply(ASK)
+
+
+async def test_nobody_there_is_said_with_the_host(dead_url: str) -> None:
+    async with opened(dead_url, attempts=2) as model:
+        with pytest.raises(Unreachable, match=r"nobody answers at 127\.0\.0\.1:\d+ \(refused, 2 tries"):
+            await model.reply(ASK)
+
+
+@pytest.mark.parametrize(("asked", "waited"), [("7", 7.0), ("Mon, 02 Mar 2026 09:00:30 GMT", 30.0)])
+async def test_the_endpoint_gets_the_pause_that_it_asks_for(asked: str, waited: float) -> None:
+    clock = HastyClock()
+    with Loopback(faults=("429",), retry_after=asked) as server:
+        async with opened(server.url, clock=clock) as model:
+            await model.reply(ASK)
+
+    assert [waited <= wait < waited + 1 for wait in clock.waits] == [True]
+
+
+async def test_an_hour_is_not_waited_for() -> None:
+    with Loopback(every=1, fault="429", retry_after="3600") as server:
+        async with opened(server.url) as model:
+            with pytest.raises(RateLimited):
+                await model.reply(ASK)
+
+    assert len(server.calls) == 1
+
+
+async def test_no_more_calls_are_in_flight_than_the_study_allows() -> None:
+    with Loopback(latency_s=0.02) as server:
+        async with opened(server.url, parallel=3) as model:
+            await asyncio.gather(*(model.reply(ASK) for _ in range(12)))
+
+    assert server.stats["max_in_flight"] == 3
+
+
+class StuckClock(HastyClock):
+    """Waits until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting, self.go = asyncio.Event(), asyncio.Event()
+
+    async def sleep(self, duration_s: float) -> None:
+        self.waiting.set()
+        await self.go.wait()
+
+
+async def test_a_call_that_waits_holds_no_slot() -> None:
+    clock = StuckClock()
+    with Loopback(faults=("429",)) as server:
+        async with opened(server.url, parallel=1, clock=clock) as model:
+            waiting = asyncio.create_task(model.reply(ASK))
+            await clock.waiting.wait()
+            overtaking = await model.reply(ASK)
+            clock.go.set()
+            await waiting
+
+    assert overtaking.attempts == 1
+
+
+async def test_a_cancelled_call_gives_its_slot_back() -> None:
+    with Loopback(faults=("hang",)) as server:
+        async with opened(server.url, parallel=1) as model:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(model.reply(ASK), 0.05)
+            reply = await model.reply(ASK)
+
+    assert reply.text
+
+
+def test_a_model_outlives_an_event_loop() -> None:
+    async def once(model: OpenAiChat) -> str:
+        reply = await model.reply(ASK)
+        await model.close()
+        return reply.text
+
+    with Loopback() as server:
+        model = OpenAiChat(ModelEndpoint(name="app", url=server.url, model="target"), clock=HastyClock())
+        texts = [asyncio.run(once(model)), asyncio.run(once(model))]
+
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("fault", ["401", "500", "html", "reset", "not-http", "redirect", "error-in-200"])
+async def test_the_key_is_in_no_error_no_log_and_no_repr(fault: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with Loopback(every=1, fault=fault) as server:
+        async with opened(server.url, attempts=2) as model:
+            with pytest.raises(GatewayError) as caught:
+                await model.reply(ASK)
+            knock = await model.knock()
+
+    told = "".join(traceback.format_exception(caught.value))
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert KEY not in told + caplog.text + repr(model) + repr(caught.value) + repr(knock)
+
+
+@pytest.mark.parametrize("said", ["{key}", "Bearer {key}", "bad key: {key}!"])
+async def test_a_server_that_repeats_the_key_is_not_repeated(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.fakes.misbehaviour.ERROR_WORDS", {401: said.format(key=KEY)})
+    with Loopback(every=1, fault="401") as server:
+        async with opened(server.url) as model:
+            with pytest.raises(Rejected) as caught:
+                await model.reply(ASK)
+
+    assert KEY not in str(caught.value)
+    assert "variable APP_KEY" in str(caught.value)
+
+
+async def test_every_foreign_exception_ends_in_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise aiohttp.ServerDisconnectedError
+
+    async with opened("http://127.0.0.1:1/v1", attempts=1) as model:
+        monkeypatch.setattr(aiohttp.ClientSession, "request", broken)
+        with pytest.raises(ServerFault, match="connection broke off"):
+            await model.reply(ASK)

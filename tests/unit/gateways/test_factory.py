@@ -1,0 +1,91 @@
+"""From records of a study to gateways that can be used."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.model import FakeModel
+from theodolite.domain.application import (
+    Application,
+    AriaClass,
+    Connection,
+    HttpEndpoint,
+    PromptedModel,
+    PythonCallable,
+    RecordedFile,
+)
+from theodolite.domain.errors import InputError
+from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.callable_application import CallableApplication
+from theodolite.gateways.factory import open_application, open_model
+from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.gateways.prompted import PromptedModelApplication
+from theodolite.gateways.recorded import RecordedApplication
+from theodolite.gateways.scripted import ScriptedModel
+
+LIVE = ModelEndpoint(name="m", url="http://127.0.0.1:1/v1", model="x", key="APP_KEY")
+
+
+def opened(connection: Connection, folder: Path, **environ: str) -> Any:
+    return open_application(
+        Application(name="app", connection=connection),
+        models={"m": FakeModel()},
+        recordings=(),
+        folder=folder,
+        environ=environ,
+        clock=HastyClock(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "kind"), [(LIVE, OpenAiChat), (ModelEndpoint(name="m", script=("a",)), ScriptedModel)]
+)
+def test_a_model_is_opened_by_what_it_is(endpoint: ModelEndpoint, kind: type) -> None:
+    assert isinstance(open_model(endpoint, environ={"APP_KEY": "k"}, clock=HastyClock()), kind)
+
+
+@pytest.mark.parametrize(
+    ("connection", "kind"),
+    [
+        (RecordedFile(file="a.csv", sha256="", columns={}), RecordedApplication),
+        (PromptedModel(model="m"), PromptedModelApplication),
+        (HttpEndpoint(url="http://127.0.0.1:1/ask"), HttpApplication),
+        (PythonCallable(target="json:dumps"), CallableApplication),
+    ],
+)
+def test_an_application_is_opened_by_its_connection(connection: Connection, kind: type, tmp_path: Path) -> None:
+    assert isinstance(opened(connection, tmp_path), kind)
+
+
+@pytest.mark.parametrize("environ", [{}, {"APP_KEY": ""}, {"APP_KEY": " \n"}])
+def test_a_key_that_is_not_set_names_its_variable(environ: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="model `m` needs a key in the environment variable `APP_KEY`"):
+        open_model(LIVE, environ=environ, clock=HastyClock())
+
+
+@pytest.mark.parametrize(
+    ("connection", "words"),
+    [
+        (PromptedModel(model="n"), "needs the model `n`, which is not open; there are m"),
+        (HttpEndpoint(url="http://h/x", key="APP_KEY"), "needs a key in the environment variable `APP_KEY`"),
+        (HttpEndpoint(url="nowhere"), "needs an address"),
+        (HttpEndpoint(url="http://{{ prompt }}/x"), "address"),
+        (HttpEndpoint(url="http://h{{ prompt }}/x"), "host and port must be fixed"),
+        (HttpEndpoint(url="http://h/x", reply="text.a"), "`reply` must be"),
+        (HttpEndpoint(url="http://h/x", body="{"), "`body` of application `app` must be a JSON document"),
+        (HttpEndpoint(url="http://h/x", headers={"X": "{{"}), "header `X` of application `app` is not a template"),
+        (PythonCallable(target="gone.py:f"), "no file `gone.py`"),
+        (AriaClass(target="blue:Api"), "not yet run"),
+    ],
+)
+def test_what_cannot_be_opened_is_said_with_the_applications_name(
+    connection: Connection, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        opened(connection, tmp_path)
+
+    assert words in str(caught.value)
+    assert "application `app`" in str(caught.value) or "`reply`" in str(caught.value)

@@ -1,0 +1,89 @@
+"""A model with a system prompt is an application."""
+
+import pytest
+
+from tests.fakes.model import FakeModel
+from theodolite.domain.application import PromptedModel
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import Exchange, Message, SayToApplication, Speaker
+from theodolite.gateways.prompted import PromptedModelApplication, fill_context
+
+SAY = SayToApplication(
+    application="bot",
+    prompt="And now?",
+    turn=2,
+    repeat=3,
+    history=(Exchange(prompt="Hi", response="Hello"),),
+    context="30 days",
+)
+
+
+async def sent(connection: PromptedModel) -> FakeModel:
+    """Say something and return the model that heard it."""
+    model = FakeModel()
+    await PromptedModelApplication("bot", connection, model=model).reply(SAY, session="s-1")
+    return model
+
+
+async def test_the_dialogue_so_far_becomes_a_chat() -> None:
+    request = (await sent(PromptedModel(model="m", system="Be kind."))).asked[0]
+
+    assert [(message.speaker, message.text) for message in request.messages] == [
+        (Speaker.SYSTEM, "Be kind."),
+        (Speaker.USER, "Hi"),
+        (Speaker.ASSISTANT, "Hello"),
+        (Speaker.USER, "And now?"),
+    ]
+    assert (request.model, request.party, request.replicate) == ("m", Party.APPLICATION, 3)
+
+
+@pytest.mark.parametrize(
+    ("system", "files", "expected"),
+    [
+        ("Use: {{ context }}", {}, "Use: 30 days"),
+        ("Use: {{context}}.", {"faq.md": "Ask."}, "Use: # faq.md\nAsk.\n\n30 days."),
+        ("Be kind.", {"faq.md": "Ask."}, "Be kind.\n\n# faq.md\nAsk."),
+        ("Say {{ name }} and {% x %}", {}, "Say {{ name }} and {% x %}"),
+    ],
+)
+async def test_the_system_prompt_is_filled(system: str, files: dict[str, str], expected: str) -> None:
+    model = await sent(PromptedModel(model="m", system=system, context=files))
+
+    assert model.asked[0].messages[0] == Message(speaker=Speaker.SYSTEM, text=expected)
+
+
+async def test_without_a_system_prompt_there_is_no_system_message() -> None:
+    model = await sent(PromptedModel(model="m"))
+
+    assert model.asked[0].messages[0].speaker is Speaker.USER
+
+
+def test_source_material_is_put_in_as_it_is() -> None:
+    assert fill_context("A {{ context }} B", r"\1 {{ context }} \g<0>") == r"A \1 {{ context }} \g<0> B"
+
+
+async def test_a_knock_asks_the_model_in_the_applications_name() -> None:
+    application = PromptedModelApplication("bot", PromptedModel(model="m"), model=FakeModel(alive=False))
+    knock = await application.knock()
+
+    assert (knock.name, knock.alive) == ("bot", False)
+
+
+class Mute:
+    """A model that cannot be knocked at."""
+
+    reply = FakeModel.reply
+    close = FakeModel.close
+
+
+async def test_a_model_that_cannot_be_asked_counts_as_there() -> None:
+    application = PromptedModelApplication("bot", PromptedModel(model="m"), model=Mute())  # type: ignore[arg-type]
+
+    assert (await application.knock()).answer == "as model `m`"
+
+
+async def test_the_shared_model_is_left_open() -> None:
+    model = FakeModel()
+    await PromptedModelApplication("bot", PromptedModel(model="m"), model=model).close()
+
+    assert model.closed == 0
