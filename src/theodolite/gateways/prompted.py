@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
 
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.failure import Party
@@ -18,11 +17,6 @@ _SLOT = re.compile(r"\{\{\s*context\s*\}\}")
 
 Render = Callable[[str, str], str]
 """From a system prompt and the context to the text that is sent."""
-
-
-@runtime_checkable
-class _Knockable(Endpoint, Protocol):
-    """A model that can be asked whether it is there."""
 
 
 def fill_context(system: str, context: str) -> str:
@@ -74,7 +68,7 @@ class PromptedModelApplication:
 
     async def knock(self) -> Knock:
         """Ask the model behind it."""
-        if isinstance(self._model, _Knockable):
+        if isinstance(self._model, Endpoint):
             return replace(await self._model.knock(), name=self._name)
         return Knock(name=self._name, host="", alive=True, answer=f"as model `{self._connection.model}`")
 
