@@ -17,6 +17,12 @@ Ends = tuple[float, float]
 LARGEST_EXPONENT = 50.0
 """Beyond e**50 an interval says nothing anyway; the bound keeps floats finite."""
 
+SMALLEST_ERROR = 1e-6
+"""Standard errors below this are rounding."""
+
+SMALLEST_RATIO = 1e-9
+"""Ratios of disagreement below this are rounding."""
+
 
 def check_confidence(confidence: float) -> None:
     """Refuse a coverage that is no fraction between 0 and 1.
@@ -132,6 +138,8 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
 
 
 def rests_on_wilson(value: float, error: float) -> bool:
-    """Tell whether the data show too little variation for a standard error."""
-    tiny = 1e-9
-    return error < tiny or 1.0 - value < tiny
+    """Tell whether the data show too little variation for a standard error.
+
+    An error that is 0 on paper comes out as the root of a rounding error.
+    """
+    return error < SMALLEST_ERROR or 1.0 - value < SMALLEST_RATIO

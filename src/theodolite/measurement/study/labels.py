@@ -119,7 +119,7 @@ def sources(study: Study, guideline: Guideline, application: Application) -> Sou
         if reference and reference.guideline == guideline.name
         else None,
         annotators=tuple(
-            Source(name=annotator.name, kind=annotator.kind, version=version_of(annotator))
+            Source(name=annotator.name, kind=annotator.kind, version=study.annotator_version(annotator.name))
             for annotator in study.annotators
             if annotator.guideline == guideline.name
             and (recorded or not isinstance(annotator.labelling, RecordedLabels))

@@ -1,0 +1,167 @@
+"""Agreement in a study: who is held against whom, and what unreadable labels do."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.estimate import Outcomes, Undefined
+from theodolite.domain.guideline import Operator
+from theodolite.domain.instrument import QuestionLevel
+from theodolite.measurement import measure_study
+
+RATES = {"defect_rate", "zero_defect_bound"}
+UNREADABLE = Outcome.UNPARSEABLE
+
+
+def of_labels(*, people=(), judges=(), finals=(), **settings):
+    """Return a study whose people and judges gave these columns of labels."""
+    study = SmallStudy(reference=bool(finals), **settings)
+    columns = [(AnnotatorKind.PERSON, labels) for labels in people] + [
+        (AnnotatorKind.MODEL, labels) for labels in judges
+    ]
+    for number in range(max(len(labels) for _, labels in columns)):
+        study.session(f"d{number}")
+    for place, (kind, labels) in enumerate(columns):
+        name = f"{kind.value} {place}"
+        study.annotator(name, kind)
+        for number, label in enumerate(labels):
+            if label is not None:
+                study.answer(name, f"d{number}", label)
+    for number, label in enumerate(finals):
+        study.final(f"d{number}", label)
+    return study
+
+
+def agreements(study):
+    return [m for m in measure_study(study.evidence()).measurements if m.measure not in RATES]
+
+
+def one(study, measure, **about):
+    (found,) = [m for m in agreements(study) if m.measure == measure and about.items() <= dict(m.about).items()]
+    return found
+
+
+def compared(study):
+    return [(m.about["first"], m.about["second"]) for m in agreements(study) if m.measure == "exact_agreement"]
+
+
+def test_every_two_people_are_compared_and_all_together():
+    study = of_labels(people=[["yes", "no"], ["yes", "no"], ["no", "no"]])
+
+    assert compared(study) == [("person 0", "person 1"), ("person 0", "person 2"), ("person 1", "person 2")]
+    assert one(study, "fleiss_kappa").about["annotators"] == "person 0, person 1, person 2"
+
+
+def test_judges_are_held_against_the_reference():
+    study = of_labels(people=[["yes"], ["yes"]], judges=[["no"]], finals=["yes"])
+
+    assert compared(study) == [("person 0", "person 1"), ("reference", "model 2")]
+
+
+def test_judges_are_held_against_each_person_where_there_is_no_reference():
+    study = of_labels(people=[["yes"], ["yes"]], judges=[["no"]])
+
+    assert compared(study)[1:] == [("person 0", "model 2"), ("person 1", "model 2")]
+
+
+def test_a_judge_alone_agrees_with_nobody():
+    assert agreements(of_labels(judges=[["yes", "no"]])) == []
+
+
+@pytest.mark.parametrize("scale", [None, NUMBERS])
+def test_measures_fit_the_scale(scale):
+    guideline = polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3") if scale else polite()
+    labels = ["1", "5", "2"] if scale else ["yes", "no", "no"]
+
+    found = [(m.measure, m.about.get("scale")) for m in agreements(of_labels(people=[labels] * 2, guideline=guideline))]
+
+    ordered = [("krippendorff_alpha", "ordinal"), ("krippendorff_alpha", "interval")] if scale else []
+    assert found == [
+        ("exact_agreement", None),
+        *([("relaxed_agreement", None)] if scale else []),
+        ("cohen_kappa", None),
+        ("fleiss_kappa", None),
+        ("krippendorff_alpha", "nominal"),
+        *ordered,
+    ]
+
+
+def test_an_unreadable_label_is_in_the_denominator_and_does_not_agree():
+    study = of_labels(people=[["yes", "no", "yes"]], judges=[["yes", UNREADABLE, "yes"]])
+
+    agreement = one(study, "exact_agreement")
+
+    assert (agreement.result.count, agreement.result.n) == (2, 3)
+    assert agreement.outcomes == Outcomes(planned=3, used=2, unparseable=1)
+
+
+def test_two_unreadable_labels_do_not_agree_with_each_other():
+    study = of_labels(people=[["yes", "no", UNREADABLE]] * 2)
+
+    assert one(study, "exact_agreement").result.count == 2
+    assert one(study, "cohen_kappa").result.value < 1
+    assert one(study, "fleiss_kappa").result.value < 1
+    assert one(study, "krippendorff_alpha").result.value < 1
+
+
+def test_an_unreadable_label_is_near_no_point_of_a_scale():
+    guideline = polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3")
+    study = of_labels(people=[["1", "2", UNREADABLE], ["2", UNREADABLE, UNREADABLE]], guideline=guideline)
+
+    assert (one(study, "relaxed_agreement").result.count, one(study, "relaxed_agreement").result.n) == (1, 3)
+    assert one(study, "krippendorff_alpha", scale="interval").result.n == 1
+
+
+def test_what_is_missing_is_left_out_and_counted():
+    study = of_labels(people=[["yes", "no", None, "yes"]], judges=[["yes", "no", "no", None]])
+    study.fail("d3", "model 1")
+
+    agreement = one(study, "exact_agreement")
+
+    assert agreement.result.n == 2
+    assert agreement.outcomes == Outcomes(planned=4, used=2, missing=1, failed=1)
+
+
+def test_a_panel_needs_two_labels_of_a_dialogue():
+    study = of_labels(people=[["yes", "no", None, "no"], ["yes", "no", "no", None], [None, "no", None, "yes"]])
+
+    panel = one(study, "fleiss_kappa")
+
+    assert panel.outcomes == Outcomes(planned=4, used=3, missing=1)
+    assert panel.result.n == 3
+
+
+def test_agreement_of_all_on_one_answer_is_unknown():
+    study = of_labels(people=[["yes"] * 5] * 2)
+
+    assert isinstance(one(study, "cohen_kappa").result, Undefined)
+    assert isinstance(one(study, "fleiss_kappa").result, Undefined)
+
+
+def test_questions_about_turns_are_not_compared():
+    study = of_labels(people=[["yes", "no"]] * 2, guideline=polite(level=QuestionLevel.TURN))
+
+    assert agreements(study) == []
+
+
+def test_confusions_hold_judges_against_the_reference_and_each_person():
+    study = of_labels(people=[["yes"], ["yes"]], judges=[["no"]], finals=["yes"])
+
+    confusions = measure_study(study.evidence()).confusions
+
+    assert [(c.first, c.second) for c in confusions] == [
+        ("person 0", "person 1"),
+        ("reference", "model 2"),
+        ("person 0", "model 2"),
+        ("person 1", "model 2"),
+    ]
+
+
+def test_unreadable_is_a_category_only_where_it_occurs_in_the_matrix():
+    clean, marked = (of_labels(people=[["yes", label], ["yes", "no"]]) for label in ("no", UNREADABLE))
+
+    categories = [measure_study(study.evidence()).confusions[0].matrix.categories for study in (clean, marked)]
+
+    assert categories == [("yes", "no"), ("yes", "no", "unparseable")]

@@ -1,0 +1,63 @@
+"""Alpha: gaps, undefined cases and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import krippendorff_alpha
+
+
+def test_units_with_one_label_are_left_out():
+    with_gaps = krippendorff_alpha([[1, 2, 1, None], [1, 2, 2, 5]])
+
+    assert with_gaps == krippendorff_alpha([[1, 2, 1], [1, 2, 2]])
+
+
+@pytest.mark.parametrize("ratings", [[[], []], [[1, None], [None, 1]]])
+def test_annotators_who_never_met_have_no_alpha(ratings):
+    result = krippendorff_alpha(ratings)
+
+    assert isinstance(result, Undefined)
+    assert result.reason == "No dialogue has labels of two annotators."
+
+
+def test_a_value_that_one_unit_alone_brings_leaves_the_interval_wide():
+    alpha = krippendorff_alpha([[0] * 19 + [1], [0] * 19 + [1], [0] * 19 + [1], [0] * 19 + [1]])
+
+    assert alpha.value == 1.0
+    assert alpha.low < -0.5
+
+
+def test_more_disagreement_in_the_distance_lowers_interval_alpha_only():
+    near, far = [[1, 5, 3, 1], [1, 5, 2, 1]], [[1, 5, 3, 1], [1, 5, 20, 1]]
+
+    assert krippendorff_alpha(far).value == krippendorff_alpha(near).value
+    assert krippendorff_alpha(far, scale="interval").value < krippendorff_alpha(near, scale="interval").value
+
+
+def test_a_hundred_thousand_units_are_no_burden():
+    rng = np.random.default_rng(1)
+    ratings = rng.integers(1, 6, size=(5, 100_000)).astype(float)
+
+    assert krippendorff_alpha(ratings, scale="ordinal").value == pytest.approx(0.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "scale", "words"),
+    [
+        ([[1, 2]], "nominal", r"shape \(annotators >= 2, units\); got shape \(1, 2\)"),
+        ([1, 2], "nominal", r"got shape \(2,\)"),
+        ([[1, 2], [1]], "nominal", "rows equally long"),
+        ([["yes"], ["no"]], "nominal", "must be numbers"),
+        ([[1, float("inf")], [1, 2]], "nominal", "must be finite"),
+        ([[1, 2], [1, 2]], "cardinal", "`scale` must be nominal, ordinal, interval or ratio; got 'cardinal'"),
+        ([[-1, 2], [1, 2]], "ratio", "a ratio scale starts at 0; got a rating of -1.0"),
+        ([list(range(501))] * 2, "nominal", "at most 500; got 501 different values"),
+    ],
+)
+def test_ratings_that_are_none_are_refused(ratings, scale, words):
+    with pytest.raises(InputError, match=words):
+        krippendorff_alpha(ratings, scale=scale)

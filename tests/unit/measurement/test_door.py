@@ -1,0 +1,61 @@
+"""The package's door: fixed names, opened only on demand."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import theodolite.measurement as door
+from theodolite.measurement.catalogue import CATALOGUE
+
+SIGNATURES = {
+    "defect_rate": ["defects", "labelled", "method", "confidence", "clusters"],
+    "zero_defect_bound": ["labelled", "confidence", "clusters"],
+    "confusion_matrix": ["a", "b", "categories"],
+    "exact_agreement": ["a", "b", "confidence"],
+    "relaxed_agreement": ["a", "b", "within", "categories", "confidence"],
+    "cohen_kappa": ["a", "b", "categories", "weights", "confidence"],
+    "fleiss_kappa": ["counts", "confidence"],
+    "krippendorff_alpha": ["ratings", "scale", "confidence"],
+    "measure_study": ["evidence"],
+}
+
+
+def test_importing_the_package_loads_no_array_library():
+    command = "import sys, theodolite.measurement; print([n for n in ('numpy', 'scipy') if n in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_measuring_never_loads_the_slow_part_of_scipy():
+    command = "import sys; from theodolite.measurement import defect_rate; print('scipy.stats' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"
+
+
+def test_the_door_offers_the_catalogue():
+    assert set(door.__all__) == set(CATALOGUE)
+
+
+@pytest.mark.parametrize("name", sorted(SIGNATURES))
+def test_signatures_are_fixed(name):
+    assert list(inspect.signature(getattr(door, name)).parameters) == SIGNATURES[name]
+
+
+@pytest.mark.parametrize("name", sorted(SIGNATURES))
+def test_every_measure_explains_itself(name):
+    explanation = inspect.getdoc(getattr(door, name))
+
+    assert all(part in explanation for part in ("Args:", "Returns:", "Example:", "Source:"))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute `accuracy`"):
+        _ = door.accuracy

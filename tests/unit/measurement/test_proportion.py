@@ -1,0 +1,89 @@
+"""Rates: which interval is used, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import defect_rate, zero_defect_bound
+
+SIX_PERSONAS = [(3, 10), (2, 9), (2, 10), (1, 10), (1, 9), (0, 9)]
+
+
+def test_a_rate_carries_what_one_must_know():
+    rate = defect_rate(9, 57)
+
+    assert (rate.value, rate.n, rate.count, rate.method, rate.confidence) == (9 / 57, 57, 9, "wilson", 0.95)
+    assert (rate.unit, rate.n_clusters, rate.design_effect) == ("fraction of dialogues", None, None)
+
+
+def test_a_rate_of_nothing_is_undefined():
+    assert isinstance(defect_rate(0, 0), Undefined)
+    assert isinstance(zero_defect_bound(0), Undefined)
+
+
+def test_the_edges_are_exactly_0_and_1():
+    assert defect_rate(0, 7).low == 0.0
+    assert defect_rate(7, 7).high == 1.0
+
+
+def test_dialogues_of_one_persona_widen_the_interval():
+    alone, together = defect_rate(9, 57), defect_rate(9, 57, clusters=SIX_PERSONAS)
+
+    assert (together.method, together.n_clusters) == ("beta-binomial", 6)
+    assert together.low < alone.low < alone.high < together.high
+    assert together.design_effect > 1.0
+
+
+def test_clusters_of_one_dialogue_each_are_independent_dialogues():
+    assert defect_rate(1, 3, clusters=[(1, 1), (0, 1), (0, 1), (0, 0)]) == defect_rate(1, 3)
+
+
+@pytest.mark.parametrize("method", ["wilson", "clopper-pearson"])
+def test_an_interval_for_independent_dialogues_is_refused_for_clusters(method):
+    with pytest.raises(InputError, match=r"takes dialogues as independent, but 6 clusters hold 57"):
+        defect_rate(9, 57, method=method, clusters=SIX_PERSONAS)
+
+
+def test_the_clustered_interval_may_be_asked_for_by_name():
+    assert defect_rate(9, 57, method="beta-binomial", clusters=SIX_PERSONAS).method == "beta-binomial"
+    assert defect_rate(1, 2, method="beta-binomial", clusters=[(1, 1), (0, 1)]).method == "beta-binomial"
+
+
+def test_no_defect_in_clusters_says_less_than_in_independent_dialogues():
+    alone, together = zero_defect_bound(500), zero_defect_bound(500, clusters=[25] * 20)
+
+    assert alone.value == pytest.approx(0.005974, abs=1e-6)
+    assert together.value == pytest.approx(0.0134, abs=2e-4)
+    assert (together.method, together.n_clusters) == ("beta-binomial, one-sided", 20)
+
+
+def test_the_interval_holds_the_rate_where_one_large_cluster_pulls_it_away():
+    rate = defect_rate(100, 120, clusters=[(100, 100)] + [(0, 1)] * 20)
+
+    assert rate.low <= rate.value <= rate.high
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"defects": 5, "labelled": 4}, r"`defects` must be within 0..`labelled`; got defects=5, labelled=4"),
+        ({"defects": -1, "labelled": 4}, r"`defects` must be 0 or more; got -1"),
+        ({"defects": 0.5, "labelled": 4}, r"`defects` must be a whole number; got 0.5"),
+        ({"defects": 1, "labelled": 4, "confidence": 95}, r"`confidence` must be a fraction .* got 95"),
+        ({"defects": 1, "labelled": 4, "method": "wald"}, r"`method` must be one of wilson, .* got 'wald'"),
+        ({"defects": 1, "labelled": 4, "method": "beta-binomial"}, r"`beta-binomial` needs `clusters`"),
+        ({"defects": 1, "labelled": 4, "clusters": [(1, 2)]}, r"must add up .* 1 defects of 2, .* 1 of 4"),
+        ({"defects": 1, "labelled": 4, "clusters": [(3, 2), (1, 2)]}, r"got defects=3, labelled=2"),
+        ({"defects": 1, "labelled": 4, "clusters": [4]}, r"must hold pairs .* entry 0 is 4"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused_with_what_came(arguments, words):
+    with pytest.raises(InputError, match=words):
+        defect_rate(**arguments)
+
+
+def test_a_bound_refuses_clusters_that_do_not_add_up():
+    with pytest.raises(InputError, match="must add up"):
+        zero_defect_bound(10, clusters=[4, 4])
