@@ -27,6 +27,8 @@ def label_text(label: Label) -> str | None:
     """Return the label as text (4 and 4.0 are both `4`), or None where there is none."""
     if label is None or isinstance(label, str):
         return label
+    # Scalars of arrays say by `item` what they are; their booleans are no numbers otherwise.
+    label = label.item() if hasattr(label, "item") else label
     if not isinstance(label, numbers.Real):
         message = f"a label must be a text, a number or None; got {label!r}"
         raise InputError(message)

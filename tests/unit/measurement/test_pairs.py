@@ -19,6 +19,8 @@ from theodolite.measurement.pairs import label_text, scale_points
         (0.5, "0.5"),
         (np.int64(3), "3"),
         (np.float64(3), "3"),
+        (True, "1"),
+        (np.bool_(True), "1"),
         (None, None),
         (float("nan"), None),
         (np.float64("nan"), None),

@@ -8,7 +8,7 @@ from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined
 from theodolite.domain.guideline import Operator
-from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.instrument import YES_NO, QuestionLevel, Scale, ScaleKind
 from theodolite.measurement import measure_study
 
 RATES = {"defect_rate", "zero_defect_bound"}
@@ -70,22 +70,30 @@ def test_a_judge_alone_agrees_with_nobody():
     assert agreements(of_labels(judges=[["yes", "no"]])) == []
 
 
-@pytest.mark.parametrize("scale", [None, NUMBERS])
-def test_measures_fit_the_scale(scale):
-    guideline = polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3") if scale else polite()
-    labels = ["1", "5", "2"] if scale else ["yes", "no", "no"]
+YES_OR_NO = (YES_NO, "no", ["yes", "no", "no"])
+ORDERED = (Scale(kind=ScaleKind.CATEGORIES, labels=YES_NO.labels, ordered=True), "no", ["yes", "no", "no"])
+FIVE_POINTS = (NUMBERS, "3", ["1", "5", "2"])
 
-    found = [(m.measure, m.about.get("scale")) for m in agreements(of_labels(people=[labels] * 2, guideline=guideline))]
 
-    ordered = [("krippendorff_alpha", "ordinal"), ("krippendorff_alpha", "interval")] if scale else []
-    assert found == [
-        ("exact_agreement", None),
-        *([("relaxed_agreement", None)] if scale else []),
-        ("cohen_kappa", None),
-        ("fleiss_kappa", None),
-        ("krippendorff_alpha", "nominal"),
-        *ordered,
-    ]
+@pytest.mark.parametrize(
+    ("scale", "alphas"),
+    [
+        (YES_OR_NO, ["nominal"]),
+        (ORDERED, ["nominal", "ordinal"]),
+        (FIVE_POINTS, ["nominal", "ordinal", "interval"]),
+    ],
+    ids=["categories", "ordered categories", "numbers"],
+)
+def test_measures_fit_the_scale(scale, alphas):
+    points, value, labels = scale
+    study = of_labels(people=[labels] * 2, guideline=polite(scale=points, value=value))
+
+    found = agreements(study)
+
+    relaxed = ["relaxed_agreement"] if len(alphas) > 1 else []
+    plain = ["exact_agreement", *relaxed, "cohen_kappa", "fleiss_kappa"]
+    assert [m.measure for m in found] == plain + ["krippendorff_alpha"] * len(alphas)
+    assert [m.about["scale"] for m in found if m.measure == "krippendorff_alpha"] == alphas
 
 
 def test_an_unreadable_label_is_in_the_denominator_and_does_not_agree():
