@@ -141,7 +141,7 @@ class FakeStore:
         self._must(self.started, "the store was not started")
         journal = self._unit(unit).journal
         if any(known.position == entry.position for known in journal):
-            raise Conflict(f"reply {entry.position}")
+            raise Conflict(unit)
         journal.append(entry)
         journal.sort(key=lambda known: known.position)
 

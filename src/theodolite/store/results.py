@@ -161,7 +161,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
     """Set the state of units that are not done; results are never undone by a late worker."""
     open_units = UnitRow.objects.filter(id__in=unit_ids).exclude(state=UnitState.DONE.value)
-    marked = open_units.update(state=state.value, owner="", lease_until=None)
+    marked = open_units.update(state=state.value, ready=True, owner="", lease_until=None)
     if marked != len(set(unit_ids)):
         message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were done by somebody else before"
         raise Conflict(message)
@@ -250,8 +250,12 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
                 "dialogue_id", "guideline", "question"
             )
         )
-        wanted = {(dialogues[a.dialogue], a.guideline, a.question): a for a in reversed(chunk)}
-        _insert_adjudications(run_id, {place: a for place, a in wanted.items() if place not in present})
+        new: dict[tuple[int, str, str], Adjudication] = {}
+        for adjudication in chunk:
+            place = (dialogues[adjudication.dialogue], adjudication.guideline, adjudication.question)
+            if place not in present:
+                new.setdefault(place, adjudication)
+        _insert_adjudications(run_id, new)
 
 
 def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudication]) -> None:

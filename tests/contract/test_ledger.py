@@ -1,0 +1,255 @@
+"""What every store's ledger does."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.errors import NotFound
+from theodolite.domain.run import Run, RunState, UnitKind, UnitState
+from theodolite.ports.store import Store
+
+from .given import a_dialogue, a_failure, a_plan, a_session, a_study, an_annotation, an_annotation_unit, an_entry
+
+SESSION, ANNOTATION = UnitKind.SESSION, UnitKind.ANNOTATION
+
+
+def labels(store: Store, run: Run, kind: UnitKind = SESSION, *, limit: int = 10, lease_s: float = 60.0) -> list[str]:
+    return [unit.label for unit in store.claim(run, kind, owner="w1", limit=limit, lease_s=lease_s)]
+
+
+def test_the_same_plan_is_the_same_run(store: Store, run: Run) -> None:
+    again = store.open_run(a_study(), a_plan())
+
+    assert again == run
+    assert (run.number, run.study, run.state, run.finished) == (1, "support", RunState.UNFINISHED, None)
+
+
+def test_another_plan_is_the_next_run_of_its_study(store: Store, run: Run) -> None:
+    other = store.open_run(a_study(), a_plan(seed=2))
+
+    assert (other.number, other.key != run.key) == (2, True)
+
+
+def test_anew_begins_another_run_of_the_same_plan(store: Store, run: Run) -> None:
+    anew = store.open_run(a_study(), a_plan(), anew=True)
+
+    assert (anew.number, anew.plan_version) == (2, run.plan_version)
+    assert store.open_run(a_study(), a_plan()) == anew
+
+
+def test_studies_are_numbered_apart(store: Store, run: Run) -> None:
+    assert store.open_run(a_study("other"), a_plan(seed=3)).number == 1
+
+
+def test_the_latest_run_of_a_study_is_found_by_name(store: Store, run: Run) -> None:
+    latest = store.open_run(a_study(), a_plan(), anew=True)
+
+    assert store.latest_run("support") == latest
+
+
+def test_a_study_that_was_never_run_is_not_found(store: Store) -> None:
+    with pytest.raises(NotFound):
+        store.latest_run("support")
+
+
+def test_how_a_run_ended_is_kept(store: Store, run: Run) -> None:
+    store.close_run(run, RunState.FINISHED)
+
+    closed = store.latest_run("support")
+    assert closed.state is RunState.FINISHED
+    assert closed.finished is not None
+    assert closed.finished >= closed.started
+
+
+def test_a_run_that_goes_on_again_has_not_ended(store: Store, run: Run) -> None:
+    store.close_run(run, RunState.FINISHED)
+    store.close_run(run, RunState.UNFINISHED)
+
+    assert store.latest_run("support").finished is None
+
+
+def test_units_are_added_once(store: Store, run: Run) -> None:
+    units = [a_session(run, number) for number in range(3)]
+
+    assert store.add_units(run, units[:2]) == 2
+    assert store.add_units(run, iter(units)) == 1
+    assert store.count_units(run, SESSION) == {"waiting": 3, "leased": 0, "done": 0, "failed": 0}
+
+
+def test_a_unit_that_is_given_twice_is_added_once(store: Store, run: Run) -> None:
+    assert store.add_units(run, [a_session(run), a_session(run)]) == 1
+
+
+def test_units_of_another_kind_or_run_are_not_counted(store: Store, run: Run) -> None:
+    other = store.open_run(a_study(), a_plan(), anew=True)
+    store.add_units(run, [a_session(run)])
+
+    assert sum(store.count_units(run, ANNOTATION).values()) == 0
+    assert sum(store.count_units(other, SESSION).values()) == 0
+
+
+def test_units_are_leased_in_order_of_the_plan_and_once(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in (3, 1, 2, 0)])
+
+    assert labels(store, run, limit=3) == ["d000", "d001", "d002"]
+    assert labels(store, run, limit=3) == ["d003"]
+    assert labels(store, run) == []
+
+
+def test_a_leased_unit_says_so_and_counts_its_tries(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run)])
+
+    first = store.claim(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
+    store.release("w1")
+    second = store.claim(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
+
+    assert (first.state, first.tries, second.tries) == (UnitState.LEASED, 1, 2)
+    assert (first.key, first.work_key, first.application) == (second.key, a_session(run).work_key, "bot")
+
+
+def test_a_lease_that_ran_out_is_given_to_somebody_else(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(2)])
+
+    labels(store, run, limit=1, lease_s=-1.0)
+
+    assert [u.label for u in store.claim(run, SESSION, owner="w2", limit=5, lease_s=60)] == ["d000", "d001"]
+
+
+def test_a_lease_that_was_renewed_holds(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run)])
+    labels(store, run, lease_s=-1.0)
+
+    store.renew("w1", 60)
+
+    assert store.claim(run, SESSION, owner="w2", limit=5, lease_s=60) == []
+
+
+def test_released_units_wait_again_but_those_of_others_do_not(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(2)])
+    labels(store, run, limit=1)
+    store.claim(run, SESSION, owner="w2", limit=1, lease_s=60)
+
+    store.release("w1")
+
+    assert store.count_units(run, SESSION) == {"waiting": 1, "leased": 1, "done": 0, "failed": 0}
+
+
+async def test_annotations_are_leased_only_once_their_session_is_done(store: Store, run: Run) -> None:
+    first, second = a_session(run, 0), a_session(run, 1)
+    store.add_units(run, [first, second])
+    store.add_units(run, [an_annotation_unit(run, first), an_annotation_unit(run, second)])
+    assert labels(store, run, ANNOTATION) == []
+
+    await store.keep_dialogue(second, a_dialogue(second))
+
+    assert labels(store, run, ANNOTATION) == ["d001"]
+
+
+async def test_annotations_of_a_session_that_is_done_already_are_leased_at_once(store: Store, run: Run) -> None:
+    session = a_session(run)
+    store.add_units(run, [session])
+    await store.keep_dialogue(session, a_dialogue(session))
+
+    store.add_units(run, [an_annotation_unit(run, session)])
+
+    claimed = store.claim(run, ANNOTATION, owner="w1", limit=5, lease_s=60)
+    assert [(unit.subject, unit.annotator) for unit in claimed] == [(session.key, "judge")]
+
+
+async def test_a_failed_unit_that_is_reopened_waits_again_without_its_failure(store: Store, run: Run) -> None:
+    units = [a_session(run, number) for number in range(2)]
+    store.add_units(run, units)
+    for unit in units:
+        await store.keep_failure(unit, a_failure(unit))
+
+    store.reopen([units[0].key])
+
+    assert store.count_units(run, SESSION) == {"waiting": 1, "leased": 0, "done": 0, "failed": 1}
+    assert [failure.label for failure in store.failures(run)] == ["d001"]
+
+
+async def test_a_reopened_unit_keeps_its_journal_and_may_fail_again(store: Store, run: Run) -> None:
+    unit = a_session(run)
+    store.add_units(run, [unit])
+    await store.append(unit.key, an_entry())
+    await store.keep_failure(unit, a_failure(unit))
+    store.reopen([unit.key])
+
+    await store.keep_failure(unit, a_failure(unit, message="again"))
+
+    assert [failure.message for failure in store.failures(run)] == ["again"]
+    assert len(store.entries(unit.key)) == 1
+
+
+async def test_units_that_are_done_are_not_reopened(store: Store, run: Run) -> None:
+    unit = a_session(run)
+    store.add_units(run, [unit])
+    await store.keep_dialogue(unit, a_dialogue(unit))
+
+    store.reopen([unit.key])
+
+    assert store.count_units(run, SESSION)["done"] == 1
+
+
+async def held(store: Store, run: Run, *, adopt: bool = True) -> tuple[str, str]:
+    """Hold and annotate one session in a run, unless it is adopted; return the units' keys."""
+    session = a_session(run)
+    annotation = an_annotation_unit(run, session)
+    store.add_units(run, [session, annotation], adopt=adopt)
+    if store.count_units(run, SESSION)["done"] == 0:
+        await store.append(session.key, an_entry())
+        await store.keep_dialogue(session, a_dialogue(session))
+        await store.keep_annotation(annotation, an_annotation(annotation, session.key))
+    return session.key, annotation.key
+
+
+async def test_equal_work_of_an_earlier_run_is_taken_over(store: Store, run: Run) -> None:
+    origin = await held(store, run)
+    later = store.open_run(a_study(), a_plan(seed=2))
+
+    own = await held(store, later)
+
+    assert store.origins(later) == dict(zip(own, origin, strict=True))
+    assert store.count_units(later, SESSION)["done"] == store.count_units(later, ANNOTATION)["done"] == 1
+    assert list(store.dialogues(later)) == list(store.dialogues(run))
+    assert list(store.annotations(later)) == list(store.annotations(run))
+    assert store.dialogue(own[0]) == store.dialogue(origin[0])
+
+
+async def test_what_was_taken_over_costs_nothing_in_this_run(store: Store, run: Run) -> None:
+    await held(store, run)
+    later = store.open_run(a_study(), a_plan(seed=2))
+    await held(store, later)
+
+    assert store.spending(run).calls == 1
+    assert store.spending(later).calls == 0
+
+
+async def test_a_third_run_takes_over_from_the_first(store: Store, run: Run) -> None:
+    origin = await held(store, run)
+    await held(store, store.open_run(a_study(), a_plan(seed=2)))
+    third = store.open_run(a_study(), a_plan(seed=3))
+
+    own = await held(store, third)
+
+    assert store.origins(third) == dict(zip(own, origin, strict=True))
+
+
+async def test_nothing_is_taken_over_unasked(store: Store, run: Run) -> None:
+    await held(store, run)
+    anew = store.open_run(a_study(), a_plan(), anew=True)
+
+    await held(store, anew, adopt=False)
+
+    assert store.origins(anew) == {}
+    assert [dialogue.key for dialogue in store.dialogues(anew)] == [a_session(anew).key]
+
+
+async def test_failures_are_not_taken_over(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run)])
+    await store.keep_failure(a_session(run), a_failure(a_session(run)))
+    later = store.open_run(a_study(), a_plan(seed=2))
+
+    store.add_units(later, [a_session(later)])
+
+    assert store.count_units(later, SESSION)["waiting"] == 1

@@ -1,0 +1,295 @@
+"""What every store keeps, and gives back as it was."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.dialogue import Turn
+from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.run import Run, Spending, Unit, UnitKind
+from theodolite.ports.store import Store
+
+from .given import (
+    a_dialogue,
+    a_failure,
+    a_final_label,
+    a_plan,
+    a_reply,
+    a_session,
+    a_study,
+    an_annotation,
+    an_annotation_unit,
+    an_entry,
+)
+
+
+@pytest.fixture
+def unit(store: Store, run: Run) -> Unit:
+    store.add_units(run, [a_session(run)])
+    return a_session(run)
+
+
+async def test_replies_come_back_in_order(store: Store, unit: Unit) -> None:
+    second, first = an_entry(1, a_reply("", withheld="licence", scripted=True)), an_entry(0)
+    await store.append(unit.key, second)
+    await store.append(unit.key, first)
+
+    assert store.entries(unit.key) == [first, second]
+
+
+async def test_a_position_takes_one_reply(store: Store, unit: Unit) -> None:
+    await store.append(unit.key, an_entry(0))
+
+    with pytest.raises(Conflict):
+        await store.append(unit.key, an_entry(0, a_reply("Another.")))
+
+    assert store.entries(unit.key) == [an_entry(0)]
+
+
+async def test_only_the_guilty_of_many_is_refused(store: Store, unit: Unit) -> None:
+    positions = [0, 1, 2, 1, 3, 4]
+
+    outcomes = await asyncio.gather(
+        *(store.append(unit.key, an_entry(position)) for position in positions), return_exceptions=True
+    )
+
+    assert [type(outcome) for outcome in outcomes if outcome is not None] == [Conflict]
+    assert [entry.position for entry in store.entries(unit.key)] == [0, 1, 2, 3, 4]
+
+
+async def test_a_reply_to_a_unit_that_nobody_added_is_refused(store: Store, run: Run) -> None:
+    with pytest.raises(NotFound):
+        await store.append(a_session(run).key, an_entry())
+
+
+def test_a_unit_without_replies_has_none(store: Store, unit: Unit) -> None:
+    assert store.entries(unit.key) == []
+
+
+async def test_a_dialogue_comes_back_as_it_was(store: Store, run: Run, unit: Unit) -> None:
+    await store.keep_dialogue(unit, a_dialogue(unit), journalled=False)
+
+    assert list(store.dialogues(run)) == [store.dialogue(unit.key)] == [a_dialogue(unit)]
+    assert store.count_units(run, UnitKind.SESSION)["done"] == 1
+
+
+async def test_a_bare_dialogue_comes_back_as_it_was(store: Store, run: Run, unit: Unit) -> None:
+    bare = a_dialogue(unit, persona=None, groups={}, scripted=(), context="", turns=())
+    await store.keep_dialogue(unit, bare)
+
+    assert list(store.dialogues(run)) == [bare]
+
+
+async def test_turns_come_back_from_the_journal(store: Store, run: Run, unit: Unit) -> None:
+    await store.append(unit.key, an_entry(0, a_reply("Can it go back?")))
+    await store.append(unit.key, an_entry(1, a_reply("Yes.")))
+    turns = (
+        Turn(number=1, prompt="Can it go back?", response="Yes.", prompt_at=0, response_at=1),
+        Turn(number=2, prompt="said by a script", response=" Yes. ", response_at=1),
+    )
+
+    await store.keep_dialogue(unit, a_dialogue(unit, turns=turns))
+
+    assert next(store.dialogues(run)).turns == turns
+
+
+async def test_a_unit_brings_one_dialogue(store: Store, run: Run, unit: Unit) -> None:
+    await store.keep_dialogue(unit, a_dialogue(unit))
+
+    with pytest.raises(Conflict):
+        await store.keep_dialogue(unit, a_dialogue(unit, repeat=3))
+
+    assert [dialogue.repeat for dialogue in store.dialogues(run)] == [2]
+
+
+async def test_a_dialogue_of_another_key_is_refused(store: Store, run: Run, unit: Unit) -> None:
+    with pytest.raises(StoreError):
+        await store.keep_dialogue(unit, a_dialogue(a_session(run, 1)))
+
+
+def test_a_unit_that_brought_no_dialogue_has_none(store: Store, unit: Unit) -> None:
+    with pytest.raises(NotFound):
+        store.dialogue(unit.key)
+
+
+@pytest.fixture
+async def dialogue(store: Store, unit: Unit) -> str:
+    await store.keep_dialogue(unit, a_dialogue(unit))
+    return unit.key
+
+
+@pytest.fixture
+def judging(store: Store, run: Run, unit: Unit) -> Unit:
+    judging = an_annotation_unit(run, unit)
+    store.add_units(run, [judging])
+    return judging
+
+
+async def test_an_annotation_comes_back_as_it_was(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+    annotation = an_annotation(judging, dialogue)
+
+    await store.keep_annotation(judging, annotation)
+
+    assert list(store.annotations(run)) == [annotation]
+    assert store.count_units(run, UnitKind.ANNOTATION)["done"] == 1
+
+
+async def test_an_annotation_without_answers_comes_back(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+    await store.keep_annotation(judging, an_annotation(judging, dialogue, answers=()))
+
+    assert [annotation.answers for annotation in store.annotations(run)] == [()]
+
+
+async def test_the_latest_revision_is_read(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+    for revision in (1, 2):
+        await store.keep_annotation(judging, an_annotation(judging, dialogue, revision=revision))
+
+    assert [annotation.revision for annotation in store.annotations(run)] == [2]
+
+
+async def test_a_revision_is_never_overwritten(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+    await store.keep_annotation(judging, an_annotation(judging, dialogue))
+
+    with pytest.raises(Conflict):
+        await store.keep_annotation(judging, an_annotation(judging, dialogue, answers=()))
+
+    assert len(next(store.annotations(run)).answers) == 7
+
+
+async def test_an_annotation_of_no_dialogue_is_refused(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+    with pytest.raises(NotFound):
+        await store.keep_annotation(judging, an_annotation(judging, unit.key))
+
+
+async def test_a_failure_comes_back_as_it_was(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+    await store.keep_failure(judging, a_failure(judging, turn=None))
+    await store.keep_failure(unit, a_failure(unit))
+
+    assert list(store.failures(run)) == [a_failure(unit), a_failure(judging, turn=None)]
+    assert store.count_units(run, UnitKind.SESSION)["failed"] == 1
+
+
+async def test_a_late_failure_does_not_undo_a_dialogue(store: Store, run: Run, dialogue: str, unit: Unit) -> None:
+    with pytest.raises(Conflict):
+        await store.keep_failure(unit, a_failure(unit))
+
+    assert store.count_units(run, UnitKind.SESSION)["done"] == 1
+    assert list(store.failures(run)) == []
+
+
+async def test_final_labels_come_back_as_they_were(store: Store, run: Run, dialogue: str) -> None:
+    labels = [
+        a_final_label(dialogue),
+        a_final_label(
+            dialogue, question="tone", outcome=Outcome.UNPARSEABLE, value=None, participants=(), decided=None
+        ),
+    ]
+
+    await store.keep_adjudications(run, labels)
+
+    assert list(store.adjudications(run)) == labels
+
+
+async def test_the_first_final_label_stays(store: Store, run: Run, dialogue: str) -> None:
+    await store.keep_adjudications(run, [a_final_label(dialogue), a_final_label(dialogue, value="1")])
+    await store.keep_adjudications(run, [a_final_label(dialogue, value="2")])
+
+    assert [label.value for label in store.adjudications(run)] == ["4"]
+
+
+async def test_final_labels_belong_to_the_run_that_brought_them(store: Store, run: Run, dialogue: str) -> None:
+    later = store.open_run(a_study(), a_plan(seed=2))
+    store.add_units(later, [a_session(later)])
+    await store.keep_adjudications(run, [a_final_label(dialogue)])
+
+    await store.keep_adjudications(later, [a_final_label(dialogue, value="1")])
+
+    assert [label.value for label in store.adjudications(later)] == ["1"]
+
+
+async def test_a_final_label_of_no_dialogue_is_refused(store: Store, run: Run, unit: Unit) -> None:
+    with pytest.raises(NotFound):
+        await store.keep_adjudications(run, [a_final_label(unit.key)])
+
+
+async def test_no_final_labels_are_no_fault(store: Store, run: Run) -> None:
+    await store.keep_adjudications(run, [])
+
+    assert list(store.adjudications(run)) == []
+
+
+async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+    await store.append(unit.key, an_entry(0))
+    await store.append(unit.key, an_entry(1, a_reply(cost_microusd=None)))
+    await store.append(unit.key, an_entry(2, a_reply(cost_microusd=None, scripted=True)))
+    by_application = a_reply(cost_microusd=None, tokens_in=0, tokens_out=0, finish="")
+    await store.append(judging.key, an_entry(0, by_application))
+
+    assert store.spending(run) == Spending(
+        calls=4, attempts=8, tokens_in=300, tokens_out=60, cost_microusd=70, unpriced_calls=1
+    )
+
+
+def test_a_run_without_replies_costs_nothing(store: Store, run: Run) -> None:
+    assert store.spending(run) == Spending()
+
+
+async def test_many_results_come_back_in_order_of_the_plan(store: Store, run: Run) -> None:
+    sessions = [a_session(run, number) for number in range(450)]
+    judgings = [an_annotation_unit(run, session) for session in sessions]
+    store.add_units(run, [*sessions, *judgings])
+    one_turn = (Turn(number=1, prompt="Can it?", response="Yes."),)
+
+    await asyncio.gather(*(store.keep_dialogue(u, a_dialogue(u, turns=one_turn)) for u in reversed(sessions)))
+    await asyncio.gather(*(store.keep_annotation(u, an_annotation(u, u.subject, answers=())) for u in judgings))
+    await store.keep_adjudications(run, [a_final_label(u.key) for u in reversed(sessions)])
+
+    keys = [unit.key for unit in sessions]
+    assert [dialogue.key for dialogue in store.dialogues(run)] == keys
+    assert [annotation.dialogue for annotation in store.annotations(run)] == keys
+    assert [label.dialogue for label in store.adjudications(run)] == keys
+
+
+async def test_many_failures_come_back_in_order_of_the_plan(store: Store, run: Run) -> None:
+    sessions = [a_session(run, number) for number in range(250)]
+    store.add_units(run, sessions)
+
+    await asyncio.gather(*(store.keep_failure(unit, a_failure(unit)) for unit in reversed(sessions)))
+
+    assert [failure.unit for failure in store.failures(run)] == [unit.key for unit in sessions]
+
+
+def test_a_study_comes_back_by_its_version(store: Store, run: Run) -> None:
+    assert store.study(run.study_version) == a_study()
+
+
+def test_a_study_that_was_never_kept_is_not_found(store: Store) -> None:
+    with pytest.raises(NotFound):
+        store.study("0" * 64)
+
+
+def test_a_record_is_kept_once_under_its_version(store: Store) -> None:
+    large = replace(a_study(), about="long " * 40_000)
+
+    assert store.keep(large) == store.keep(large)
+    assert store.study(store.keep(large)) == large
+
+
+async def test_nothing_is_written_before_the_start(store: Store, unit: Unit) -> None:
+    await store.stop()
+
+    with pytest.raises(StoreError):
+        await store.append(unit.key, an_entry())
+
+
+async def test_a_stopped_store_can_be_started_again(store: Store, unit: Unit) -> None:
+    await store.stop()
+    await store.start()
+
+    await store.append(unit.key, an_entry())
+
+    assert store.entries(unit.key) == [an_entry()]

@@ -1,0 +1,80 @@
+"""Databases for tests: fresh workspaces, copied from one whose tables were made once."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.postgres import PostgresServer, running_server
+from theodolite.bootstrap.database import DATABASE_NAME, open_store
+
+if TYPE_CHECKING:
+    from theodolite.store.django_store import DjangoStore
+
+PATIENCE_S = 1.0
+
+
+@dataclass
+class Database:
+    """One empty database, of which several stores can be opened."""
+
+    workspace: Path
+    url: str | None = None
+    opened: list[DjangoStore] = field(default_factory=list)
+
+    def open(self) -> DjangoStore:
+        store = open_store(self.workspace, self.url, patience_s=PATIENCE_S)
+        self.opened.append(store)
+        return store
+
+    def close(self) -> None:
+        for store in self.opened:
+            store.disconnect()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = tmp_path_factory.mktemp("template")
+    open_store(workspace).disconnect()
+    return workspace / DATABASE_NAME
+
+
+@pytest.fixture
+def sqlite(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+    workspace = tmp_path / ".theodolite"
+    workspace.mkdir()
+    shutil.copy(sqlite_template, workspace)
+    database = Database(workspace)
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = postgres_server.create()
+    open_store(tmp_path_factory.mktemp("template"), url).disconnect()
+    return url.rpartition("/")[2]
+
+
+@pytest.fixture
+def postgresql(postgres_server: PostgresServer, postgres_template: str, tmp_path: Path) -> Iterator[Database]:
+    database = Database(tmp_path / ".theodolite", postgres_server.create(template=postgres_template))
+    yield database
+    database.close()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def database(request: pytest.FixtureRequest) -> Database:
+    found: Database = request.getfixturevalue(request.param)
+    return found
