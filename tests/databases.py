@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.postgres import PostgresServer, running_server
-from theodolite.bootstrap.database import DATABASE_NAME, open_store
+from theodolite.bootstrap.database import DATABASE_NAME, configure_django, database_settings, open_store
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
 
 PATIENCE_S = 1.0
+
+# Django's models cannot be imported before this; no test uses this database.
+configure_django(database_settings(Path("/nonexistent")))
 
 
 @dataclass

@@ -1,0 +1,96 @@
+"""How a workspace's tables are brought up to date."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from tests.contract.given import a_plan, a_study
+from tests.databases import Database
+from tests.postgres import PostgresServer
+from theodolite.bootstrap import migration
+from theodolite.bootstrap.database import DATABASE_NAME, database_settings, open_store
+from theodolite.domain.errors import WrongSchema
+from theodolite.store.desk import desk_for
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def test_the_migrations_are_what_the_models_say(sqlite: Database) -> None:
+    sqlite.open()
+    said = io.StringIO()
+
+    with desk_for(database_settings(sqlite.workspace)) as desk:
+        desk.call(lambda: call_command("makemigrations", "--check", "--dry-run", stdout=said, stderr=said))
+
+    assert "No changes detected" in said.getvalue()
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    numbers = [int(name[:4]) for name in migration.known_migrations()]
+
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_database_of_a_newer_program_is_refused(database: Database) -> None:
+    store = database.open()
+    store._write(lambda: _pretend("0999_from_the_future"))
+
+    with pytest.raises(WrongSchema, match=r"newer version.*0999_from_the_future"):
+        database.open()
+
+
+def _pretend(name: str) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('store', %s, '2030-01-01 00:00:00+00:00')",
+            [name],
+        )
+
+
+def test_an_existing_database_is_copied_before_it_is_changed(sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    sqlite.open().open_run(a_study(), a_plan())
+    known = migration.known_migrations()
+    with monkeypatch.context() as patch:
+        patch.setattr(migration, "known_migrations", lambda: [*known, "0998_of_tomorrow"])
+        open_store(sqlite.workspace).disconnect()
+
+    copy = sqlite.workspace / "backups" / f"theodolite-{known[-1]}.db"
+    with closing(sqlite3.connect(copy)) as backup:
+        assert backup.execute("SELECT study FROM store_run").fetchall() == [("support",)]
+
+
+def test_a_new_database_is_not_copied(tmp_path: Path) -> None:
+    open_store(tmp_path).disconnect()
+
+    assert (tmp_path / DATABASE_NAME).exists()
+    assert not (tmp_path / "backups").exists()
+
+
+def test_processes_that_open_a_new_workspace_together_all_succeed(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(lambda _: open_store(tmp_path), range(4)))
+
+    assert {store.open_run(a_study(), a_plan()).number for store in stores} == {1}
+    for store in stores:
+        store.disconnect()
+
+
+def test_processes_that_open_a_new_server_database_together_all_succeed(
+    tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    url = postgres_server.create()
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(lambda n: open_store(tmp_path / str(n), url), range(4)))
+
+    assert {store.open_run(a_study(), a_plan()).number for store in stores} == {1}
+    for store in stores:
+        store.disconnect()

@@ -1,0 +1,154 @@
+"""What a store says and keeps when the database is in trouble."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.contract.given import a_plan, a_reply, a_session, a_study, an_entry
+from tests.databases import Database
+from theodolite.bootstrap.database import DATABASE_NAME, open_store
+from theodolite.domain.errors import StorageUnavailable, StoreError
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.run import Run, UnitKind
+from theodolite.store.django_store import DjangoStore
+from theodolite.store.models import JournalEntryRow
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def store(database: Database) -> DjangoStore:
+    return database.open()
+
+
+@pytest.fixture
+def run(store: DjangoStore) -> Run:
+    run = store.open_run(a_study(), a_plan())
+    store.add_units(run, [a_session(run)])
+    return run
+
+
+@contextmanager
+def locked(database: Database) -> Iterator[None]:
+    """Hold what a writer needs: SQLite's write lock, or the journal's table."""
+    if database.url is None:
+        with closing(sqlite3.connect(database.workspace / DATABASE_NAME)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with psycopg.connect(database.url) as other_server:
+        other_server.execute("LOCK TABLE store_journalentry")
+        yield
+
+
+async def test_a_locked_database_is_said_and_nothing_is_lost(database: Database, store: DjangoStore, run: Run) -> None:
+    unit = a_session(run).key
+    await store.start()
+    await store.append(unit, an_entry(0))
+
+    with locked(database), pytest.raises(StorageUnavailable, match=r"reply 1 of unit .* safe.* run the same command"):
+        await store.append(unit, an_entry(1))
+    await store.append(unit, an_entry(1))
+
+    assert [entry.position for entry in store.entries(unit)] == [0, 1]
+    await store.stop()
+
+
+async def test_a_full_disk_is_said_and_what_was_acknowledged_is_kept(sqlite: Database) -> None:
+    store = sqlite.open()
+    run = store.open_run(a_study(), a_plan())
+    unit = a_session(run).key
+    store.add_units(run, [a_session(run)])
+    await store.start()
+    limit_pages(store)
+    entries = [an_entry(position, a_reply("x" * 4000)) for position in range(50)]
+
+    async def append_all() -> None:
+        for entry in entries:
+            await store.append(unit, entry)
+            acknowledged.append(entry)
+
+    acknowledged: list[JournalEntry] = []
+    with pytest.raises(StorageUnavailable, match=r"full.*Written last: reply \d+ .*MiB are free"):
+        await append_all()
+    await store.stop()
+
+    assert store.entries(unit) == acknowledged
+
+
+def limit_pages(store: DjangoStore) -> None:
+    """Let the writer's database grow by ten pages only."""
+
+    def limit() -> None:
+        with connection.cursor() as cursor:
+            (pages,) = cursor.execute("PRAGMA page_count").fetchone()
+            cursor.execute(f"PRAGMA max_page_count = {pages + 10}")
+
+    apply = store._apply
+    store._apply = lambda batch: (limit(), setattr(store, "_apply", apply), apply(batch))[-1]
+
+
+async def test_a_write_that_breaks_a_rule_is_refused_alone(store: DjangoStore, run: Run) -> None:
+    unit = a_session(run).key
+    await store.start()
+    entries = [an_entry(0), an_entry(1, a_reply(tokens_in=-1)), an_entry(2, a_reply(tokens_in="many")), an_entry(3)]
+
+    outcomes = await asyncio.gather(*(store.append(unit, entry) for entry in entries), return_exceptions=True)
+
+    assert [outcome is None for outcome in outcomes] == [True, False, False, True]
+    assert isinstance(outcomes[1], StoreError)
+    assert [entry.position for entry in store.entries(unit)] == [0, 3]
+    await store.stop()
+
+
+async def test_a_writer_that_dies_tells_everybody(store: DjangoStore, run: Run) -> None:
+    def die(batch: object) -> None:
+        raise SystemExit
+
+    store._apply = die
+    await store.start()
+    waiting = [store.append(a_session(run).key, an_entry(position)) for position in range(5)]
+
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert {type(outcome) for outcome in outcomes} == {StorageUnavailable}
+    with pytest.raises(StorageUnavailable):
+        await store.append(a_session(run).key, an_entry())
+    await store.stop()
+
+
+async def test_characters_that_cannot_be_stored_are_replaced_and_counted(store: DjangoStore, run: Run) -> None:
+    unit = a_session(run).key
+    await store.start()
+    await store.append(unit, an_entry(0, a_reply("a\x00b\ud800c")))
+    await store.append(unit, an_entry(1, a_reply("sound 😀")))
+    await store.stop()
+
+    assert [entry.reply.text for entry in store.entries(unit)] == ["a�b�c", "sound 😀"]
+    counted = store._read(lambda: list(JournalEntryRow.objects.order_by("position").values_list("repaired", flat=True)))
+    assert counted == [2, 0]
+
+
+async def test_a_store_can_be_asked_from_within_an_event_loop(store: DjangoStore, run: Run) -> None:
+    assert store.count_units(run, UnitKind.SESSION)["waiting"] == 1
+
+
+def test_two_workspaces_can_be_open_at_once(sqlite: Database, postgresql: Database) -> None:
+    here, there = sqlite.open(), postgresql.open()
+
+    here.open_run(a_study("here"), a_plan())
+    there.open_run(a_study("there"), a_plan())
+
+    assert here.latest_run("here").number == there.latest_run("there").number == 1
+
+
+def test_a_server_that_is_away_is_said(database: Database) -> None:
+    with pytest.raises(StorageUnavailable, match="See that it can be reached"):
+        open_store(database.workspace, "postgresql://nobody@127.0.0.1:1/nothing")

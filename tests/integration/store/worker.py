@@ -1,0 +1,36 @@
+"""A worker in a process of its own: claims or writes until it has done its share or is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from tests.contract.given import an_entry
+from theodolite.bootstrap.database import open_store
+from theodolite.domain.run import UnitKind
+
+if __name__ == "__main__":
+    task, owner, workspace, url = sys.argv[1:5]
+    store = open_store(Path(workspace), url or None)
+    run = store.latest_run("support")
+
+    def claim_all() -> None:
+        """Claim a few at a time until nothing is left; say what was had, and stay until told to go."""
+        while units := store.claim(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
+            print(*(unit.key for unit in units), flush=True)  # noqa: T201  # how it reports
+        print("end", flush=True)  # noqa: T201
+        sys.stdin.read()
+
+    async def write_for_ever() -> None:
+        """Claim one unit and write replies until somebody ends it; say what was acknowledged."""
+        await store.start()
+        (unit,) = store.claim(run, UnitKind.SESSION, owner=owner, limit=1, lease_s=600)
+        for position in range(1_000_000):
+            await store.append(unit.key, an_entry(position))
+            print(position, flush=True)  # noqa: T201  # how it reports
+
+    if task == "claim":
+        claim_all()
+    else:
+        asyncio.run(write_for_ever())
