@@ -28,6 +28,7 @@ if __name__ == "__main__":
         (unit,) = store.claim(run, UnitKind.SESSION, owner=owner, limit=1, lease_s=600)
         for position in range(1_000_000):
             await store.append(unit.key, an_entry(position))
+            await asyncio.sleep(0.005)  # nobody writes without a pause; a loop would starve others of SQLite's lock
             print(position, flush=True)  # noqa: T201  # how it reports
 
     if task == "claim":
