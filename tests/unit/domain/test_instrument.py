@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import NUMBERS, categories, question
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.instrument import YES_NO, Instrument, Label, Scale, ScaleKind
+
+
+def test_numbers_are_points_in_order():
+    assert NUMBERS.categories == ("1", "2", "3", "4", "5")
+    assert NUMBERS.is_numeric
+
+
+def test_labels_keep_the_order_in_which_they_were_written():
+    assert categories("b", "a").categories == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("scale", "value", "admitted"),
+    [
+        (NUMBERS, "1", True),
+        (NUMBERS, "0", False),
+        (NUMBERS, "01", False),
+        (NUMBERS, " 1", False),
+        (YES_NO, "yes", True),
+        (YES_NO, "Yes", False),
+        (Scale(kind=ScaleKind.TEXT), "anything", True),
+    ],
+)
+def test_a_scale_admits_its_points_and_nothing_else(scale, value, admitted):
+    assert scale.admits(value) is admitted
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"kind": ScaleKind.CATEGORIES},
+        {"kind": ScaleKind.CATEGORIES, "labels": (Label(value="a"),)},
+        {"kind": ScaleKind.CATEGORIES, "labels": (Label(value="a"), Label(value="b"), Label(value="a"))},
+        {"kind": ScaleKind.NUMBERS},
+        {"kind": ScaleKind.NUMBERS, "lowest": 1},
+        {"kind": ScaleKind.NUMBERS, "lowest": 3, "highest": 3},
+        {"kind": ScaleKind.NUMBERS, "lowest": 5, "highest": 1},
+    ],
+)
+def test_a_scale_that_cannot_tell_two_things_apart_is_refused(parts):
+    with pytest.raises(InputError):
+        Scale(**parts)
+
+
+def test_two_questions_of_one_name_are_refused():
+    with pytest.raises(InputError, match="two questions"):
+        Instrument(name="i", questions=(question("a"), question("a")))
+
+
+def test_a_question_is_found_by_its_name():
+    instrument = Instrument(name="i", questions=(question("a"), question("b")))
+
+    assert instrument.question("b").name == "b"
+    with pytest.raises(InputError, match="no question `c`"):
+        instrument.question("c")

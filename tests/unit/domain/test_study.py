@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.builders import guideline, judge, live, person, question, study
+
+from theodolite.domain.application import Application, PromptedModel
+from theodolite.domain.model import ModelEndpoint
+
+SMALL = study(annotators=(judge(), person()))
+
+
+def test_parts_are_found_by_name():
+    assert SMALL.model("large").url == "l"
+    assert SMALL.application("bot") == live()
+    assert SMALL.guideline("polite") == guideline()
+    assert SMALL.annotator("ann") == person()
+
+
+def test_recorded_dialogues_may_name_a_scenario_that_nobody_wrote_down():
+    assert SMALL.scenario("elsewhere").name == "elsewhere"
+
+
+def test_another_model_behind_an_application_is_another_application():
+    prompted = Application(name="bot", connection=PromptedModel(model="m"))
+    first = study(applications=(prompted,), models=(ModelEndpoint(name="m", url="u", model="one"),))
+    second = replace(first, models=(ModelEndpoint(name="m", url="u", model="two"),))
+
+    assert first.application_version("bot") != second.application_version("bot")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"guidelines": (guideline(question(text="Really?")),)},
+        {"models": (ModelEndpoint(name="large", url="elsewhere"),)},
+        {"annotators": (judge(model="user"),)},
+    ],
+)
+def test_guideline_and_model_are_part_of_a_judges_version(change):
+    assert replace(SMALL, **change).annotator_version("grounded") != SMALL.annotator_version("grounded")
+
+
+def test_a_model_is_no_part_of_a_persons_version():
+    changed = replace(SMALL, models=())
+
+    assert changed.annotator_version("ann") == SMALL.annotator_version("ann")
