@@ -7,13 +7,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 from theodolite.bootstrap.workbench import Workbench
+from theodolite.config.hosts import hosts_of
 from theodolite.config.report_assets import report_assets, report_words
-from theodolite.domain.errors import StorageUnavailable
+from theodolite.domain.errors import InputError, StorageUnavailable
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.fault import did_you_mean
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.html import report_html
 from theodolite.reporting.results import results_document, results_text
+from theodolite.reporting.show import failure_text, first_text, show_text
 from theodolite.reporting.summary import Places, summary_text
 from theodolite.reporting.words import read_words
 
@@ -62,12 +65,44 @@ def summary_of(
     return summary_text(evidence, findings, facts_of(bench), words, width=width, unicode=unicode, places=places)
 
 
+def dialogue_screen(evidence: Evidence, label: str, *, width: int) -> str:
+    """Return one dialogue, or the failure in its place, with everything that was said about it.
+
+    Raises:
+        InputError: If the run holds no dialogue of that label.
+    """
+    study = evidence.study
+    failures = [failure for failure in evidence.failures if failure.label == label]
+    dialogue = next((dialogue for dialogue in evidence.dialogues if dialogue.label == label), None)
+    if dialogue is not None:
+        annotations = [annotation for annotation in evidence.annotations if annotation.dialogue == dialogue.key]
+        final = [adjudication for adjudication in evidence.adjudications if adjudication.dialogue == dialogue.key]
+        return show_text(study, dialogue, annotations, final, failures=failures, width=width)
+    if failures:
+        return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
+    planned = [session.label for session in evidence.sessions]
+    state = "is planned but not held yet" if label in planned else f"is not in the plan{did_you_mean(label, planned)}"
+    message = (
+        f"dialogue `{label}` {state}; the {len(planned):,} planned ones run from `{planned[0]}` to `{planned[-1]}`"
+    )
+    raise InputError(message)
+
+
+def first_screen(evidence: Evidence, first: int, *, width: int) -> str:
+    """Return the first sessions of the plan: one in full, the others in a line each."""
+    labels = [session.label for session in evidence.sessions[:first]]
+    dialogues = [dialogue for dialogue in evidence.dialogues if dialogue.label in labels]
+    failures = [failure for failure in evidence.failures if failure.label in labels]
+    return first_text(evidence.study, dialogues, evidence.annotations, failures, width=width)
+
+
 def facts_of(bench: Workbench) -> RunFacts:
     """Return what a report says about its own making."""
     return RunFacts(
         command=f"theodolite run {bench.path}",
         package_version=version("theodolite"),
         generated=bench.clock.now(),
+        hosts=hosts_of(bench.loaded.study),
     )
 
 

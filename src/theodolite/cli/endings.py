@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
+from theodolite.domain.failure import Failure
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import Standing
@@ -39,10 +42,17 @@ def spent_text(spent: Spending, budget: Budget) -> str:
     return f"${spent.cost_microusd / _MICRO:.2f}{limit}, {spent.calls:,} calls{unpriced}"
 
 
-def nothing_text(standing: Standing) -> str:
+def nothing_text(standing: Standing, failures: Sequence[Failure]) -> str:
     """Return what to say when no dialogue, or no annotation, succeeded; empty where one did."""
-    if not standing.dialogues:
-        return "No dialogue succeeded, so there is nothing to measure; the failures above say whose fault it was."
-    if standing.due and not standing.annotated:
-        return "No annotation succeeded, so there is nothing to measure; the failures above say whose fault it was."
-    return ""
+    if standing.dialogues and (standing.annotated or not standing.due):
+        return ""
+    what = "annotation" if standing.dialogues else "dialogue"
+    lines = [f"No {what} succeeded, so there is nothing to measure: not a rate of 0, but no rate."]
+    causes = Counter((failure.party.value, failure.endpoint, failure.kind.value) for failure in failures)
+    for (party, endpoint, kind), n in causes.most_common():
+        example = next(f for f in failures if (f.party.value, f.endpoint, f.kind.value) == (party, endpoint, kind))
+        lines.append(f"  {n:,} x {party} `{endpoint}` {kind}, e.g. {example.label}: {example.message}")
+    lines.append(
+        "  Put it right, then run again with  --retry-failed" if failures else "  Go on with the same command."
+    )
+    return "\n".join(lines)

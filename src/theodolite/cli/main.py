@@ -44,10 +44,10 @@ Exit codes: 0 done, 1 a finding over a gate's threshold, 2 the input is wrong,
 class _Commands(click.Group):
     """Commands by name, imported when they are asked for: `--help` stays quick."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, _ctx: click.Context) -> list[str]:
         return [*FIRST, *FURTHER]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         known = {**FIRST, **FURTHER}
         if cmd_name not in known:
             return None
@@ -55,7 +55,7 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_help(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write("Usage: theodolite COMMAND ...   (COMMAND --help tells more)\n\n")
         formatter.write("Measures what GenAI applications do to people.\n\n")
         for name, (words, _) in FIRST.items():

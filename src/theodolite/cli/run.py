@@ -6,12 +6,13 @@ import asyncio
 
 import click
 
+from theodolite.bootstrap.reports import first_screen
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.endings import nothing_text, stopped_text
 from theodolite.cli.outcome import present_results
 from theodolite.cli.sitting import Sat, progress_for, sit
-from theodolite.domain.errors import RunStopped
+from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
 from theodolite.usecases.running import RunOptions
 
@@ -51,10 +52,10 @@ def run(
     try:
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=_slots(bench, parallel))
         sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json))
-        if first is not None and not sat.standing.stopped and not as_json:
-            return _exit_code(bench, sat, study, complete=True)
-        code = _exit_code(bench, sat, study, complete=sat.standing.is_complete)
-        present_results(bench, out=out, as_json=as_json, exit_code=code, standing=sat.standing)
+        code = _exit_code(sat, partly=first is not None)
+        if as_json or not sat.standing.stopped:
+            _present(bench, sat, out=out, as_json=as_json, code=code, first=first)
+        _say_how_it_ended(bench, sat, study)
         return code
     finally:
         bench.close()
@@ -95,7 +96,9 @@ def _stage(study: str, kinds: frozenset[UnitKind], first: int | None) -> int:
             f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
             f"{standing.annotated:,} of {standing.due:,} annotations"
         )
-        return _exit_code(bench, sat, study, complete=True)
+        _say_how_it_ended(bench, sat, study)
+        wanted = standing.dialogues if UnitKind.SESSION in kinds else standing.annotated
+        return NOT_FINISHED if standing.stopped or not wanted else 0
     finally:
         bench.close()
 
@@ -107,7 +110,17 @@ def _slots(bench: Workbench, asked: int | None) -> int:
     return min(256, max([32, *(2 * endpoint.parallel for endpoint in bench.loaded.study.models)]))
 
 
-def _exit_code(bench: Workbench, sat: Sat, study: str, *, complete: bool) -> int:
+def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, code: int, first: int | None) -> None:
+    if first is not None and not as_json:
+        click.echo(first_screen(bench.evidence(), first, width=width()))
+        click.echo("Right? Change a file and run again (only what changed is asked anew), or go on:")
+        click.echo(f"  theodolite run {bench.path}")
+        return
+    present_results(bench, out=out, as_json=as_json, exit_code=code, standing=sat.standing)
+
+
+def _say_how_it_ended(bench: Workbench, sat: Sat, study: str) -> None:
+    """Tell on standard error why a run is not finished, if it is not."""
     standing = sat.standing
     if standing.stopped:
         text = stopped_text(
@@ -119,8 +132,15 @@ def _exit_code(bench: Workbench, sat: Sat, study: str, *, complete: bool) -> int
             path=study,
         )
         click.echo(text, err=True)
-        return NOT_FINISHED
-    nothing = nothing_text(standing)
+        return
+    nothing = nothing_text(standing, bench.evidence().failures)
     if nothing:
-        raise RunStopped(nothing)
-    return 0 if complete else NOT_FINISHED
+        click.echo(nothing, err=True)
+
+
+def _exit_code(sat: Sat, *, partly: bool) -> int:
+    standing = sat.standing
+    succeeded = standing.dialogues and (standing.annotated or not standing.due)
+    if standing.stopped or not succeeded:
+        return NOT_FINISHED
+    return 0 if partly or standing.is_complete else NOT_FINISHED

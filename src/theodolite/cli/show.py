@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.reports import dialogue_text
+from theodolite.bootstrap.reports import dialogue_screen
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import study_argument
 from theodolite.cli.terminal import width
@@ -24,7 +24,7 @@ def show(study: str, dialogue: str) -> int:
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
-        click.echo(dialogue_text(bench, bench.evidence(), dialogue, width=width()))
+        click.echo(dialogue_screen(bench.evidence(), dialogue, width=width()))
         return 0
     finally:
         bench.close()

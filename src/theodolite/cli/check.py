@@ -1,0 +1,70 @@
+"""`theodolite check`: everything that is wrong with a study, before anything is sent."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.terminal import wants_colour
+from theodolite.config.calls import estimate_calls
+from theodolite.config.check_text import check_lines, closing_line
+from theodolite.config.expanded import expanded
+from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
+from theodolite.config.places import PlacedFault, render_faults
+
+
+@click.command()
+@study_argument
+@click.option("--all", "show_all", is_flag=True, help="Show every fault; 20 at most are shown otherwise.")
+@click.option("--expanded", "show_expanded", is_flag=True, help="Print what the short forms became, defaults included.")
+@json_option
+def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> int:
+    """Find every fault of a study at once; count its calls and their cost.
+
+    Nothing is sent and nothing is paid. Faults end with exit code 2; notes and
+    open items do not.
+
+    \b
+    Examples
+      theodolite check support
+      theodolite check support --expanded
+    """  # noqa: D301 - click's mark for "keep these lines"
+    try:
+        loaded = load_study(study, environ=os.environ)
+    except StudyFaults as faults:
+        if as_json:
+            click.echo(_json(faults.placed, exit_code=2))
+        else:
+            click.echo(render_faults(faults.placed, limit=None if show_all else 20, color=wants_colour()))
+        return 2
+    if as_json:
+        click.echo(_json(loaded.notes, exit_code=0))
+    elif show_expanded:
+        click.echo(expanded(loaded.study), nl=False)
+    else:
+        click.echo(_fine(study, loaded, limit=None if show_all else 20))
+    return 0
+
+
+def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
+    estimate = estimate_calls(loaded)
+    notes = [render_faults(loaded.notes, limit=limit, color=wants_colour())] if loaded.notes else []
+    closing = closing_line(loaded.notes, path, calls=estimate.calls)
+    return "\n".join([*notes, *check_lines(loaded, estimate), closing])
+
+
+def _json(placed: tuple[PlacedFault, ...], *, exit_code: int) -> str:
+    found = [
+        {
+            "file": fault.file,
+            "line": fault.line,
+            "column": fault.column,
+            "severity": fault.severity.value,
+            "message": fault.message,
+        }
+        for fault in placed
+    ]
+    return json.dumps({"exit_code": exit_code, "faults": found}, ensure_ascii=False)
