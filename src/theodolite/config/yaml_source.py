@@ -137,7 +137,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
 
 
 def _parser() -> YAML:
-    parser = YAML(typ="rt", pure=True)
+    parser = YAML(typ="safe", pure=True)  # the round-trip one leaves marks of its own in folded texts
     parser.version = (1, 2)
     return parser
 

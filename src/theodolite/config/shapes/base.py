@@ -28,6 +28,9 @@ def form_of(value: Any) -> str:
 Word: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """Text that YAML might take for a number or a truth value; it stays the text that was written."""
 
+YesNo: TypeAlias = Annotated[bool, WithJsonSchema({"enum": [True, False, "yes", "no"]})]
+"""Yes or no; editors that read YAML 1.2 see `yes` as a word."""
+
 Filled: TypeAlias = Annotated[str, Field(min_length=1)]
 """Text that may not be empty."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from theodolite.config.shapes.base import KIND, Filled, Shape, Word, form_of
+from theodolite.config.shapes.base import KIND, Filled, Shape, Word, YesNo, form_of
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.guideline import Violation
 from theodolite.domain.instrument import Orientation, QuestionLevel
@@ -48,7 +48,7 @@ class ExampleShape(Shape):
     """Question to the right answer, where it asks several."""
     reason: str = ""
     """Why that answer is right."""
-    defect: bool | None = None
+    defect: YesNo | None = None
     """Whether it is a defect; checked against the defect rule."""
 
 

@@ -1,0 +1,217 @@
+"""The long form of a study: what its short forms became, defaults included."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import LiteralScalarString
+
+from theodolite.config.expanded_labels import annotators_of, guidelines_of, judges_of
+from theodolite.config.scenarios import LEVELS
+from theodolite.domain.application import (
+    Application,
+    AriaClass,
+    HttpEndpoint,
+    PromptedModel,
+    PythonCallable,
+    RecordedFile,
+)
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.persona import PersonaGroup
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Study
+
+_LEVEL_NAMES = {level: name for name, level in LEVELS.items()}
+
+
+def expanded(study: Study) -> str:
+    """Return the study as a study file that leaves nothing to a default or to another file's name."""
+    writer = YAML(typ="rt", pure=True)
+    writer.default_flow_style = False
+    writer.allow_unicode = True
+    writer.width = 110
+    writer.indent(mapping=2, sequence=4, offset=2)
+    out = io.StringIO()
+    writer.dump(_blocks(_filled(**_document(study))), out)
+    return out.getvalue()
+
+
+def _document(study: Study) -> dict[str, Any]:
+    return {
+        "study": study.name,
+        "title": study.title,
+        "about": study.about,
+        "series": study.series,
+        "pack": study.pack,
+        "models": {model.name: _model(model) for model in study.models},
+        "applications": _applications(study.applications),
+        "scenarios": {scenario.name: _scenario(scenario) for scenario in study.scenarios},
+        "personas": {group.name: _personas(group) for group in study.personas},
+        "guidelines": guidelines_of(study),
+        "judges": judges_of(study),
+        "annotators": annotators_of(study),
+        "spelling": _spelling(study),
+        "reference": _reference(study),
+        "groups": list(study.groups),
+        "risks": {
+            risk.name: {
+                "taxonomy": risk.taxonomy,
+                "description": risk.description,
+                "identified_by": risk.identified_by.value,
+            }
+            for risk in study.risks
+        },
+        "sampling": _filled(
+            dialogues=study.sampling.dialogues, seed=study.sampling.seed, repeats=study.sampling.repeats
+        ),
+        "budget": _filled(usd=study.budget.usd, tokens=study.budget.tokens, calls=study.budget.calls),
+        **_people(study),
+    }
+
+
+def _filled(**values: Any) -> dict[str, Any]:
+    """Return the values that are there at all."""
+    return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
+
+
+def _blocks(value: Any) -> Any:
+    """Let texts of several lines stand as blocks, as people write them."""
+    if isinstance(value, dict):
+        return {key: _blocks(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_blocks(item) for item in value]
+    return LiteralScalarString(value) if isinstance(value, str) and "\n" in value else value
+
+
+def _model(model: ModelEndpoint) -> dict[str, Any]:
+    price = model.price
+    return _filled(
+        url=model.url,
+        name=model.model,
+        key=model.key,
+        params=dict(model.params),
+        price=_filled(input=price.input_usd, output=price.output_usd, as_of=price.as_of) if price else None,
+        parallel=model.parallel,
+        timeout=model.timeout_s,
+        attempts=model.attempts,
+        script=list(model.script),
+    )
+
+
+def _applications(applications: Iterable[Application]) -> dict[str, Any]:
+    """Return the applications; those that one recorded file was split into become one again."""
+    kept: dict[str, Any] = {}
+    for application in applications:
+        connection = application.connection
+        if isinstance(connection, RecordedFile) and connection.where:
+            name = f"recorded in {connection.file}"
+        else:
+            name = application.name
+        kept.setdefault(name, _connection(application) | _said_of(application))
+    return kept
+
+
+def _said_of(application: Application) -> dict[str, Any]:
+    claims = [_filled(text=item.text, kind=item.kind.value, scripts=list(item.scripts)) for item in application.claims]
+    return _filled(
+        description=application.description,
+        guardrails=application.guardrails.value,
+        claims=claims,
+        mitigations={item.name: item.description for item in application.mitigations},
+    )
+
+
+def _connection(application: Application) -> dict[str, Any]:
+    connection = application.connection
+    if isinstance(connection, RecordedFile):
+        split_by = next(iter(connection.where), "")
+        return _filled(kind="recorded", file=connection.file, **connection.columns, application=split_by)
+    if isinstance(connection, PromptedModel):
+        context = list(connection.context)
+        return _filled(kind="model", model=connection.model, system=connection.system, context=context)
+    if isinstance(connection, HttpEndpoint):
+        return _http(connection)
+    if isinstance(connection, PythonCallable):
+        return {"kind": "python", "call": connection.target, "timeout": connection.timeout_s}
+    return _aria(connection)
+
+
+def _http(connection: HttpEndpoint) -> dict[str, Any]:
+    return _filled(
+        kind="http",
+        url=connection.url,
+        method=connection.method,
+        headers=dict(connection.headers),
+        body=json.loads(connection.body),
+        reply=connection.reply,
+        key=connection.key,
+        timeout=connection.timeout_s,
+    )
+
+
+def _aria(connection: AriaClass) -> dict[str, Any]:
+    return {"kind": "aria", "class": connection.target, "timeout": connection.timeout_s}
+
+
+def _scenario(scenario: Scenario) -> dict[str, Any]:
+    return _filled(
+        task=scenario.task.value,
+        goal=scenario.goal,
+        source=[source.name for source in scenario.packet.sources],
+        turns=scenario.turns,
+        starter=scenario.starter,
+        stop=scenario.stop,
+        permitted=list(scenario.packet.permitted),
+        prohibited=list(scenario.packet.prohibited),
+        use_case=scenario.proxy.use_case,
+        capabilities=scenario.proxy.capabilities,
+        design=scenario.proxy.design,
+        instructions={level.replace(" ", "_"): text for level, text in scenario.instructions.items()},
+        risks=list(scenario.risks),
+        personas=list(scenario.personas),
+        scripts={item.key: _filled(prompts=list(item.prompts), purpose=item.purpose) for item in scenario.scripts},
+    )
+
+
+def _personas(group: PersonaGroup) -> dict[str, Any]:
+    rows = [dict(row.values) for row in group.rows if row.values]
+    return _filled(template=group.template.text, rows=rows, model=group.model)
+
+
+def _spelling(study: Study) -> dict[str, str]:
+    spelling: dict[str, str] = {}
+    named: list[Mapping[str, str]] = [study.reference.spelling] if study.reference else []
+    named += [item.labelling.spelling for item in study.annotators if hasattr(item.labelling, "spelling")]
+    for spelled in named:
+        spelling |= {written: label for written, label in spelled.items() if written != label}
+    return spelling
+
+
+def _reference(study: Study) -> dict[str, str] | None:
+    reference = study.reference
+    return None if reference is None else {"column": reference.column, "guideline": reference.guideline}
+
+
+def _people(study: Study) -> dict[str, Any]:
+    levels = {
+        _LEVEL_NAMES[plan.level]: {
+            "people": plan.people,
+            "sessions": plan.sessions,
+            "minutes": plan.minutes,
+            "repeats": plan.repeats,
+        }
+        for plan in study.levels
+    }
+    process, event = study.annotation, study.event
+    return {
+        "levels": levels,
+        "assign": event.assign.value if event else "",
+        "annotation": process
+        and {"passes": process.passes, "route": process.route, "quality_check": process.quality_check},
+        "event": event and _filled(opens=event.opens, closes=event.closes, zone=event.zone),
+        "contact": event.contact if event else "",
+    }
