@@ -31,6 +31,9 @@ from theodolite.ports.model import Model
 def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Clock) -> OpenAiChat | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
+    A key that is not set is no fault here, since not every run needs every model:
+    the knock says so, and so does every call.
+
     Args:
         endpoint: What the study says about it.
         environ: Environment variables, for the key.
@@ -41,7 +44,7 @@ def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Cl
     """
     if endpoint.is_scripted or not endpoint.url:
         return ScriptedModel(endpoint)
-    return OpenAiChat(endpoint, key=_key(endpoint.key, environ, f"model `{endpoint.name}`"), clock=clock)
+    return OpenAiChat(endpoint, key=environ.get(endpoint.key), clock=clock)
 
 
 def open_application(
@@ -74,7 +77,7 @@ def open_application(
         case PromptedModel():
             return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
         case HttpEndpoint():
-            return HttpApplication(name, connection, key=_key(connection.key, environ, what), clock=clock)
+            return HttpApplication(name, connection, key=environ.get(connection.key), clock=clock)
         case PythonCallable():
             function = load_callable(connection.target, folder=folder, what=what)
             return CallableApplication(name, connection, function, clock=clock)
@@ -93,13 +96,3 @@ def _model(name: str, models: Mapping[str, Model], what: str) -> Model:
         message = f"{what} needs the model `{name}`, which is not open; there are {', '.join(sorted(models)) or 'none'}"
         raise InputError(message)
     return models[name]
-
-
-def _key(variable: str, environ: Mapping[str, str], what: str) -> str | None:
-    """Return the key that a variable holds; the study names variables, never keys."""
-    if not variable:
-        return None
-    if not environ.get(variable, "").strip():
-        message = f"{what} needs a key in the environment variable `{variable}`; it is not set or empty"
-        raise InputError(message)
-    return environ[variable]

@@ -123,15 +123,20 @@ class HttpApplication:
     def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
         trouble = outcome.trouble
         words = str(trouble.error(endpoint=self._name, tries=outcome.tries, elapsed_s=outcome.elapsed_s))
+        if trouble.status in {401, 403} or not outcome.tries:
+            variable = self._wire.secret.variable
+            hint = (
+                f"put the right token into the environment variable {variable}"
+                if variable
+                else "write `key: NAME` at the application, NAME being the environment variable that holds the token"
+            )
+            return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
             return self._knocked(words, alive=False, hint=f"curl -X OPTIONS {self._shown()}", attempts=outcome.tries)
-        if trouble.status in {401, 403}:
-            hint = "give the name of the environment variable that holds the right token as `key:`"
-            return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         return self._knocked(f"there, answers {trouble.status} to OPTIONS", attempts=outcome.tries)
 
     def _knocked(self, answer: str, *, alive: bool = True, hint: str = "", attempts: int = 1) -> Knock:
-        spent = Spending(calls=1, attempts=attempts)
+        spent = Spending(calls=min(1, attempts), attempts=attempts)
         return Knock(name=self._name, host=host_of(self._template), alive=alive, answer=answer, hint=hint, spent=spent)
 
     def _shown(self) -> str:

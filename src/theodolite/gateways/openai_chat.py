@@ -122,7 +122,7 @@ class OpenAiChat:
             return self._knocked(f"there, but busy: {words}", attempts=tries)
         if trouble.kind is not Rejected:
             return self._knocked(words, alive=False, hint=self._curl(), attempts=tries)
-        if trouble.status in {401, 403}:
+        if trouble.status in {401, 403} or not tries:
             return self._knocked(words, alive=False, hint=self._key_hint(), attempts=tries)
         return self._knocked(
             f"{words}{await self._offered(trouble.status)}", alive=False, hint=self._curl(), attempts=tries
@@ -144,7 +144,7 @@ class OpenAiChat:
     ) -> Knock:
         priced = reply is not None and reply.cost_microusd is not None
         spent = Spending(
-            calls=1,
+            calls=min(1, attempts),
             attempts=attempts,
             tokens_in=reply.tokens_in if reply else 0,
             tokens_out=reply.tokens_out if reply else 0,

@@ -39,6 +39,11 @@ class Secret:
     def __bool__(self) -> bool:
         return bool(self._text)
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the study names a variable for the key and the variable holds none."""
+        return bool(self.variable) and not self._text
+
     def headers(self) -> dict[str, str]:
         """Return the header that carries the key, or nothing where there is no key."""
         return {"Authorization": f"Bearer {self._text}"} if self._text else {}

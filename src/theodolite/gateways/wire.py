@@ -110,6 +110,9 @@ class Wire:
 
     async def insist(self, outgoing: Outgoing, patience: Patience) -> Answer | GivenUp:
         """Try as often as patience allows; no slot is held while waiting."""
+        if self.secret.is_missing:
+            words = f"the environment variable `{self.secret.variable}` is not set"
+            return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         begun = self.clock.monotonic_s()
         tries = 0
         while True:

@@ -16,7 +16,8 @@ from theodolite.domain.application import (
     PythonCallable,
     RecordedFile,
 )
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, Rejected
+from theodolite.domain.flow import SayToApplication
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.callable_application import CallableApplication
 from theodolite.gateways.factory import open_application, open_model
@@ -61,16 +62,29 @@ def test_an_application_is_opened_by_its_connection(connection: Connection, kind
 
 
 @pytest.mark.parametrize("environ", [{}, {"APP_KEY": ""}, {"APP_KEY": " \n"}])
-def test_a_key_that_is_not_set_names_its_variable(environ: dict[str, str]) -> None:
-    with pytest.raises(InputError, match="model `m` needs a key in the environment variable `APP_KEY`"):
-        open_model(LIVE, environ=environ, clock=HastyClock())
+async def test_a_key_that_is_not_set_is_missed_at_the_first_knock(environ: dict[str, str]) -> None:
+    model = open_model(LIVE, environ=environ, clock=HastyClock())
+    knock = await model.knock()
+
+    assert (knock.alive, knock.answer) == (False, "the environment variable `APP_KEY` is not set")
+    assert knock.hint == "put the right key into the environment variable APP_KEY"
+    assert (knock.spent.calls, knock.spent.attempts) == (0, 0)
+
+
+async def test_an_application_without_its_token_is_not_called(tmp_path: Path) -> None:
+    application = opened(HttpEndpoint(url="http://127.0.0.1:1/ask", key="APP_KEY"), tmp_path)
+    said = SayToApplication(application="app", prompt="hi", turn=1)
+
+    with pytest.raises(Rejected, match="`APP_KEY` is not set") as caught:
+        await application.reply(said, session="s")
+    assert caught.value.tries == 0
+    assert not (await application.knock()).alive
 
 
 @pytest.mark.parametrize(
     ("connection", "words"),
     [
         (PromptedModel(model="n"), "needs the model `n`, which is not open; there are m"),
-        (HttpEndpoint(url="http://h/x", key="APP_KEY"), "needs a key in the environment variable `APP_KEY`"),
         (HttpEndpoint(url="nowhere"), "needs an address"),
         (HttpEndpoint(url="http://{{ prompt }}/x"), "address"),
         (HttpEndpoint(url="http://h{{ prompt }}/x"), "host and port must be fixed"),
