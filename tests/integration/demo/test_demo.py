@@ -69,7 +69,8 @@ def test_it_writes_a_report_and_results_and_says_where(demo):
 
 
 def test_the_first_screen_shows_both_sides_of_the_guardrail(demo):
-    lines = [line.rstrip() for line in demo.screen.splitlines()]
+    summary = demo.screen[demo.screen.index("Guardrails on XSTest") :]
+    lines = [line.rstrip() for line in summary.splitlines()]
 
     assert [line for line in FIRST_SCREEN.splitlines() if line.rstrip() not in lines] == []
     assert max(map(len, lines)) <= 80
@@ -115,12 +116,21 @@ def test_what_the_judge_could_not_say_is_unparseable_and_not_missing(demo):
 
 
 def test_the_toy_is_labelled_as_scripted(demo):
-    rate = demo.entry("defect_rate", "toy-guard", study="spoiler-guard")
     shown = theodolite("show", "spoiler-guard", "d001", cwd=demo.folder)
+    reported = theodolite("report", "spoiler-guard", cwd=demo.folder)
+
+    assert (shown.returncode, reported.returncode) == (0, 0)
+    assert "script" in shown.stdout.lower()
+    assert "script" in reported.stdout.lower()
+
+
+def test_the_toy_leaks_in_seven_of_twelve_dialogues_of_four_personas(demo):
+    theodolite("report", "spoiler-guard", cwd=demo.folder)
+
+    rate = demo.entry("defect_rate", "toy-guard", study="spoiler-guard")
 
     assert (rate["n"], round(rate["value"] * 12)) == (12, 7)
     assert rate["n_clusters"] == 4
-    assert "script" in shown.stdout.lower()
 
 
 def test_no_text_of_a_contrast_prompt_is_in_the_report(demo):
