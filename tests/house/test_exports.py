@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from tests.house.tree import PACKAGE, modules
 
-
 NOT_DOORS = ("store",)
 """Packages that Django loads in its own order; nobody imports from them but `bootstrap`."""
 

@@ -55,7 +55,7 @@ def test_files_reach_the_wheel_byte_for_byte(wheel):
         "theodolite/resources/demo/xstest-replay/answers.csv.gz",
         "theodolite/resources/demo/xstest-replay/SOURCE.txt",
         "theodolite/resources/demo/spoiler-guard/personas/viewer.md",
-        "theodolite/store/migrations/0001_initial.py",
+        "theodolite/store/migrations/0001_tables.py",
     ],
 )
 def test_what_the_program_needs_at_run_time_is_there(wheel, part):
