@@ -23,7 +23,6 @@ MAX_RENDERED = 200_000
 """Characters that a filled template may have."""
 
 FILTERS = (
-    "abs",
     "capitalize",
     "count",
     "d",

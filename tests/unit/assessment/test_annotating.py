@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import (
+    annotation_task,
+    categories,
+    dialogue,
+    guideline,
+    judge,
+    person,
+    question,
+    reply,
+    turn,
+    verdict,
+    word_rule,
+)
+from tests.fakes.lines import held_by_hand
+
+from theodolite.assessment.annotating import adjudication, annotate, task_version
+from theodolite.domain.annotation import AdjudicationOrigin, Outcome
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import CONTENT_FILTER
+from theodolite.domain.study import Reference
+
+POLITE = guideline(question(scale=categories("yes", "no", "partly")))
+SAID = dialogue(turn(1, "a", "Of course."), turn(2, "b", "I'm SORRY, no."))
+WITHHELD = dialogue(turn(1, "", "", withheld="harmful"))
+
+
+def annotated(annotator, about=SAID, said=None, **columns):
+    task = annotation_task(annotator, about, POLITE, **columns)
+    return held_by_hand(annotate(task), lambda _: said)
+
+
+def answer_of(held):
+    (answer,) = held.result.answers
+    return answer
+
+
+def test_a_judge_is_asked_once_and_its_verdict_read():
+    held = annotated(judge(), said=verdict(label="partly"))
+
+    (asked,) = held.requests
+    assert (asked.model, asked.party) == ("large", Party.JUDGE)
+    assert answer_of(held).value == "partly"
+
+
+def test_an_annotation_says_whose_it_is_and_what_about():
+    given = annotated(judge(), said=verdict(label="no")).result
+
+    assert (given.unit, given.dialogue, given.annotator, given.guideline) == ("unit-2", "unit-1", "grounded", "polite")
+    assert given.annotator_version == "v"
+    assert given.instrument_version
+
+
+def test_an_unreadable_judge_is_the_judges_failure_and_no_label():
+    held = annotated(judge(), said="I would say partly.")
+
+    assert (answer_of(held).outcome, answer_of(held).raw) == (Outcome.UNPARSEABLE, "I would say partly.")
+
+
+def test_a_filtered_judge_has_refused():
+    held = annotated(judge(), said=reply(verdict(label="yes"), finish=CONTENT_FILTER))
+
+    assert (answer_of(held).outcome, answer_of(held).value) == (Outcome.REFUSED, None)
+
+
+def test_a_scripted_judge_is_labelled_as_such():
+    assert annotated(judge(), said=reply(verdict(label="yes"), scripted=True)).result.scripted
+    assert not annotated(judge(), said=verdict(label="yes")).result.scripted
+
+
+@pytest.mark.parametrize("annotator", [judge(), word_rule()])
+def test_a_withheld_dialogue_is_not_judged_and_nothing_is_asked(annotator):
+    held = annotated(annotator, WITHHELD)
+
+    assert held.requests == ()
+    assert (answer_of(held).outcome, answer_of(held).value) == (Outcome.MISSING, None)
+    assert "withheld" in answer_of(held).reasoning
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "reason"),
+    [
+        (["sorry"], "yes", "turn 2 says `SORRY`"),
+        (["^of"], "yes", "turn 1 says `Of`"),
+        (["never", r"\bno\b"], "yes", "turn 2 says `no`"),
+        (["never"], "no", "none of the rule's words"),
+        (["^a$"], "no", "none of the rule's words"),
+    ],
+)
+def test_a_rule_looks_for_words_in_the_responses_alone(words, value, reason):
+    held = annotated(word_rule("words", *words))
+
+    assert held.requests == ()
+    assert answer_of(held).value == value
+    assert reason in answer_of(held).reasoning
+
+
+@pytest.mark.parametrize(
+    ("written", "outcome", "value", "raw"),
+    [
+        ("yes", Outcome.ANSWERED, "yes", ""),
+        (" yes ", Outcome.ANSWERED, "yes", ""),
+        ("2_full", Outcome.ANSWERED, "no", ""),
+        ("Yes", Outcome.UNPARSEABLE, None, "Yes"),
+        ("I'm sorry, but", Outcome.UNPARSEABLE, None, "I'm sorry, but"),
+        ("", Outcome.MISSING, None, ""),
+        ("   ", Outcome.MISSING, None, ""),
+    ],
+)
+def test_a_recorded_label_is_read_as_it_is_spelt(written, outcome, value, raw):
+    answer = answer_of(annotated(person(**{"2_full": "no"}), ann=written))
+
+    assert (answer.outcome, answer.value, answer.raw) == (outcome, value, raw)
+
+
+def test_a_row_without_the_column_has_no_label():
+    assert answer_of(annotated(person(), other="yes")).outcome is Outcome.MISSING
+
+
+def test_recorded_labels_of_withheld_dialogues_count():
+    assert answer_of(annotated(person(), WITHHELD, ann="yes")).value == "yes"
+
+
+@pytest.mark.parametrize(
+    ("written", "outcome", "value"),
+    [("1", Outcome.ANSWERED, "yes"), ("", Outcome.MISSING, None), ("?", Outcome.UNPARSEABLE, None)],
+)
+def test_a_recorded_final_label_is_an_adjudication(written, outcome, value):
+    reference = Reference(column="final", guideline="polite", spelling={"1": "yes"})
+
+    final = adjudication(reference, POLITE, SAID, {"final": written})
+
+    assert (final.outcome, final.value, final.dialogue) == (outcome, value, "unit-1")
+    assert final.origin is AdjudicationOrigin.RECORDED
+
+
+def test_the_rules_of_annotating_have_a_version():
+    assert len(task_version()) == 64

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from tests.fakes.builders import group, guideline, live, recorded, recording, rule, scripts, sessions_of, study
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.errors import PlanError, TemplateError
+from theodolite.domain.event import LevelPlan
+from theodolite.domain.persona import Script
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Sampling
+from theodolite.testing.planning import draw_plan, planned_sessions
+
+OLD = study(applications=(recorded(),), scenarios=(), personas=(), models=())
+
+
+def test_one_application_gives_plain_numbers():
+    assert [session.label for session in sessions_of(study())] == ["d001", "d002"]
+
+
+def test_several_applications_share_numbers_and_pair_keys():
+    blue, green, *rest = sessions_of(study(applications=(live("blue"), live("green"))))
+
+    assert (blue.label, green.label) == ("blue/d001", "green/d001")
+    assert blue.pair_key == green.pair_key
+    assert [session.label for session in rest] == ["blue/d002", "green/d002"]
+
+
+def test_every_tester_meets_every_scenario():
+    scenes = (Scenario(name="a", scripts=scripts("s")), Scenario(name="b", personas=("other",)))
+    people = (group("Ana", "Ben"), group("Chi", name="other", text="Be {{ name }}."))
+
+    met = Counter(session.scenario for session in sessions_of(study(scenarios=scenes, personas=people)))
+
+    assert met == {"a": 4, "b": 1}
+
+
+def test_personas_are_simulated_users_and_scripts_are_scripts():
+    scene = Scenario(name="a", scripts=scripts("s"))
+
+    ana, script = sessions_of(study(scenarios=(scene,), personas=(group("Ana"),)))
+
+    assert (ana.held_by, ana.cluster) == (HeldBy.SIMULATED_USER, "people-1")
+    assert (script.held_by, script.cluster) == (HeldBy.SCRIPT, "s")
+    assert ana.level is Level.MODEL_TESTING
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3, 4, 5, 7, 12, 13])
+def test_dialogues_are_spread_as_evenly_as_they_can_be(wanted):
+    people = (group("Ana", "Ben", "Chi", "Dov"),)
+
+    sessions = sessions_of(study(personas=people, sampling=Sampling(dialogues=wanted)))
+
+    held = Counter(session.cluster for session in sessions)
+    assert len(sessions) == wanted
+    assert max(held.values()) - min(held.get(f"people-{n}", 0) for n in range(1, 5)) <= 1
+    assert len({session.pair_key for session in sessions}) == wanted
+
+
+def test_first_repeats_of_all_come_before_second_ones():
+    sessions = sessions_of(study(sampling=Sampling(repeats=3)))
+
+    assert [session.repeat for session in sessions] == [1, 1, 2, 2, 3, 3]
+
+
+def test_the_level_of_model_testing_may_say_how_often():
+    levels = (LevelPlan(level=Level.MODEL_TESTING, repeats=2),)
+
+    assert len(sessions_of(study(levels=levels))) == 4
+
+
+def test_another_seed_draws_other_dialogues_from_the_same_ones():
+    people = (group(*"abcdefghij"),)
+    drawn = [
+        frozenset(s.pair_key for s in sessions_of(study(personas=people, sampling=Sampling(seed=seed, dialogues=4))))
+        for seed in range(5)
+    ]
+
+    assert len(set(drawn)) > 1
+    assert len(frozenset.union(*drawn)) <= 10
+
+
+def test_recorded_dialogues_follow_in_the_order_of_their_file():
+    rows = (recording("b"), recording("a"), recording("b", repeat=2))
+
+    sessions = sessions_of(OLD, *rows)
+
+    assert [session.label for session in sessions] == ["old/b", "old/a", "old/b#2"]
+    assert {session.held_by for session in sessions} == {HeldBy.RECORDED}
+    assert {session.scenario for session in sessions} == {"recorded"}
+
+
+def test_recorded_applications_pair_by_prompt():
+    both = study(applications=(recorded("one"), recorded("two")), scenarios=(), personas=())
+
+    first, second = sessions_of(both, recording("a", "one"), recording("a", "two"))
+
+    assert first.pair_key == second.pair_key
+
+
+def test_recorded_rows_take_the_one_scenario_that_is_written_down():
+    (session,) = sessions_of(replace(OLD, scenarios=(Scenario(name="shop"),)), recording("a"))
+
+    assert session.scenario == "shop"
+
+
+def test_live_and_recorded_applications_stand_in_one_plan():
+    both = study(applications=(live(), recorded()))
+
+    assert [session.label for session in sessions_of(both, recording("a"))] == ["d001", "d002", "old/a"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        (recording("a#2"), recording("a"), recording("a", repeat=2)),
+        (recording("b/c", "a"), recording("c", "a/b")),
+    ],
+)
+def test_two_dialogues_of_one_label_are_refused(rows):
+    with pytest.raises(PlanError, match="two dialogues would be called"):
+        sessions_of(OLD, *rows)
+
+
+def test_groups_are_what_is_split_by_or_asked_for_by_a_rule():
+    asked = guideline(rules=[rule(among={"kind": "safe"})])
+    grouped = replace(OLD, guidelines=(asked,), groups=("type",))
+
+    (session,) = sessions_of(grouped, recording("a", kind="safe", type="x", label="no"))
+
+    assert session.groups == {"kind": "safe", "type": "x"}
+
+
+def test_live_dialogues_are_grouped_by_scenario_and_row():
+    ana, _ = sessions_of(study(groups=("scenario", "name", "nothing")))
+
+    assert ana.groups == {"scenario": "shop", "name": "Ana"}
+
+
+def test_a_plan_is_a_hash_away_from_its_study():
+    plan, sessions = draw_plan(study())
+
+    assert (plan.n_sessions, plan.seed) == (len(sessions), 1)
+    assert draw_plan(study(title="Other"))[0].study_version != plan.study_version
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"personas": ()}, "nobody speaks to `bot`"),
+        ({"scenarios": ()}, "nobody speaks to `bot`"),
+        ({"applications": (recorded(),)}, "plans no dialogue"),
+        ({"sampling": Sampling(dialogues=0)}, "plans no dialogue"),
+        ({"personas": (group("Ana", "Ana"),)}, "`d002` is the same dialogue as `d001`"),
+        ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would count twice"),
+    ],
+)
+def test_a_study_that_cannot_be_drawn_says_why(parts, words):
+    with pytest.raises(PlanError, match=words):
+        draw_plan(study(**parts))
+
+
+def test_a_persona_that_cannot_be_filled_is_no_plan():
+    with pytest.raises(TemplateError, match="persona 1 of `people`"):
+        draw_plan(study(personas=(group("Ana", text="{{ nme }}"),)))
+
+
+def test_sessions_are_planned_lazily():
+    endless = study(personas=(group("Ana"),), sampling=Sampling(repeats=1_000_000))
+
+    assert next(planned_sessions(endless)).label == "d001"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"goal": "Sell"},
+        {"turns": 3},
+        {"stop": "bye"},
+        {"starter": "Hi"},
+        {"name": "other"},
+    ],
+)
+def test_what_the_testers_side_sees_is_part_of_the_pair_key(change):
+    scene = Scenario(name="shop", goal="Buy", turns=2)
+    before, *_ = sessions_of(study(scenarios=(scene,)))
+
+    after, *_ = sessions_of(study(scenarios=(replace(scene, **change),)))
+
+    assert before.pair_key != after.pair_key
+
+
+@pytest.mark.parametrize(
+    "change", [{"annotators": ()}, {"applications": (live("other"),)}, {"title": "T"}, {"sampling": Sampling(seed=9)}]
+)
+def test_what_the_testers_side_does_not_see_is_no_part_of_the_pair_key(change):
+    before = [session.pair_key for session in sessions_of(study())]
+
+    assert [session.pair_key for session in sessions_of(study(**change))] == before
+
+
+def test_a_script_with_another_purpose_is_another_tester():
+    plain, guarding = Script(key="s", prompts=("a",)), Script(key="s", prompts=("a",), purpose="guardrail")
+    scene = Scenario(name="a", scripts=(plain, guarding))
+
+    first, second = sessions_of(study(scenarios=(scene,), personas=()))
+
+    assert first.pair_key != second.pair_key

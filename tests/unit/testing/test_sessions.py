@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import group, reply, scripts, session_task, study
+from tests.fakes.lines import held_by_hand, usual_answer
+
+from theodolite.domain.dialogue import Ending, HeldBy
+from theodolite.domain.errors import ContentRefused, EmptyReply
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
+from theodolite.domain.persona import Script
+from theodolite.domain.scenario import Scenario, SourceText
+from theodolite.domain.scenario import TestPacket as Packet
+from theodolite.testing.sessions import hold_session, task_version
+
+
+def played(*said, turns=3, **scenario):
+    """Hold a session in which the simulated user says some texts, one after the other."""
+    words = iter(said)
+    scene = Scenario(name="shop", goal="Buy", turns=turns, **scenario)
+    task = session_task(study(scenarios=(scene,)))
+
+    def answer(request):
+        return next(words) if isinstance(request, AskModel) else f"on {request.prompt}"
+
+    return held_by_hand(hold_session(task), answer)
+
+
+def followed(script, answer=usual_answer, **scenario):
+    scene = Scenario(name="shop", scripts=(script,), **scenario)
+    return held_by_hand(hold_session(session_task(study(scenarios=(scene,), personas=()))), answer)
+
+
+def test_a_simulated_user_and_an_application_take_turns():
+    held = played("a", "b", "c")
+
+    assert [type(request) for request in held.requests] == [AskModel, SayToApplication] * 3
+    assert [(turn.number, turn.prompt, turn.response) for turn in held.result.turns] == [
+        (1, "a", "on a"),
+        (2, "b", "on b"),
+        (3, "c", "on c"),
+    ]
+    assert held.result.ending is Ending.TURN_LIMIT
+    assert held.result.held_by is HeldBy.SIMULATED_USER
+
+
+def test_the_simulated_user_sees_the_dialogue_from_its_own_side():
+    asked = played("a", "b", turns=2).requests[2]
+
+    assert [message.speaker for message in asked.messages[1:]] == [Speaker.USER, Speaker.ASSISTANT, Speaker.USER]
+    assert [message.text for message in asked.messages[2:]] == ["a", "on a"]
+    assert "You are Ana." in asked.messages[0].text
+    assert "Buy" in asked.messages[0].text
+    assert asked.party is Party.SIMULATED_USER
+
+
+def test_the_application_is_told_what_was_said_before():
+    said = played("a", "b", turns=2, packet=Packet(sources=(SourceText(name="s", text="Facts."),))).requests[3]
+
+    assert [(exchange.prompt, exchange.response) for exchange in said.history] == [("a", "on a")]
+    assert (said.turn, said.context, said.item) == (2, "Facts.", "people-1")
+
+
+@pytest.mark.parametrize(
+    ("said", "prompts"),
+    [
+        (["a", "[END]"], ["a"]),
+        (["a", "Thanks! [END]"], ["a", "Thanks!"]),
+        (["a", "b [END] c"], ["a", "b"]),
+        (["a", " [END] "], ["a"]),
+    ],
+)
+def test_the_stop_word_ends_the_dialogue_and_is_not_said(said, prompts):
+    held = played(*said, turns=9)
+
+    assert [turn.prompt for turn in held.result.turns] == prompts
+    assert held.result.ending is Ending.STOP_RULE
+
+
+def test_a_scenario_may_have_its_own_stop_word():
+    held = played("a", "over and out", stop="over and out", turns=9)
+
+    assert len(held.result.turns) == 1
+    assert "over and out" in held.requests[0].messages[0].text
+
+
+def test_a_user_who_leaves_before_the_first_word_is_no_dialogue():
+    with pytest.raises(EmptyReply, match="`Ana` ended the dialogue before it began"):
+        played("[END]")
+
+
+def test_a_filter_on_the_simulated_user_is_not_the_applications_refusal():
+    with pytest.raises(ContentRefused, match="withheld what the simulated user"):
+        played(reply("", finish=CONTENT_FILTER))
+
+
+def test_a_reply_that_the_applications_filter_withheld_is_a_turn():
+    withheld = reply(FILTERED_TEXT, finish=CONTENT_FILTER)
+    held = followed(Script(key="s", prompts=("a",)), lambda _: withheld)
+
+    assert held.result.turns[0].response == FILTERED_TEXT
+    assert held.result.turns[0].withheld == ""
+
+
+def test_a_fixed_starter_is_said_without_asking_the_model():
+    held = played("b", starter="Good day", turns=2)
+
+    assert [turn.prompt for turn in held.result.turns] == ["Good day", "b"]
+    assert isinstance(held.requests[0], SayToApplication)
+
+
+def test_turns_say_where_their_texts_stand_in_the_journal():
+    held = played("b", "c [END]", starter="Good day", turns=9)
+
+    places = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
+    assert places == [(None, 0), (1, 2), (None, 4)]
+    for turn in held.result.turns:
+        assert held.journal[turn.response_at].reply.text == turn.response
+    assert held.journal[1].reply.text == "b"
+
+
+def test_a_script_is_followed_to_its_end():
+    held = followed(scripts("s", turns=2)[0])
+
+    assert [turn.prompt for turn in held.result.turns] == ["s 1", "s 2"]
+    assert held.result.ending is Ending.SCRIPT_END
+    assert held.result.held_by is HeldBy.SCRIPT
+    assert held.result.persona is None
+
+
+def test_withheld_prompts_make_a_withheld_dialogue():
+    held = followed(Script(key="s", prompts=("",), withheld="harmful"), lambda _: reply("", withheld="harmful"))
+
+    assert held.result.withheld == "harmful"
+
+
+def test_a_scripted_reply_is_labelled_as_such():
+    held = followed(scripts("s", turns=2)[0], lambda _: reply("a", scripted=True))
+
+    assert held.result.scripted == ("bot",)
+
+
+def test_braces_in_a_persona_are_words():
+    people = group("Ana", text="{% raw %}{persona} {{x}} {0}{% endraw %}")
+
+    held = held_by_hand(hold_session(session_task(study(personas=(people,)))))
+
+    assert "{persona} {{x}} {0}" in held.requests[0].messages[0].text
+
+
+def test_the_rules_of_holding_sessions_have_a_version():
+    assert task_version() == "c62eb6fd72241b747f0f3a20cfc0019628d96fa14b9874aedb40f51d3e57c219", (
+        "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
+    )
