@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+from tests.fakes.builders import reply
+
+from theodolite.domain.errors import Rejected, RunStopped, TimedOut
+from theodolite.domain.run import Spending
+from theodolite.domain.study import Budget
+from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spending_of
+
+PRICED = reply(tokens_in=100, tokens_out=20, cost_microusd=400_000, attempts=2)
+LAST = REFUSALS_IN_A_ROW
+
+
+def braked(brakes):
+    with pytest.raises(RunStopped) as stopped:
+        brakes.check()
+    return str(stopped.value)
+
+
+def refuse(brakes, times, endpoint="large", start=0):
+    for number in range(start, start + times):
+        brakes.refused(endpoint, Rejected("401 invalid key"), f"u{number}")
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        (Budget(usd=1), r"\$1.00 is spent"),
+        (Budget(tokens=360), "360 tokens is spent"),
+        (Budget(calls=3), "3 calls is spent"),
+    ],
+)
+def test_a_spent_budget_lets_no_further_call_be_made(budget, words):
+    brakes = Brakes(budget=budget)
+    for _ in range(2):
+        brakes.answered("large", PRICED)
+        brakes.check()
+
+    brakes.answered("large", PRICED)
+
+    with pytest.raises(RunStopped, match=words):
+        brakes.check()
+
+
+def test_a_budget_that_an_earlier_sitting_spent_allows_not_one_call_more():
+    brakes = Brakes(budget=Budget(calls=3))
+    brakes.spent = Spending(calls=3)
+
+    assert "3 calls" in braked(brakes)
+
+
+def test_without_a_budget_nothing_stops():
+    brakes = Brakes(budget=Budget())
+    brakes.spent = Spending(calls=10**9, cost_microusd=10**15, tokens_in=10**12)
+
+    brakes.check()
+
+
+def test_twenty_refusals_in_a_row_stop_a_run_and_name_the_endpoint():
+    brakes = Brakes(budget=Budget())
+    refuse(brakes, LAST - 1)
+    brakes.check()
+
+    refuse(brakes, 1)
+
+    assert braked(brakes) == "20 calls in a row to `large` brought no reply; the last: 401 invalid key"
+
+
+def test_a_reply_in_between_begins_the_row_anew():
+    brakes = Brakes(budget=Budget())
+    refuse(brakes, LAST - 1)
+    brakes.answered("large", PRICED)
+    refuse(brakes, LAST - 1)
+
+    brakes.check()
+    assert brakes.unjust_failures() == frozenset()
+
+
+def test_rows_of_two_endpoints_are_counted_apart():
+    brakes = Brakes(budget=Budget())
+    refuse(brakes, LAST - 1, "large")
+    refuse(brakes, LAST - 1, "bot")
+    brakes.answered("bot", PRICED)
+
+    brakes.check()
+    refuse(brakes, 1, "large")
+    assert "`large`" in braked(brakes)
+
+
+def test_units_of_the_row_that_stopped_a_run_are_not_at_fault():
+    brakes = Brakes(budget=Budget())
+    refuse(brakes, LAST + 2)
+
+    assert brakes.unjust_failures() == {f"u{number}" for number in range(LAST + 2)}
+
+
+def test_a_late_reply_does_not_make_them_guilty():
+    brakes = Brakes(budget=Budget())
+    refuse(brakes, LAST)
+    brakes.answered("large", PRICED)
+
+    assert len(brakes.unjust_failures()) == LAST
+    assert braked(brakes)
+
+
+def test_the_first_reason_stands():
+    brakes = Brakes(budget=Budget())
+    brakes.stop("first")
+    brakes.stop("second")
+
+    assert braked(brakes) == "first"
+
+
+def test_attempts_of_refused_calls_are_counted():
+    brakes = Brakes(budget=Budget())
+    brakes.refused("large", TimedOut("late", tries=5), "u")
+    brakes.answered("large", PRICED)
+
+    assert (brakes.spent.calls, brakes.spent.attempts) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("said", "spent"),
+    [
+        (PRICED, Spending(calls=1, attempts=2, tokens_in=100, tokens_out=20, cost_microusd=400_000)),
+        (reply(), Spending(calls=1, attempts=1)),
+        (reply(tokens_in=3), Spending(calls=1, attempts=1, tokens_in=3, unpriced_calls=1)),
+        (reply(tokens_in=3, cost_microusd=0), Spending(calls=1, attempts=1, tokens_in=3)),
+    ],
+)
+def test_a_reply_costs_what_it_says(said, spent):
+    assert spending_of(said) == spent
