@@ -50,7 +50,7 @@ class TestAddingAPersona:
 
     @given(NAMES, SEEDS, st.integers(1, 40))
     def test_draws(self, names, seed, dialogues):
-        """Where fewer dialogues are held than there are testers, a newcomer takes one place in each scenario at most."""
+        """With fewer dialogues than testers, a newcomer takes one of them in each scenario at most."""
         testers = len(drawn(names))
         few = min(dialogues, testers)
         before = {session.pair_key for session in drawn(names, seed=seed, dialogues=few)}
