@@ -42,8 +42,7 @@ def _not_started(bench: Workbench, knocks: list[Knock], dead: list[Knock]) -> st
         where = f", {place}" if place and not knock.alive else ""
         lines.append(f"  {knock.name:<{name_width}}{knock.host:<{host_width}}{knock.answer}{where}")
     for knock in dead:
-        what = bench.users_of(knock.name)
-        lines.append(f"Not started: {what} cannot be reached.{' Start it, or try' if knock.hint else ''}")
+        lines.append(f"Not started: {bench.users_of(knock.name)} cannot be used.{' Try' if knock.hint else ''}")
         lines += [f"  {knock.hint}"] if knock.hint else []
     spent = sum((knock.spent for knock in knocks), start=Spending())
     calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"

@@ -40,9 +40,7 @@ class RecordedApplication:
         if not turn.response.strip() and not turn.withheld:
             message = f"the recorded response to `{request.item}`, turn {request.turn}, is empty"
         text, n_repaired = repaired(turn.response)
-        return Reply(
-            text=text, withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True, repaired=n_repaired
-        )
+        return Reply(text=text, withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True, repaired=n_repaired)
 
     async def knock(self) -> Knock:
         """Say how much is recorded."""

@@ -1,0 +1,29 @@
+"""`theodolite schemas`: the JSON Schemas of study files, for editors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from theodolite.config.schemas import write_schemas
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False))
+def schemas(folder: str) -> int:
+    """Write the JSON Schemas of study files to a folder.
+
+    An editor with a YAML language server completes and checks a study that
+    begins with a line like
+
+    \b
+      # yaml-language-server: $schema=schemas/study.schema.json
+
+    \b
+    Example
+      theodolite schemas schemas
+    """  # noqa: D301 - click's mark for "keep these lines"
+    for path in write_schemas(Path(folder)):
+        click.echo(str(path))
+    return 0
