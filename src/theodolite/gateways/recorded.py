@@ -39,6 +39,7 @@ class RecordedApplication:
         turn = turns[request.turn - 1]
         if not turn.response.strip() and not turn.withheld:
             message = f"the recorded response to `{request.item}`, turn {request.turn}, is empty"
+            raise EmptyReply(message, endpoint=self._name, tries=0)
         text, n_repaired = repaired(turn.response)
         return Reply(text=text, withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True, repaired=n_repaired)
 
