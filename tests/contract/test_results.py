@@ -73,7 +73,7 @@ def test_a_unit_without_replies_has_none(store: Store, unit: Unit) -> None:
 async def test_a_dialogue_comes_back_as_it_was(store: Store, run: Run, unit: Unit) -> None:
     await store.keep_dialogue(unit, a_dialogue(unit), journalled=False)
 
-    assert list(store.dialogues(run)) == [store.dialogue(unit.key)] == [a_dialogue(unit)]
+    assert list(store.dialogues(run)) == [store.dialogues_of([unit.key])[unit.key]] == [a_dialogue(unit)]
     assert store.count_units(run, UnitKind.SESSION)["done"] == 1
 
 
@@ -113,7 +113,7 @@ async def test_a_dialogue_of_another_key_is_refused(store: Store, run: Run, unit
 
 def test_a_unit_that_brought_no_dialogue_has_none(store: Store, unit: Unit) -> None:
     with pytest.raises(NotFound):
-        store.dialogue(unit.key)
+        store.dialogues_of([unit.key])
 
 
 @pytest.fixture

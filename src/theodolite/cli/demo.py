@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.demo import DEMO_STUDIES, DemoStudy, lay_out_demo
+from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.outcome import present_results
 from theodolite.cli.progress import PlainProgress
@@ -41,8 +42,7 @@ def demo(out: str, *, open_it: bool) -> int:
     for number, study in enumerate(DEMO_STUDIES, start=1):
         _run(folder, number, study)
     click.echo()
-    first = DEMO_STUDIES[0]
-    bench = open_workbench(str(folder / first.name))
+    bench = open_workbench(str(folder / DEMO_STUDIES[0].name))
     try:
         written = present_results(bench, out=str(folder), as_json=False, exit_code=0)
     finally:
@@ -57,6 +57,9 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     started = bench.clock.monotonic_s()
     try:
         asyncio.run(sit(bench, RunOptions(parallel=64), progress=PlainProgress(bench.clock)))
+        if number > 1:
+            evidence = bench.evidence()
+            write_reports(bench, evidence, bench.findings(evidence))
     finally:
         bench.close()
     took = bench.clock.monotonic_s() - started
