@@ -43,7 +43,7 @@ def _row(unit_id: int, entry: JournalEntry, created: datetime) -> JournalEntryRo
         latency_s=reply.latency_s,
         attempts=reply.attempts,
         scripted=reply.scripted,
-        repaired=n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
+        repaired=reply.repaired + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
         created=created,
     )
 
