@@ -116,6 +116,20 @@ def test_a_unit_that_brought_no_dialogue_has_none(store: Store, unit: Unit) -> N
         store.dialogues_of([unit.key])
 
 
+async def test_many_dialogues_are_read_by_their_units(store: Store, run: Run) -> None:
+    units = [a_session(run, number) for number in range(3)]
+    store.add_units(run, units)
+    for unit in units:
+        await store.keep_dialogue(unit, a_dialogue(unit))
+
+    wanted = [units[2].key, units[0].key]
+
+    assert {key: dialogue.label for key, dialogue in store.dialogues_of(wanted).items()} == {
+        units[2].key: "d002",
+        units[0].key: "d000",
+    }
+
+
 @pytest.fixture
 async def dialogue(store: Store, unit: Unit) -> str:
     await store.keep_dialogue(unit, a_dialogue(unit))

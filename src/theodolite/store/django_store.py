@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import Lock
-from typing import Any, TypeVar
-
-from django.db import connection, transaction
+from typing import Any
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import StorageUnavailable, StoreError
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
@@ -21,26 +17,19 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
-from theodolite.store.desk import Desk, bind_thread, unbind_thread
 from theodolite.store.journal import entries_of
 from theodolite.store.ledger import CHUNK, Ledger
 from theodolite.store.owners import Owners
-from theodolite.store.reading import START, Bookmark
-from theodolite.store.readings import ReadChunk, Readings
+from theodolite.store.readings import Readings
 from theodolite.store.results import Results
-from theodolite.store.translation import Place
-from theodolite.store.writer import Writer
+from theodolite.store.workplace import Workplace
 from theodolite.store.writes import (
     KeepAdjudications,
     KeepAnnotation,
     KeepDialogue,
     KeepFailure,
     KeepReply,
-    Write,
-    described,
 )
-
-Result = TypeVar("Result")
 
 
 class DjangoStore:
@@ -52,190 +41,129 @@ class DjangoStore:
 
     def __init__(self, workspace: Path, database: Mapping[str, Any]) -> None:
         """Open a workspace whose tables are up to date."""
-        self._database = database
-        self._place = Place(database, workspace)
-        self._owners = Owners(workspace / "workers")
         contents = Contents(workspace / "blobs")
+        self._owners = Owners(workspace / "workers")
         self._contents, self._ledger = contents, Ledger(contents, self._owners)
-        self._results, self._readings = Results(contents), Readings(contents)
-        self._desk = Desk(database)
-        # SQLite lets a second writer poll for the lock; within the process they take turns instead.
-        self._turn = Lock()
-        self._writer: Writer | None = None
+        self._readings = Readings(contents)
+        self._work = Workplace(workspace, database, Results(contents).apply)
 
     async def start(self) -> None:
         """Start the writer of this event loop."""
-        if self._writer is not None:
-            message = "the store was started before; stop it first"
-            raise StoreError(message)
-        self._writer = Writer(self._commit, before=lambda: bind_thread(self._database), after=unbind_thread)
+        self._work.start()
 
     async def stop(self) -> None:
         """Write everything that is queued, then stop the writer."""
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            await writer.stop()
+        await self._work.stop()
         self._owners.leave_all()
 
     def disconnect(self) -> None:
         """Close the connection at the desk; whoever asks next opens it again."""
-        self._desk.call(lambda: connection.close())  # noqa: PLW0108  # the connection of that thread, not of this one
+        self._work.disconnect()
 
     def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
         """Return the latest run of this plan, or begin one."""
-        return self._write(lambda: self._ledger.open_run(study, plan, anew=anew))
+        return self._work.write(lambda: self._ledger.open_run(study, plan, anew=anew))
 
     def latest_run(self, study_name: str) -> Run:
         """Return the latest run of a study of that name."""
-        return self._read(lambda: self._ledger.latest_run(study_name))
+        return self._work.read(lambda: self._ledger.latest_run(study_name))
 
     def close_run(self, run: Run, state: RunState) -> None:
         """Write down how a run ended."""
-        self._write(lambda: self._ledger.close_run(run, state))
+        self._work.write(lambda: self._ledger.close_run(run, state))
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
         """Put units into the ledger; those that are there already stay as they are."""
         rest, n_new = iter(units), 0
         while chunk := list(islice(rest, CHUNK)):
-            n_new += self._write(partial(self._ledger.add_units, run, chunk, adopt=adopt))
+            n_new += self._work.write(partial(self._ledger.add_units, run, chunk, adopt=adopt))
         return n_new
 
     def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out."""
-        return self._write(lambda: self._ledger.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s))
+        return self._work.write(lambda: self._ledger.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s))
 
     def origins(self, run: Run) -> dict[str, str]:
         """Return the units that took over an earlier result, and from where."""
-        return self._read(lambda: self._ledger.origins(run))
+        return self._work.read(lambda: self._ledger.origins(run))
 
     def renew(self, owner: str, lease_s: float) -> None:
         """Extend all leases of an owner."""
-        self._write(lambda: self._ledger.renew(owner, lease_s))
+        self._work.write(lambda: self._ledger.renew(owner, lease_s))
 
     def release(self, owner: str) -> None:
         """Give back all units that an owner has leased and not finished."""
-        self._write(lambda: self._ledger.release(owner))
+        self._work.write(lambda: self._ledger.release(owner))
 
     def reopen(self, units: Iterable[str]) -> None:
         """Let failed units wait again and strike their failures."""
         rest = iter(units)
         while chunk := list(islice(rest, CHUNK)):
-            self._write(partial(self._ledger.reopen, chunk))
+            self._work.write(partial(self._ledger.reopen, chunk))
 
     def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
         """Return the units by state."""
-        return self._read(lambda: self._ledger.count_units(run, kind))
+        return self._work.read(lambda: self._ledger.count_units(run, kind))
 
     async def append(self, unit: str, entry: JournalEntry) -> None:
         """Store a reply; returns once it is committed."""
-        await self._put(KeepReply(unit=unit, entry=entry))
+        await self._work.put(KeepReply(unit=unit, entry=entry))
 
     def entries(self, unit: str) -> list[JournalEntry]:
         """Return the replies of a unit in order of position."""
-        return self._read(lambda: entries_of(unit))
+        return self._work.read(lambda: entries_of(unit))
 
     async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
         """Store a dialogue and mark its unit as done, in one transaction."""
-        await self._put(KeepDialogue(unit=unit, dialogue=dialogue, journalled=journalled))
+        await self._work.put(KeepDialogue(unit=unit, dialogue=dialogue, journalled=journalled))
 
     async def keep_annotation(self, unit: Unit, annotation: Annotation) -> None:
         """Store an annotation and mark its unit as done, in one transaction."""
-        await self._put(KeepAnnotation(unit=unit, annotation=annotation))
+        await self._work.put(KeepAnnotation(unit=unit, annotation=annotation))
 
     async def keep_failure(self, unit: Unit, failure: Failure) -> None:
         """Store a failure and mark its unit as failed, in one transaction."""
-        await self._put(KeepFailure(unit=unit, failure=failure))
+        await self._work.put(KeepFailure(unit=unit, failure=failure))
 
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
         """Store final labels that a file brought; those already there stay as they are."""
-        await self._put(KeepAdjudications(run=run, adjudications=tuple(adjudications)))
+        await self._work.put(KeepAdjudications(run=run, adjudications=tuple(adjudications)))
 
     def dialogues(self, run: Run) -> Iterator[Dialogue]:
         """Yield the dialogues of a run in order of the plan."""
-        return self._stream(partial(self._readings.dialogues, run))
+        return self._work.stream(partial(self._readings.dialogues, run))
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
         """Return the dialogues that some session units brought or took over, by unit."""
         found: dict[str, Dialogue] = {}
         rest = iter(units)
         while chunk := list(islice(rest, CHUNK)):
-            found |= self._read(partial(self._readings.dialogues_of, chunk))
+            found |= self._work.read(partial(self._readings.dialogues_of, chunk))
         return found
 
     def annotations(self, run: Run) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
-        return self._stream(partial(self._readings.annotations, run))
+        return self._work.stream(partial(self._readings.annotations, run))
 
     def adjudications(self, run: Run) -> Iterator[Adjudication]:
         """Yield the final labels of a run's dialogues, in order of the plan."""
-        return self._stream(partial(self._readings.adjudications, run))
+        return self._work.stream(partial(self._readings.adjudications, run))
 
     def failures(self, run: Run) -> Iterator[Failure]:
         """Yield the failures of a run in order of the plan, those of sessions first."""
         for kind in UnitKind:
-            yield from self._stream(partial(self._readings.failures, run, kind))
+            yield from self._work.stream(partial(self._readings.failures, run, kind))
 
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""
-        return self._read(lambda: self._readings.spending(run))
+        return self._work.read(lambda: self._readings.spending(run))
 
     def study(self, version: str) -> Study:
         """Return a study by content hash."""
-        return self._read(lambda: self._readings.study(version))
+        return self._work.read(lambda: self._readings.study(version))
 
     def keep(self, record: Record) -> str:
         """Store a record unless it is there, and return its version."""
         content = content_of(record)
-        self._write(lambda: self._contents.keep([content]))
+        self._work.write(lambda: self._contents.keep([content]))
         return content.version
-
-    async def _put(self, write: Write) -> None:
-        if self._writer is None:
-            message = "the store was not started; start it before writing"
-            raise StoreError(message)
-        await self._writer.put(write)
-
-    def _read(self, work: Callable[[], Result]) -> Result:
-        return self._desk.call(lambda: self._guarded(work))
-
-    def _write(self, work: Callable[[], Result]) -> Result:
-        with self._turn:
-            return self._desk.call(lambda: self._guarded(work))
-
-    def _stream(self, read_chunk: ReadChunk[Result]) -> Iterator[Result]:
-        after: Bookmark | None = START
-        while after is not None:
-            found, after = self._read(partial(read_chunk, after))
-            yield from found
-
-    def _guarded(self, work: Callable[[], Result]) -> Result:
-        try:
-            with self._place.translated():
-                return work()
-        except StorageUnavailable:
-            connection.close()  # what is wrong with it is unknown; the next work connects anew
-            raise
-
-    def _commit(self, batch: Sequence[Write]) -> Sequence[Exception | None]:
-        """Commit a batch; if that fails, write by write, so that only the guilty one is refused."""
-        outcome = self._attempt(batch)
-        if outcome is None or isinstance(outcome, StorageUnavailable) or len(batch) == 1:
-            return [outcome] * len(batch)
-        outcomes: list[Exception | None] = []
-        for write in batch:
-            away = bool(outcomes) and isinstance(outcomes[-1], StorageUnavailable)
-            outcomes.append(outcomes[-1] if away else self._attempt([write]))
-        return outcomes
-
-    def _attempt(self, batch: Sequence[Write]) -> Exception | None:
-        try:
-            with self._turn:
-                self._guarded(lambda: self._apply(batch))
-        except Exception as error:  # noqa: BLE001  # a write that cannot be stored is its writer's affair alone
-            return error
-        self._place.last_written = described(batch[-1])
-        return None
-
-    def _apply(self, batch: Sequence[Write]) -> None:
-        with transaction.atomic():
-            self._results.apply(batch)

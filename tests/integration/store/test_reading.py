@@ -55,7 +55,7 @@ def n_queries(store: DjangoStore, work: Any) -> int:
         with connection.execute_wrapper(note):
             work()
 
-    store._read(observed)
+    store._work.read(observed)
     return len(asked)
 
 
@@ -89,6 +89,6 @@ async def test_texts_of_live_turns_stand_in_the_journal_alone(sqlite: Database) 
     run = store.open_run(a_study(), a_plan())
     await hold(store, run, range(2))
 
-    inline = store._read(lambda: TurnRow.objects.exclude(prompt=None, response=None).count())
+    inline = store._work.read(lambda: TurnRow.objects.exclude(prompt=None, response=None).count())
     assert inline == 0
     assert {turn.response for dialogue in store.dialogues(run) for turn in dialogue.turns} == {REPLY}

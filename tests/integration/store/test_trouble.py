@@ -91,8 +91,9 @@ def limit_pages(store: DjangoStore) -> None:
             (pages,) = cursor.execute("PRAGMA page_count").fetchone()
             cursor.execute(f"PRAGMA max_page_count = {pages + 10}")
 
-    apply = store._apply
-    store._apply = lambda batch: (limit(), setattr(store, "_apply", apply), apply(batch))[-1]
+    work = store._work
+    apply = work._apply
+    work._apply = lambda batch: (limit(), setattr(work, "_apply", apply), apply(batch))[-1]
 
 
 async def test_a_write_that_breaks_a_rule_is_refused_alone(store: DjangoStore, run: Run) -> None:
@@ -112,7 +113,7 @@ async def test_a_writer_that_dies_tells_everybody(store: DjangoStore, run: Run) 
     def die(batch: object) -> None:
         raise SystemExit
 
-    store._apply = die
+    store._work._apply = die
     await store.start()
     waiting = [store.append(a_session(run).key, an_entry(position)) for position in range(5)]
 
@@ -132,7 +133,9 @@ async def test_characters_that_cannot_be_stored_are_replaced_and_counted(store: 
     await store.stop()
 
     assert [entry.reply.text for entry in store.entries(unit)] == ["a�b�c", "sound 😀"]
-    counted = store._read(lambda: list(JournalEntryRow.objects.order_by("position").values_list("repaired", flat=True)))
+    counted = store._work.read(
+        lambda: list(JournalEntryRow.objects.order_by("position").values_list("repaired", flat=True))
+    )
     assert counted == [2, 0]
 
 
