@@ -34,7 +34,7 @@ def unit(store: Store, run: Run) -> Unit:
 
 
 async def test_replies_come_back_in_order(store: Store, unit: Unit) -> None:
-    second, first = an_entry(1, a_reply("", withheld="licence", scripted=True)), an_entry(0)
+    second, first = an_entry(1, a_reply("", withheld="licence", scripted=True, repaired=2)), an_entry(0)
     await store.append(unit.key, second)
     await store.append(unit.key, first)
 

@@ -60,5 +60,6 @@ def _entry(row: JournalEntryRow) -> JournalEntry:
         latency_s=row.latency_s,
         attempts=row.attempts,
         scripted=row.scripted,
+        repaired=row.repaired,
     )
     return JournalEntry(position=row.position, request_hash=row.request_hash, reply=reply)

@@ -1,0 +1,97 @@
+"""From a workspace and a URL to Django's settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from theodolite.bootstrap import settings
+from theodolite.bootstrap.database import (
+    configure_django,
+    database_settings,
+    django_settings,
+    make_workspace,
+    open_store,
+    workspace_for,
+)
+from theodolite.domain.errors import InputError, StorageUnavailable
+
+
+def test_without_a_url_the_database_is_a_file_of_the_workspace(tmp_path: Path) -> None:
+    found = database_settings(tmp_path, None)
+
+    assert found["NAME"] == str(tmp_path / "theodolite.db")
+    assert found["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert "journal_mode=WAL" in found["OPTIONS"]["init_command"]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgresql://ana:s%40fe@db.example:6432/lab", ("lab", "ana", "s@fe", "db.example", "6432")),
+        ("postgres://db.example/lab", ("lab", "", "", "db.example", "")),
+        ("postgresql:///lab?host=/var/run/postgresql", ("lab", "", "", "/var/run/postgresql", "")),
+        ("postgresql://ana@[::1]/lab%20two", ("lab two", "ana", "", "::1", "")),
+    ],
+)
+def test_a_url_names_a_server(url: str, expected: tuple[str, ...], tmp_path: Path) -> None:
+    found = database_settings(tmp_path, url)
+
+    assert tuple(found[part] for part in ("NAME", "USER", "PASSWORD", "HOST", "PORT")) == expected
+
+
+def test_what_a_url_asks_for_reaches_the_driver(tmp_path: Path) -> None:
+    assert database_settings(tmp_path, "postgresql://h/lab?sslmode=require")["OPTIONS"]["sslmode"] == "require"
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://h/lab", "lab", "postgresql://h", "postgresql://h/", "sqlite:///x.db", "postgresql://h:x/lab"]
+)
+def test_another_url_is_refused_without_repeating_it(url: str, tmp_path: Path) -> None:
+    secret = url.replace("://", "://ana:hidden@")
+
+    with pytest.raises(InputError, match="DATABASE_URL") as caught:
+        database_settings(tmp_path, secret)
+
+    assert "hidden" not in str(caught.value)
+
+
+def test_the_workspace_is_beside_the_study(tmp_path: Path) -> None:
+    assert workspace_for(tmp_path) == tmp_path / ".theodolite"
+
+
+def test_the_workspace_of_an_ancestor_is_shared(tmp_path: Path) -> None:
+    (tmp_path / ".theodolite").mkdir()
+    study = tmp_path / "studies" / "support"
+    study.mkdir(parents=True)
+
+    assert workspace_for(study) == tmp_path / ".theodolite"
+
+
+def test_a_workspace_keeps_itself_out_of_version_control(tmp_path: Path) -> None:
+    make_workspace(tmp_path / "a" / ".theodolite")
+    make_workspace(tmp_path / "a" / ".theodolite")
+
+    assert (tmp_path / "a" / ".theodolite" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_workspace_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(StorageUnavailable, match="could not be made"):
+        open_store(tmp_path / "file" / ".theodolite")
+
+
+def test_the_settings_module_says_what_the_program_uses() -> None:
+    expected = django_settings(settings.DATABASES["default"])
+
+    assert {name: getattr(settings, name) for name in expected} == expected
+
+
+def test_a_configured_django_is_pointed_elsewhere(tmp_path: Path) -> None:
+    from django.db import connection
+
+    for folder in ("a", "b"):
+        configure_django(database_settings(tmp_path / folder))
+        assert connection.settings_dict["NAME"] == str(tmp_path / folder / "theodolite.db")

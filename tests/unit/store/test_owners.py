@@ -1,0 +1,63 @@
+"""Which workers of this machine are alive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from theodolite.domain.errors import Conflict
+from theodolite.store.owners import Owners
+
+
+def test_an_owner_is_new_once(tmp_path: Path) -> None:
+    owners = Owners(tmp_path)
+
+    assert [owners.hold("w1"), owners.hold("w1")] == [True, False]
+
+
+def test_a_name_that_is_held_elsewhere_is_refused(tmp_path: Path) -> None:
+    here, there = Owners(tmp_path), Owners(tmp_path)
+    here.hold("w1")
+
+    with pytest.raises(Conflict, match="w1"):
+        there.hold("w1")
+
+
+def test_those_whose_lock_is_free_are_dead(tmp_path: Path) -> None:
+    mine, theirs = Owners(tmp_path), Owners(tmp_path)
+    mine.hold("me")
+    theirs.hold("alive")
+    (tmp_path / "dead.lock").touch()
+
+    with mine.dead_among(["me", "alive", "dead", "elsewhere"]) as dead:
+        assert dead == ["dead"]
+
+
+def test_the_dead_cannot_come_back_while_they_are_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / "dead.lock").touch()
+
+    with Owners(tmp_path).dead_among(["dead"]), pytest.raises(Conflict):
+        Owners(tmp_path).hold("dead")
+
+
+def test_who_left_is_forgotten(tmp_path: Path) -> None:
+    owners = Owners(tmp_path)
+    owners.hold("w1")
+    owners.hold("w2")
+
+    owners.leave_all()
+
+    assert list(tmp_path.iterdir()) == []
+    assert owners.hold("w1")
+
+
+def test_any_name_makes_a_file_within_the_folder(tmp_path: Path) -> None:
+    owners = Owners(tmp_path)
+
+    owners.hold("../../etc/worker 1")
+
+    (file,) = tmp_path.iterdir()
+    assert not FileLock(file).is_locked
+    assert file.suffix == ".lock"

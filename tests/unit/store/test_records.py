@@ -1,0 +1,142 @@
+"""Records written as canonical JSON are read back as they were."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.application import (
+    Application,
+    AriaClass,
+    Claim,
+    HttpEndpoint,
+    PromptedModel,
+    PythonCallable,
+    RecordedFile,
+)
+from theodolite.domain.errors import WrongSchema
+from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
+from theodolite.domain.guideline import DefectRule, Example, Guideline, Operator
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Instrument, Label, Question, Scale, ScaleKind
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.persona import Persona, PersonaGroup
+from theodolite.domain.plan import Plan
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Budget, Reference, Sampling, Study
+from theodolite.store.contents import record_of
+from theodolite.store.records import record_from, record_text
+
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NAMES = st.dictionaries(TEXTS, TEXTS, max_size=2)
+
+MODELS = st.builds(
+    ModelEndpoint,
+    name=TEXTS,
+    params=st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), NUMBERS, st.booleans()), max_size=2),
+    price=st.none() | st.builds(Price, input_usd=NUMBERS, output_usd=NUMBERS),
+    timeout_s=NUMBERS,
+)
+CONNECTIONS = st.one_of(
+    st.builds(RecordedFile, columns=NAMES, where=NAMES),
+    st.builds(PromptedModel, context=NAMES),
+    st.builds(HttpEndpoint, headers=NAMES, timeout_s=NUMBERS),
+    st.builds(PythonCallable, target=TEXTS, timeout_s=NUMBERS),
+    st.builds(AriaClass, target=TEXTS, timeout_s=NUMBERS),
+)
+APPLICATIONS = st.builds(Application, connection=CONNECTIONS, claims=st.lists(st.builds(Claim), max_size=1).map(tuple))
+LABELLINGS = st.one_of(st.builds(ModelJudge), st.builds(WordRule), st.builds(RecordedLabels, spelling=NAMES))
+
+SCALES = st.one_of(
+    st.builds(
+        Scale,
+        kind=st.just(ScaleKind.CATEGORIES),
+        labels=st.lists(st.builds(Label), min_size=2, max_size=3, unique_by=lambda label: label.value).map(tuple),
+        lowest=st.none(),
+        highest=st.none(),
+    ),
+    st.builds(
+        Scale,
+        kind=st.just(ScaleKind.NUMBERS),
+        labels=st.just(()),
+        lowest=st.integers(-5, 0),
+        highest=st.integers(1, 10),
+    ),
+)
+QUESTIONS = st.builds(Question, scale=SCALES, name=st.just("score"))
+RULES = st.builds(DefectRule, question=st.just("score"), operator=st.sampled_from(Operator), values=st.tuples(TEXTS))
+GUIDELINES = st.builds(
+    Guideline,
+    instrument=st.builds(Instrument, questions=st.tuples(QUESTIONS)),
+    defect_rules=st.lists(RULES, min_size=1, max_size=2).map(tuple),
+    examples=st.lists(st.builds(Example), max_size=1).map(tuple),
+)
+
+
+def few(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.lists(strategy, max_size=2).map(tuple)
+
+
+STUDIES = st.builds(
+    Study,
+    name=TEXTS,
+    about=TEXTS,
+    applications=few(APPLICATIONS),
+    scenarios=few(st.builds(Scenario)),
+    models=few(MODELS),
+    personas=few(st.builds(PersonaGroup)),
+    guidelines=few(GUIDELINES),
+    annotators=few(st.builds(Annotator, labelling=LABELLINGS)),
+    reference=st.none() | st.builds(Reference),
+    groups=few(TEXTS),
+    sampling=st.builds(Sampling),
+    budget=st.builds(Budget, usd=st.none() | NUMBERS),
+    levels=few(st.builds(LevelPlan)),
+    annotation=st.none() | st.builds(AnnotationProcess, quality_check=NUMBERS),
+    event=st.none() | st.builds(Event),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60, deadline=None)
+@given(STUDIES)
+def test_a_study_is_read_back_as_it_was(study: Study) -> None:
+    text = record_text(study)
+
+    text.encode()
+    again = record_from(Study, text)
+    assert again == study
+    assert version_of(again) == version_of(study)
+
+
+@given(st.one_of(st.builds(Persona), st.builds(Plan)))
+def test_personas_and_plans_are_read_back_as_they_were(record: Persona | Plan) -> None:
+    assert record_from(type(record), record_text(record)) == record
+
+
+@pytest.mark.parametrize("connection", [AriaClass(target="team:Bot"), PythonCallable(target="team:Bot")])
+def test_members_of_a_union_with_equal_fields_are_told_apart(connection: AriaClass | PythonCallable) -> None:
+    application = Application(name="bot", connection=connection)
+
+    assert record_from(Application, record_text(application)) == application
+
+
+def test_text_of_another_form_is_named_as_such() -> None:
+    with pytest.raises(WrongSchema, match="Persona"):
+        record_of(Persona, '{"colour":"blue"}')
+
+
+@pytest.mark.parametrize("kind", AnnotatorKind)
+def test_words_become_members_again(kind: AnnotatorKind) -> None:
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Small:
+        kind: AnnotatorKind
+
+    Small.__annotations__["kind"] = AnnotatorKind
+    assert record_from(Small, record_text(Small(kind=kind))).kind is kind

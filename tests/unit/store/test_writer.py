@@ -1,0 +1,128 @@
+"""One thread commits what has come in meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from threading import Event
+
+import pytest
+
+from tests.contract.given import an_entry
+from theodolite.domain.errors import StorageUnavailable, StoreError
+from theodolite.store.writer import ROOM, Commit, Writer
+from theodolite.store.writes import KeepReply, Write
+
+
+def a_write(number: int = 0) -> KeepReply:
+    return KeepReply(unit="u", entry=an_entry(number))
+
+
+def nothing() -> None:
+    """Stand in for what is done at the thread's start and end."""
+
+
+def a_writer(commit: Commit, after: Callable[[], None] = nothing) -> Writer:
+    return Writer(commit, before=nothing, after=after)
+
+
+class Gate:
+    """Commits; the first batch waits until it is opened."""
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+        self.opened = Event()
+
+    def __call__(self, batch: Sequence[Write]) -> list[None]:
+        self.opened.wait()
+        self.batches.append(len(batch))
+        return [None] * len(batch)
+
+
+async def test_what_came_in_meanwhile_is_committed_together() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    first = asyncio.create_task(writer.put(a_write()))
+    await asyncio.sleep(0.05)
+    others = [asyncio.create_task(writer.put(a_write(number))) for number in range(1, 6)]
+    await asyncio.sleep(0)
+
+    gate.opened.set()
+    await asyncio.gather(first, *others)
+
+    assert gate.batches == [1, 5]
+    await writer.stop()
+
+
+async def test_no_more_is_queued_than_there_is_room_for() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(ROOM + 100)]
+    await asyncio.sleep(0.05)
+
+    assert writer._queue.qsize() <= ROOM
+
+    gate.opened.set()
+    await asyncio.gather(*tasks)
+    assert sum(gate.batches) == ROOM + 100
+    await writer.stop()
+
+
+async def test_stopping_commits_what_is_queued() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(5)]
+    await asyncio.sleep(0.05)
+    gate.opened.set()
+
+    await writer.stop()
+
+    assert sum(gate.batches) == 5
+    assert await asyncio.gather(*tasks) == [None] * 5
+
+
+async def test_after_the_stop_nothing_is_taken() -> None:
+    writer = a_writer(Gate())
+    await writer.stop()
+
+    with pytest.raises(StoreError, match="stopped"):
+        await writer.put(a_write())
+
+
+async def test_whoever_stops_waiting_leaves_the_others_alone() -> None:
+    gate = Gate()
+    writer = a_writer(gate)
+    tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(3)]
+    await asyncio.sleep(0.05)
+    tasks[1].cancel()
+    gate.opened.set()
+
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert [type(outcome) for outcome in outcomes] == [type(None), asyncio.CancelledError, type(None)]
+    await writer.stop()
+
+
+async def test_a_thread_that_cannot_begin_tells_whoever_waits() -> None:
+    def cannot() -> None:
+        raise MemoryError
+
+    writer = Writer(Gate(), before=cannot, after=nothing)
+
+    with pytest.raises(StorageUnavailable, match="MemoryError"):
+        await writer.put(a_write())
+    await writer.stop()
+
+
+async def test_the_end_is_tidied_whatever_happened() -> None:
+    tidied = []
+
+    def die(batch: Sequence[Write]) -> list[None]:
+        raise SystemExit
+
+    writer = a_writer(die, after=lambda: tidied.append(True))
+    with pytest.raises(StorageUnavailable):
+        await writer.put(a_write())
+    await writer.stop()
+
+    assert tidied == [True]
