@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.fakes.builders import group, judge, study
+from tests.fakes.lines import InlineAside, Jitter, Switchboard, Watcher, lines_to, to_model, usual_answer
+from tests.fakes.store import FakeStore
+
+from theodolite.domain.errors import ServerFault, StorageUnavailable
+from theodolite.domain.flow import SayToApplication
+from theodolite.domain.run import UnitKind
+from theodolite.execution import sitting as sitting_module
+from theodolite.execution.sitting import Flows, Sitting
+from theodolite.testing.planning import draw_plan
+from theodolite.usecases.flows import StudyFlows
+from theodolite.usecases.ledger import annotation_units, session_units
+
+BOTH = frozenset(UnitKind)
+SESSIONS, ANNOTATIONS = ({kind} for kind in (UnitKind.SESSION, UnitKind.ANNOTATION))
+FAULT = ServerFault("500")
+DISK_FULL = StorageUnavailable("disk full")
+HANGING_S = 20
+"""Patience with a sitting that may have lost a wake-up; none ever takes as long."""
+
+
+class JitteryStore(FakeStore):
+    """A store whose writes let others go first, and which may be full after some of them."""
+
+    def __init__(self, jitter=None, room=10**9):
+        super().__init__()
+        self.jitter, self.room, self.renewed = jitter or Jitter(), room, asyncio.Event()
+
+    async def append(self, unit, entry):
+        await self.jitter()
+        self.room -= 1
+        if self.room < 0:
+            raise DISK_FULL
+        await super().append(unit, entry)
+        await self.jitter()
+
+    async def keep_dialogue(self, unit, dialogue, *, journalled=True):
+        await self.jitter()
+        await super().keep_dialogue(unit, dialogue, journalled=journalled)
+        await self.jitter()
+
+    def renew(self, owner, lease_s):
+        super().renew(owner, lease_s)
+        self.renewed.set()
+
+
+@dataclass
+class Desk:
+    """A run with its units in a ledger, and everything that a sitting needs."""
+
+    study: object
+    store: JitteryStore = field(default_factory=JitteryStore)
+    board: Switchboard = field(default_factory=Switchboard)
+    jitter: Jitter = field(default_factory=Jitter)
+    parallel: int = 4
+    watcher: Watcher = field(default_factory=Watcher)
+
+    def __post_init__(self):
+        plan, sessions = draw_plan(self.study)
+        self.run = self.store.open_run(self.study, plan)
+        self.flows = StudyFlows(self.study, sessions, ())
+        held = list(session_units(self.study, self.run, sessions))
+        self.store.add_units(self.run, held)
+        self.store.add_units(self.run, annotation_units(self.study, self.run, held, {}))
+        self.lines = lines_to(self.board)
+
+    def sitting(self, owner="me"):
+        return Sitting(
+            run=self.run,
+            owner=owner,
+            store=self.store,
+            lines=self.lines,
+            flows=Flows(session=self.flows.session, annotation=self.flows.annotation),
+            progress=self.watcher,
+            parallel=self.parallel,
+            aside=InlineAside(self.jitter),
+        )
+
+    async def sit(self, kinds=BOTH, *owners):
+        self.store.started = True
+        async with asyncio.timeout(HANGING_S):
+            await asyncio.gather(*(self.sitting(owner).work(frozenset(kinds)) for owner in owners or ("me",)))
+
+    def count(self, kind, state):
+        return self.store.count_units(self.run, kind)[state]
+
+    def states(self, kind):
+        return {state: number for state, number in self.store.count_units(self.run, kind).items() if number}
+
+
+def people(number, annotators=1, **more):
+    names = [f"P{n}" for n in range(number)]
+    return study(personas=(group(*names),), annotators=tuple(judge(f"judge-{n}") for n in range(annotators)), **more)
+
+
+async def test_every_unit_is_done_once():
+    desk = Desk(people(5, annotators=2))
+
+    await desk.sit()
+
+    assert desk.states(UnitKind.SESSION) == {"done": 5}
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 10}
+    assert len(desk.board.asked) == 5 * 4 + 10
+    assert (len(desk.watcher.sessions), len(desk.watcher.annotations)) == (5, 10)
+
+
+JITTERS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
+
+
+@settings(deadline=None, max_examples=150)
+@given(JITTERS, JITTERS, JITTERS, st.integers(1, 5), st.integers(0, 5), st.integers(1, 3), st.integers(0, 12))
+def test_no_order_of_events_loses_a_wake_up(calls, writes, reads, parallel, n_people, n_judges, failing):
+    def answer(request):
+        return FAULT if failing and len(desk.board.asked) % (failing + 1) == 0 else usual_answer(request)
+
+    desk = Desk(
+        people(n_people + 1, n_judges),
+        store=JitteryStore(Jitter(writes)),
+        board=Switchboard(answer=answer, jitter=Jitter(calls)),
+        jitter=Jitter(reads),
+        parallel=parallel,
+    )
+
+    asyncio.run(desk.sit())
+
+    held = desk.count(UnitKind.SESSION, "done")
+    assert held + desk.count(UnitKind.SESSION, "failed") == n_people + 1
+    judged = desk.count(UnitKind.ANNOTATION, "done") + desk.count(UnitKind.ANNOTATION, "failed")
+    assert judged == held * n_judges
+    assert desk.board.most_in_flight <= 2 * parallel
+
+
+@settings(deadline=None, max_examples=50)
+@given(JITTERS, JITTERS, st.integers(1, 3))
+def test_two_sittings_share_the_work(calls, reads, parallel):
+    desk = Desk(people(6, 2), board=Switchboard(jitter=Jitter(calls)), jitter=Jitter(reads), parallel=parallel)
+
+    asyncio.run(desk.sit(BOTH, "me", "you"))
+
+    assert desk.states(UnitKind.SESSION) == {"done": 6}
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 12}
+    assert len(desk.board.asked) == 6 * 4 + 12
+
+
+class Gate:
+    """Holds the second dialogue back until so many judgements are under way or done."""
+
+    def __init__(self, wanted):
+        self.wanted, self.judged, self.open = wanted, 0, asyncio.Event()
+
+    async def application(self, board, request):
+        if "P1" in request.prompt:
+            await self.open.wait()
+        return await Switchboard.take(board, request)
+
+    async def judge(self, board, request):
+        self.judged += 1
+        if self.judged == self.wanted:
+            self.open.set()
+        return await Switchboard.take(board, request)
+
+
+class GatedBoard(Switchboard):
+    gate: Gate
+
+    async def take(self, request):
+        if isinstance(request, SayToApplication):
+            return await self.gate.application(self, request)
+        return await (self.gate.judge(self, request) if request.model == "large" else Switchboard.take(self, request))
+
+
+def gated(desk_study, gate, parallel):
+    board = GatedBoard(
+        answer=lambda r: r.messages[0].text[:200] if to_model(r) and r.model == "user" else usual_answer(r)
+    )
+    board.gate = gate
+    return Desk(desk_study, board=board, parallel=parallel)
+
+
+class Slow(Gate):
+    """Lets no judgement end before all of them have begun."""
+
+    async def judge(self, board, request):
+        self.judged += 1
+        if self.judged == self.wanted:
+            self.open.set()
+        await self.open.wait()
+        return await Switchboard.take(board, request)
+
+
+async def test_all_annotators_of_one_dialogue_work_at_once():
+    desk = gated(people(2, annotators=3), Slow(wanted=3), parallel=3)
+
+    await desk.sit()
+
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 6}
+
+
+async def test_a_ledger_that_holds_more_than_one_claim_is_asked_again():
+    desk = gated(people(2, annotators=7), Gate(wanted=7), parallel=2)
+
+    await desk.sit()
+
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 14}
+
+
+async def test_sessions_alone_leave_annotations_waiting():
+    desk = Desk(people(3))
+
+    await desk.sit(SESSIONS)
+
+    assert desk.states(UnitKind.SESSION) == {"done": 3}
+    assert desk.states(UnitKind.ANNOTATION) == {"waiting": 3}
+
+
+async def test_annotations_alone_go_as_far_as_there_are_dialogues():
+    desk = Desk(people(3))
+    await desk.sit(ANNOTATIONS)
+    assert desk.states(UnitKind.ANNOTATION) == {"waiting": 3}
+
+    await desk.sit(SESSIONS)
+    await desk.sit(ANNOTATIONS)
+
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 3}
+
+
+async def test_dialogues_that_are_no_longer_at_hand_are_read_back(monkeypatch):
+    monkeypatch.setattr(sitting_module, "_AT_HAND", 1)
+    desk = Desk(people(6, 2), parallel=3, jitter=Jitter((3, 0, 1)))
+
+    await desk.sit()
+
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 12}
+
+
+@pytest.mark.parametrize("calls", range(1, 30, 4))
+async def test_brakes_stop_between_two_requests_and_lose_nothing(calls):
+    desk = Desk(people(4, 2), parallel=3)
+
+    def answer(request):
+        if len(desk.board.asked) == calls:
+            desk.lines.brakes.stop("enough")
+        return usual_answer(request)
+
+    desk.board.answer = answer
+    await desk.sit()
+
+    stored = sum(len(desk.store.entries(key)) for key in desk.store.units)
+    assert stored == len(desk.board.asked) <= calls + 6
+
+    desk.lines.brakes.reason = ""
+    desk.store.release("me")
+    await desk.sit()
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 8}
+    assert len(desk.board.asked) == 4 * 4 + 8
+
+
+@pytest.mark.parametrize("room", [0, 1, 5, 13, 20])
+async def test_a_full_disk_ends_all_workers_and_says_so(room):
+    desk = Desk(people(4, 2), store=JitteryStore(Jitter((0, 2, 1)), room=room), parallel=3)
+
+    with pytest.raises(ExceptionGroup) as group_:
+        await desk.sit()
+
+    assert group_.group_contains(StorageUnavailable, match="disk full")
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("steps", range(0, 60, 7))
+async def test_a_cancelled_sitting_leaves_no_task_behind(steps):
+    desk = Desk(people(4, 2), board=Switchboard(jitter=Jitter((1, 2))), parallel=3)
+    sitting = asyncio.create_task(desk.sit())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+
+    sitting.cancel()
+
+    if steps < 20:
+        with pytest.raises(asyncio.CancelledError):
+            await sitting
+    else:
+        await asyncio.gather(sitting, return_exceptions=True)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_leases_are_renewed_while_somebody_works(monkeypatch):
+    monkeypatch.setattr(sitting_module, "LEASE_S", 0.01)
+    desk = Desk(people(1))
+
+    async def wait_for_the_pulse():
+        await desk.store.renewed.wait()
+
+    desk.board.jitter = wait_for_the_pulse
+    await desk.sit()
+
+    assert desk.store.renewed.is_set()
+
+
+async def test_a_run_without_units_is_over_at_once():
+    desk = Desk(people(1))
+    await desk.sit()
+    asked = len(desk.board.asked)
+
+    await desk.sit()
+
+    assert len(desk.board.asked) == asked
