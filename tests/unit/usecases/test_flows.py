@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from tests.fakes.builders import (
+    dialogue,
+    live,
+    person,
+    recorded,
+    recording,
+    scripts,
+    sessions_of,
+    study,
+    unit,
+)
+from tests.fakes.lines import held_by_hand
+
+from theodolite.domain.persona import Script
+from theodolite.domain.run import UnitKind
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Reference
+from theodolite.usecases.flows import StudyFlows
+
+BOTH = study(
+    applications=(live(), recorded()),
+    scenarios=(Scenario(name="shop", scripts=scripts("a")),),
+    personas=(),
+    annotators=(person(),),
+    reference=Reference(column="final", guideline="polite"),
+)
+ROWS = (recording("a", ann="yes", final="yes"), recording("a", repeat=2, ann="no", final="no"))
+FLOWS = StudyFlows(BOTH, sessions_of(BOTH, *ROWS), ROWS)
+
+
+def label_of(label):
+    flow = FLOWS.annotation(unit(kind=UnitKind.ANNOTATION, label=label, annotator="ann"), dialogue(label=label))
+    (answer,) = held_by_hand(flow).result.answers
+    return answer.value or answer.outcome.value
+
+
+def test_a_session_is_held_as_the_plan_says():
+    held = held_by_hand(FLOWS.session(unit(label="d001", key="u1"))).result
+
+    assert (held.key, held.label, held.application, held.scenario) == ("u1", "d001", "bot", "shop")
+    assert held.application_version == BOTH.application_version("bot")
+    assert [turn.prompt for turn in held.turns] == ["a 1"]
+
+
+def test_labels_come_from_the_row_of_the_dialogue():
+    assert [label_of(label) for label in ("old/a", "old/a#2")] == ["yes", "no"]
+
+
+def test_a_live_dialogue_has_no_row_even_if_its_script_is_called_like_one():
+    assert label_of("d001") == "missing"
+
+
+def test_final_labels_come_from_the_rows_too():
+    finals = FLOWS.adjudications([dialogue(key=label, label=label) for label in ("old/a#2", "old/a", "d001")])
+
+    assert [(final.dialogue, final.value) for final in finals] == [("old/a#2", "no"), ("old/a", "yes"), ("d001", None)]
+
+
+def test_without_a_reference_there_are_no_final_labels():
+    plain = study()
+
+    assert StudyFlows(plain, sessions_of(plain), ()).adjudications([dialogue()]) == ()
+
+
+def test_withheld_prompts_are_still_said_to_the_recording():
+    hidden = Script(key="a", prompts=("",), withheld="harmful")
+    plain = study(scenarios=(Scenario(name="shop", scripts=(hidden,)),), personas=())
+
+    held = held_by_hand(StudyFlows(plain, sessions_of(plain), ()).session(unit(label="d001"))).result
+
+    assert held.withheld == "harmful"

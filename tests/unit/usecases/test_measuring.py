@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.fakes.builders import dialogue, sessions_of, study
+from tests.fakes.store import FakeStore
+
+from theodolite.domain.errors import InputError, NotFound
+from theodolite.testing.planning import draw_plan
+from theodolite.usecases.measuring import as_planned, latest_evidence
+
+STUDY = study(groups=("name",))
+
+
+def test_a_study_that_was_never_run_has_no_evidence():
+    with pytest.raises(NotFound):
+        latest_evidence(FakeStore(), STUDY, ())
+
+
+def test_a_study_that_changed_since_its_run_is_to_be_run_again():
+    store = FakeStore()
+    store.open_run(STUDY, draw_plan(STUDY)[0])
+
+    with pytest.raises(InputError, match=r"`small` has changed since its last run \(number 1\)"):
+        latest_evidence(store, replace(STUDY, title="Other"), ())
+
+
+def test_every_planned_session_is_in_the_evidence_even_if_nothing_was_held():
+    store = FakeStore()
+    store.open_run(STUDY, draw_plan(STUDY)[0])
+
+    evidence = latest_evidence(store, STUDY, ())
+
+    assert evidence.sessions == sessions_of(STUDY)
+    assert evidence.dialogues == ()
+
+
+def test_dialogues_are_read_under_the_names_of_the_present_plan():
+    ana, ben = sessions_of(STUDY)
+    earlier = dialogue(key="k", label="d009", pair_key=ben.pair_key, cluster="people-9", groups={})
+
+    (now,) = as_planned([earlier], (ana, ben))
+
+    assert (now.key, now.label, now.cluster, now.groups) == ("k", "d002", "people-2", {"name": "Ben"})
+    assert now.persona == ben.tester
+    assert now.turns == earlier.turns
