@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import reply
 
-from theodolite.domain.errors import Rejected, RunStopped, TimedOut
+from theodolite.domain.errors import Rejected, RunStopped, ServerFault, TimedOut
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spending_of
@@ -131,3 +131,12 @@ def test_attempts_of_refused_calls_are_counted():
 )
 def test_a_reply_costs_what_it_says(said, spent):
     assert spending_of(said) == spent
+
+
+def test_a_gap_in_a_recording_is_no_refused_call():
+    brakes = Brakes(budget=Budget())
+    for number in range(2 * LAST):
+        brakes.refused("old", ServerFault("no such row", tries=0), f"u{number}")
+
+    brakes.check()
+    assert brakes.spent == Spending()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.fakes.builders import annotation_task, dialogue, guideline, judge, session_task, study, unit
+from tests.fakes.builders import annotation_task, dialogue, guideline, judge, reply, scripts, session_task, study, unit
 from tests.fakes.lines import Switchboard, held_by_hand, lines_to, to_model, usual_answer
 
 from theodolite.assessment.annotating import annotate
@@ -16,6 +16,7 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.flow import FILTERED_TEXT, SayToApplication
+from theodolite.domain.scenario import Scenario
 from theodolite.execution.drive import drive
 from theodolite.testing.sessions import hold_session
 
@@ -159,3 +160,13 @@ async def test_a_stopped_run_ends_between_two_requests():
         await drive(hold_session(TASK), unit(), (), lines=lines, journal=journal)
 
     assert len(board.asked) == len(journal.entries) == 1
+
+
+async def test_a_recorded_reply_is_not_written_down_a_second_time():
+    scene = Scenario(name="shop", scripts=scripts("s", turns=2))
+    flow = hold_session(session_task(study(scenarios=(scene,), personas=())))
+
+    result, board, journal = await driven(lambda _: reply("long ago", recorded=True), flow=flow)
+
+    assert (len(board.asked), journal.entries) == (2, [])
+    assert [(turn.response, turn.response_at) for turn in result.turns] == [("long ago", None)] * 2

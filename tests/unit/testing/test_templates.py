@@ -165,3 +165,12 @@ def test_what_may_not_be_done_is_said_before_anything_is_filled():
         variables_of("{{ name }}\n{{ name.upper() }}")
     with pytest.raises(TemplateError, match="the filter `center`"):
         variables_of("{{ name|center(3) }}")
+
+
+def test_a_value_too_deep_to_be_written_is_a_fault():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    with pytest.raises(TemplateError, match="nested too deeply"):
+        fill("{{ deep }}", {"deep": deep})
