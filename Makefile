@@ -23,6 +23,7 @@ test: $(STAMPS)/test ## Run all tests; brings Chromium and PostgreSQL where they
 	@sh tools/system_packages.sh
 	@$(PYTHON) -m pytest $(ARGS)
 
+# Of migrations: Django would warn that there is no database to look at; the check needs none.
 check: $(STAMPS)/check ## Check style, types, import contracts, migrations and documents
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
@@ -32,8 +33,6 @@ check: $(STAMPS)/check ## Check style, types, import contracts, migrations and d
 	$(PYTHON) -W ignore::RuntimeWarning -m django makemigrations --check --dry-run --settings theodolite.bootstrap.settings
 	$(PYTHON) tools/cli_reference.py --check
 	$(PYTHON) tools/check_docs.py
-
-# (Django warns that there is no database to look at; the check needs none.)
 
 format: $(STAMPS)/check ## Format the code
 	$(VENV)/bin/ruff format .
