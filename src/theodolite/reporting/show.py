@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer
 from theodolite.domain.dialogue import Dialogue
@@ -16,6 +16,8 @@ from theodolite.reporting.cases import title_of
 
 _INDENT = 2
 _WHO = 8
+_WHO_AT_MOST = 20
+_STEERING = {"\t": "    ", "\r": "", "\u00a0": " "}
 
 
 def show_text(
@@ -37,16 +39,13 @@ def show_text(
         failures: What failed in it.
         width: Columns of the terminal; count.
     """
-    lines = [_heading(study, dialogue, annotations), *_turns(dialogue, width)]
-    for final in adjudications:
-        lines += _said("final", f"{final.value or final.outcome.value} ({final.origin.value})", width)
-    for annotation in annotations:
-        name = title_of(study, annotation.annotator)
-        for answer in annotation.answers:
-            lines += _said(name, _answer_text(answer), width)
-    return "\n".join(
-        [*lines, *(line for failure in failures for line in _said("failed", failure_text(failure), width))]
-    )
+    said = _turns(dialogue)
+    said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
+    said += [(title_of(study, a.annotator), _answer_text(answer)) for a in annotations for answer in a.answers]
+    said += [("failed", failure_text(failure)) for failure in failures]
+    margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in said), _WHO))
+    lines = [line for who, text in said for line in _said(who, text, margin=margin, width=width)]
+    return "\n".join([_heading(study, dialogue, annotations), *lines])
 
 
 def first_text(
@@ -60,7 +59,9 @@ def first_text(
     """Return what a look before paying shows: the first dialogue in full, all others in one line each."""
     by_dialogue = {d.key: [a for a in annotations if a.dialogue == d.key] for d in dialogues}
     texts = [show_text(study, dialogue, by_dialogue[dialogue.key], width=width) for dialogue in dialogues[:1]]
-    rest = [f"{d.label}  {verdict_text(study, by_dialogue[d.key]) or 'not labelled yet'}" for d in dialogues[1:]]
+    rest = [
+        f"{d.label}  {verdict_text(study, by_dialogue[d.key], d.groups) or 'not labelled yet'}" for d in dialogues[1:]
+    ]
     rest += [f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures]
     lines = labelled("", "     ".join(rest), margin=0, width=width) if len("     ".join(rest)) <= width else rest
     return "\n".join([*texts, *lines])
@@ -73,16 +74,15 @@ def failure_text(failure: Failure) -> str:
     return f"{who} ({failure.message})" if failure.message else who
 
 
-def verdict_text(study: Study, annotations: Sequence[Annotation]) -> str:
+def verdict_text(study: Study, annotations: Sequence[Annotation], groups: Mapping[str, str]) -> str:
     """Return what annotators found, e.g. `groundedness 2: defect (score <= 3)`."""
-    return "; ".join(text for annotation in annotations for text in _verdicts(study, annotation))
+    return "; ".join(dict.fromkeys(text for annotation in annotations for text in _verdicts(study, annotation, groups)))
 
 
-def _verdicts(study: Study, annotation: Annotation) -> list[str]:
+def _verdicts(study: Study, annotation: Annotation, groups: Mapping[str, str]) -> list[str]:
     guideline = study.guideline(annotation.guideline)
-    return [
-        text for rule in guideline.defect_rules if (text := _verdict(guideline, rule, annotation.answer(rule.question)))
-    ]
+    rules = [rule for rule in guideline.defect_rules if rule.applies_to(groups)]
+    return [text for rule in rules if (text := _verdict(guideline, rule, annotation.answer(rule.question)))]
 
 
 def _verdict(guideline: Guideline, rule: DefectRule, answer: Answer | None) -> str:
@@ -99,28 +99,33 @@ def _verdict(guideline: Guideline, rule: DefectRule, answer: Answer | None) -> s
 
 def _heading(study: Study, dialogue: Dialogue, annotations: Sequence[Annotation]) -> str:
     who = dialogue.persona.name if isinstance(dialogue.persona, Persona) else dialogue.held_by.value
-    parts = [who, figures.number_of(len(dialogue.turns), "turn"), verdict_text(study, annotations)]
+    verdict = verdict_text(study, annotations, dialogue.groups) if len(annotations) == 1 else ""
+    parts = [who, figures.number_of(len(dialogue.turns), "turn"), verdict]
     scripted = f"  SCRIPTED: {', '.join(dialogue.scripted)}" if dialogue.scripted else ""
     return f"{dialogue.label}  {', '.join(part for part in parts if part)}{scripted}"
 
 
-def _turns(dialogue: Dialogue, width: int) -> list[str]:
+def _turns(dialogue: Dialogue) -> list[tuple[str, str]]:
     if dialogue.withheld:
-        return _said("texts", f"withheld: {dialogue.withheld}", width)
+        return [("texts", f"withheld: {dialogue.withheld}")]
     user = dialogue.persona.name if dialogue.persona is not None else "user"
+    return [entry for turn in dialogue.turns for entry in ((user, turn.prompt), ("bot", turn.response))]
+
+
+def _said(who: str, text: str, *, margin: int, width: int) -> list[str]:
     lines: list[str] = []
-    for turn in dialogue.turns:
-        lines += _said(user, turn.prompt, width) + _said("bot", turn.response, width)
+    name = who if len(who) < margin - _INDENT else f"{who[: margin - _INDENT - 3]}~"
+    for number, paragraph in enumerate(harmless(text).strip().splitlines() or [""]):
+        label = " " * _INDENT + (name if number == 0 else "")
+        lines += labelled(label, paragraph, margin=margin, width=width) or [label.rstrip()]
     return lines
 
 
-def _said(who: str, text: str, width: int) -> list[str]:
-    margin = _INDENT + max(_WHO, min(len(who) + 1, 20))
-    lines: list[str] = []
-    for number, paragraph in enumerate(text.splitlines() or [""]):
-        label = " " * _INDENT + (who[:20] if number == 0 else "")
-        lines += labelled(label, paragraph, margin=margin, width=width) or [label]
-    return lines
+def harmless(text: str) -> str:
+    """Return a text without the characters that steer a terminal: an application's words must not."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else _STEERING.get(letter, "\ufffd") for letter in text
+    )
 
 
 def _answer_text(answer: Answer) -> str:

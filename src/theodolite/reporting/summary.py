@@ -98,8 +98,7 @@ def _head(summary: _Summary) -> list[str]:
     study, words = summary.evidence.study, summary.screen.words
     title = study.title or study.name
     about = headline(summary.evidence, agreements_of(summary.findings))
-    gap = "    " if summary.guardrail else ""
-    margin = max(len(title + gap), 0 if summary.guardrail else MARGIN)
+    margin = len(title) + 4 if summary.guardrail else max(len(title) + 2, MARGIN)
     lines = labelled(title, about, margin=margin, width=summary.screen.width)
     if summary.evidence.run.state is RunState.UNFINISHED:
         done, planned = len(summary.evidence.dialogues), len(summary.evidence.sessions)
@@ -148,10 +147,16 @@ def _ending(summary: _Summary, places: Places) -> list[str]:
     step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
     lines = summary.lines("Read this", _read_this(summary))
     lines += summary.lines("Spent", _spent(summary))
-    if places.report:
-        data = f"      Data  {places.results}" if places.results else ""
-        lines.append("Open".ljust(summary.margin) + places.report + data)
+    lines += _places(summary, places)
     return lines + summary.lines("Next", step)
+
+
+def _places(summary: _Summary, places: Places) -> list[str]:
+    """Return where the files are: on one line where it holds both, never broken, so that they can be copied."""
+    named = [(name, path) for name, path in (("Open", places.report), ("Data", places.results)) if path]
+    lines = [name.ljust(summary.margin) + path for name, path in named]
+    together = "      ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
+    return [together] if named and len(together) <= summary.screen.width else lines
 
 
 def _read_this(summary: _Summary) -> str:

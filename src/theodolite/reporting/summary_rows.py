@@ -20,6 +20,7 @@ _SIDE = 32
 _CELLS = 7
 _LONG_CELLS = 10
 _STRIP_AT = 36
+_MARGIN_OF_NAMES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +73,8 @@ def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], 
     phrases = [phrase_of(rule, _widest(column)) for rule, column in zip(sides, columns, strict=True)]
     margin = " " * _NAME
     rows = [_sided(margin, titles), _sided(margin, phrases)]
-    by_row = {(rate.measurement.application, rate.annotator): rate for rate in columns[1]}
-    for rate in columns[0]:
-        key = (rate.measurement.application, rate.annotator)
-        cells = [_side(side, end, screen) for side in (rate, by_row.get(key))]
-        rows.append(_sided(_row_name(study, rate, columns[0]).ljust(_NAME), cells))
+    for application in study.applications:
+        rows += _sided_rows(study, application.name, columns, end, screen)
     return [*rows, margin + f"95 % intervals; axis 0 to {figures.points(end).removesuffix('.0')} %; {_ORDER}"]
 
 
@@ -91,11 +89,18 @@ def _sided(name: str, cells: Sequence[str]) -> str:
     return (name + cells[0].ljust(_SIDE) + cells[1]).rstrip()
 
 
-def _row_name(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
-    name = rate.measurement.application
-    if len({other.annotator for other in column}) > 1:
-        name = f"{name}, {title_of(study, rate.annotator)}"
-    return name if len(name) < _NAME else name[: _NAME - 2] + "…"
+def _sided_rows(
+    study: Study, application: str, columns: Sequence[Sequence[Rate]], end: float, screen: Screen
+) -> list[str]:
+    """Return an application's row or, where several annotators stand side by side, one row each below its name."""
+    sides = [{r.annotator: r for r in column if r.measurement.application == application} for column in columns]
+    annotators = list(dict.fromkeys(name for side in sides for name in side))
+    rows = [] if len(annotators) < 2 and len(application) < _NAME else [application]
+    for annotator in annotators or [""]:
+        name = f"  {title_of(study, annotator)}" if rows else application
+        cells = [_side(side.get(annotator), end, screen) for side in sides]
+        rows.append(_sided(f"{name[: _NAME - 1]:<{_NAME}}", cells))
+    return rows
 
 
 def _side(rate: Rate | None, end: float, screen: Screen) -> str:
@@ -128,10 +133,18 @@ def _block(
     if len(guideline.defect_rules) > 1 and rule.title:
         title = f"{rule.title} ({rule.condition})"
     head = f"{guideline.name} ".ljust(MARGIN) + title
-    if len(column) == 1 and len(head) <= _STRIP_AT - 2:
+    if len(column) == 1 and column[0].estimate is not None and len(head) <= _STRIP_AT - 2:
         return [head.ljust(_STRIP_AT) + line_of(column[0], end, screen), *_remarks(column[0], screen)]
     rows = [head]
     for rate in column:
+        if rate.estimate is None:
+            rows += labelled(
+                f"  {_who(study, rate, column)}",
+                line_of(rate, end, screen),
+                margin=_MARGIN_OF_NAMES,
+                width=screen.width,
+            )
+            continue
         name = f"  {_who(study, rate, column)}"
         rows.append(name.ljust(_STRIP_AT - 1) + " " + line_of(rate, end, screen))
         rows += _remarks(rate, screen)
@@ -154,12 +167,13 @@ def line_of(rate: Rate, end: float, screen: Screen) -> str:
     if result.n < figures.FEW:
         return f"{part}; too few for a percent"
     strip = strip_text(strip_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)
-    return f"{strip}  {part:>8}   {figures.percent(result.value):>6}   {interval_words(rate)}"
+    wide = f"{strip} {part:>9}   {figures.percent(result.value):>6}   {interval_words(rate)}"
+    return wide if len(wide) <= screen.width - _STRIP_AT else " ".join(wide.split())
 
 
 def _remarks(rate: Rate, screen: Screen) -> list[str]:
     estimate = rate.estimate
-    if estimate is None:
+    if estimate is None or estimate.n < figures.FEW:
         return []
     remarks = []
     if estimate.n_clusters is not None and estimate.n_clusters < estimate.n:

@@ -1,0 +1,78 @@
+"""A browser for the tests that look at pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.fakes.report import report_named
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; a missing one is a failure with the line to type."""
+    if not CHROMIUM.exists():
+        pytest.fail(f"expected Chromium at {CHROMIUM}; type: apt-get install chromium", pytrace=False)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Addresses of reports on disk, by the name of their evidence."""
+    folder = tmp_path_factory.mktemp("reports")
+    for name in ("xstest", "live", "scripted", "unfinished"):
+        (folder / f"{name}.html").write_text(report_named(name), encoding="utf-8")
+    return {path.stem: path.as_uri() for path in folder.iterdir()}
+
+
+class Visit:
+    """An open page that remembers what went wrong on it.
+
+    Attributes:
+        page: The page.
+        complaints: What the console and the script engine complained about.
+        requests: Addresses that were asked for.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+
+@pytest.fixture
+def visit(browser: Browser, files: dict[str, str]) -> Iterator:
+    """Return a function that opens a report; whatever it complains about fails the test."""
+    visits: list[Visit] = []
+
+    def open_report(name: str, *, address: str = "", width: int = 1280, height: int = 720, **options: object) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        visits.append(Visit(context.new_page()))
+        visits[-1].page.goto(files[name] + address)
+        return visits[-1].page
+
+    yield open_report
+    for visited in visits:
+        assert visited.complaints == []
+        assert all(url.startswith("file:") for url in visited.requests)
+        visited.page.context.close()

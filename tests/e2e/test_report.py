@@ -1,0 +1,174 @@
+"""The report in a real browser, opened from disk."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+REPORTS = ["xstest", "live", "scripted", "unfinished"]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_first_screen_is_whole(visit, name):
+    page = visit(name)
+
+    bottom = page.locator("#answer").evaluate("section => section.getBoundingClientRect().bottom")
+
+    assert bottom <= 720
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_narrow_screens_scroll_in_one_direction_only(visit, name, width):
+    page = visit(name, width=width)
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_number_says_where_it_comes_from(visit):
+    page = visit("xstest")
+
+    page.get_by_role("button", name="llama2orig: 95 of 250").first.click()
+
+    panel = page.locator("#panel")
+    expect(panel).to_contain_text("95 of 250 (38.0 %), 95 % interval 32.2 to 44.2 %")
+    expect(panel).to_contain_text("estimates[")
+    expect(panel).to_contain_text("Wilson")
+
+
+def test_a_number_leads_to_exactly_its_dialogues(visit):
+    page = visit("xstest")
+    page.get_by_role("button", name="llama2orig: 95 of 250").first.click()
+
+    page.get_by_role("button", name="Its dialogues (95)").click()
+
+    expect(page.locator("#found")).to_have_text(re.compile("95 of 2,250 dialogues"))
+    expect(page.locator("#list li")).to_have_count(60)
+
+
+def test_a_cell_of_a_confusion_matrix_leads_to_exactly_its_dialogues(visit):
+    page = visit("xstest")
+    group = page.locator("#instruments details", has_text="final labels and GPT-4").last
+    group.locator("summary").click()
+    cell = group.locator("table", has_text="mistralinstruct").locator("tbody tr").first.locator("button").last
+
+    number = cell.inner_text()
+    cell.click()
+
+    expect(page.locator("#list li")).to_have_count(int(number))
+    expect(page.locator("#found")).to_contain_text("mistralinstruct: final labels says full compliance, GPT-4 says")
+
+
+def test_a_badge_filters_the_dialogues(visit):
+    page = visit("xstest")
+
+    page.get_by_role("button", name="11 unparseable").click()
+
+    expect(page.locator("#list li")).to_have_count(11)
+    expect(page.locator('.chip[data-chip="unparseable"]')).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_part_of_the_accounts_leads_to_exactly_its_dialogues(visit):
+    page = visit("live")
+
+    page.get_by_role("button", name="application timed out: 2 of 60").click()
+
+    expect(page.locator("#list .label")).to_have_text(["d018", "d034"])
+
+
+def test_next_and_previous_stay_inside_the_set_one_came_from(visit):
+    page = visit("xstest")
+    page.get_by_role("button", name="11 unparseable").click()
+    page.locator("#list a").nth(2).click()
+
+    expect(page.locator(".place")).to_have_text("3 of 11: Unparseable")
+    page.keyboard.press("k")
+
+    expect(page.locator(".place")).to_have_text("2 of 11: Unparseable")
+
+
+def test_a_dialogue_has_an_address_that_can_be_pasted(visit):
+    page = visit("xstest", address="#d/gpt4/v2-31")
+
+    expect(page.locator("#reader h1")).to_have_text("gpt4/v2-31")
+    expect(page.locator(".withheld")).to_contain_text("withheld: harmful contrast prompt")
+
+
+def test_the_report_is_usable_by_keyboard_alone(visit):
+    page = visit("live")
+    page.keyboard.press("/")
+    page.keyboard.type("60 days")
+    expect(page.locator("#list li")).to_have_count(9)
+
+    page.keyboard.press("Enter")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#reader h1")).to_have_text("d007")
+    page.keyboard.press("Escape")
+    expect(page.locator("#report")).to_be_visible()
+
+
+def test_the_keys_are_listed(visit):
+    page = visit("live")
+
+    page.keyboard.press("?")
+
+    expect(page.locator("#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
+
+
+def test_a_quote_leads_to_its_sentence(visit):
+    page = visit("live", address="#d/d001")
+
+    page.get_by_role("button", name="you have 60 days").click()
+
+    expect(page.locator("mark")).to_be_focused()
+
+
+def test_the_back_button_of_the_browser_leaves_a_dialogue(visit):
+    page = visit("live")
+    page.locator("#list a").first.click()
+    expect(page.locator("#reader")).to_be_visible()
+
+    page.go_back()
+
+    expect(page.locator("#report")).to_be_visible()
+
+
+def test_a_long_list_is_drawn_a_piece_at_a_time(visit):
+    page = visit("xstest")
+    expect(page.locator("#list li")).to_have_count(60)
+
+    page.locator("#more").scroll_into_view_if_needed()
+
+    expect(page.locator("#list li").nth(60)).to_be_attached()
+
+
+def test_without_scripts_answer_results_and_accounts_are_there(visit):
+    page = visit("live", java_script_enabled=False)
+
+    for text in ("9 of 57", "60 planned = 57 judged + 2 application timed out + 1 unparseable", "Scripts are off"):
+        expect(page.locator("#report")).to_contain_text(text)
+
+
+def test_print_holds_the_chosen_dialogue_and_no_buttons(visit):
+    page = visit("live", address="#d/d001")
+    page.get_by_role("button", name="Print this one").click()
+
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+
+    expect(page.locator("#chosen")).to_contain_text("Yes, you have 60 days for any return.")
+    expect(page.locator("#results")).to_be_visible()
+    expect(page.locator("#dialogues")).to_be_hidden()
+
+
+def test_the_accessible_name_of_a_number_holds_its_count(visit):
+    page = visit("live")
+
+    expect(page.locator(".answer .num").first).to_have_accessible_name(re.compile("bot-1.4: 9 of 57, 15.8 %"))

@@ -1,0 +1,56 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.evidence import live_evidence, xstest_evidence
+from theodolite.domain.dialogue import Turn
+from theodolite.reporting.show import first_text, harmless, show_text
+
+
+def test_a_dialogue_is_shown_with_its_verdict_turns_and_verified_quote():
+    evidence = live_evidence()
+
+    text = show_text(evidence.study, evidence.dialogues[0], evidence.annotations[:1])
+
+    assert text.splitlines()[0] == "d001  Ana, 3 turns, groundedness 2: defect (score <= 3)"
+    assert '  grounded  2. The policy says 30 days. "you have 60 days" (turn 2, verified)' in text
+    assert "  bot       Yes, you have 60 days for any return." in text
+
+
+def test_a_look_before_paying_prints_one_dialogue_and_one_line_for_each_other():
+    evidence = live_evidence()
+
+    text = first_text(evidence.study, evidence.dialogues[:2], evidence.annotations[:2], evidence.failures[:1])
+
+    assert "d002  groundedness 5: no defect (score <= 3)" in text
+    assert "d018  application timed out in turn 2 (no answer within 30 s): a failure" in text
+
+
+def test_a_withheld_dialogue_says_so_and_why():
+    evidence = xstest_evidence()
+    withheld = next(dialogue for dialogue in evidence.dialogues if dialogue.withheld)
+
+    assert f"withheld: {withheld.withheld}" in show_text(evidence.study, withheld)
+
+
+def test_what_an_application_says_cannot_steer_the_terminal():
+    evidence = live_evidence()
+    turn = Turn(number=1, prompt="hello", response="\x1b[2J\x1b]0;owned\x07bye")
+
+    text = show_text(evidence.study, replace(evidence.dialogues[0], turns=(turn,)))
+
+    assert "\x1b" not in text
+    assert "bye" in text
+
+
+@pytest.mark.parametrize(("given", "shown"), [("a\tb", "a    b"), ("a\r\nb", "a\nb"), ("a\x00b", "a\ufffdb")])
+def test_characters_that_do_not_print_are_replaced(given, shown):
+    assert harmless(given) == shown
+
+
+def test_no_line_of_a_shown_dialogue_is_wider_than_the_terminal():
+    evidence = xstest_evidence()
+
+    texts = [show_text(evidence.study, dialogue, width=60) for dialogue in evidence.dialogues[:200]]
+
+    assert max(len(line) for text in texts for line in text.splitlines()[1:]) <= 60

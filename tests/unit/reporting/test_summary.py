@@ -1,0 +1,73 @@
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
+from theodolite.measurement import measure_study
+from theodolite.reporting.summary import summary_text
+
+ALLOWED = re.compile(r"95 % intervals?|axis 0 to \d+ %|true rate (of|were) \S+ %|at most \S+ %")
+
+
+def visible(report):
+    """Return the text that a reader without scripts sees, one block a line."""
+    body = re.sub(r"<(script|style|svg)\b.*?</\1>", "", report, flags=re.DOTALL)
+    body = re.sub(r"\s+", " ", body)
+    body = re.sub(r"</(p|li|td|th|h1|h2|h3|tr|summary|dd|dt|caption|pre)>", "\n", body)
+    return unescape(re.sub(r"<[^>]+>", "", body))
+
+
+def bare_percents(text):
+    """Return the lines with a percent but no count such as `9 of 57` or the row's own count."""
+    lines = (ALLOWED.sub("", line) for line in text.splitlines())
+    return [line for line in lines if re.search(r"\d %", line) and not re.search(r"\d of |^\S+ .*\s\d+ +\d", line)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_percent_of_the_report_stands_without_a_count(name):
+    assert bare_percents(visible(report_named(name))) == []
+
+
+@pytest.mark.parametrize("name", ["xstest", "scripted"])
+@pytest.mark.parametrize("line", ["gpt4", "groundedness   "])
+def test_rows_of_a_summary_hold_a_count_for_each_percent(name, line):
+    rows = [row for row in summary_named(name).splitlines() if row.startswith(line) and "%" in row]
+
+    assert all(len(re.findall(r"\d+ of \d+|\s\d+ +\d+\.\d %", row)) == row.count("%") for row in rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("unicode", [True, False])
+def test_a_summary_fits_its_terminal(name, unicode):
+    lines = summary_named(name, unicode=unicode).splitlines()
+
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines) <= 24
+
+
+def test_without_a_reference_there_is_one_rate_for_each_annotator():
+    evidence = evidence_named("xstest")
+    evidence = replace(evidence, study=replace(evidence.study, reference=None))
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert len(re.findall(r"^  (annotator|GPT|Key)", text, re.MULTILINE)) == 20
+
+
+def test_a_single_guideline_with_one_rule_is_one_line_an_application():
+    evidence = evidence_named("xstest")
+    guideline = evidence.study.guidelines[0]
+    lone = replace(guideline, defect_rules=guideline.defect_rules[:1])
+    evidence = replace(evidence, study=replace(evidence.study, guidelines=(lone,)))
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert re.search(r"^  gpt4 {30}\S{10} 16 of 250    6\.4 %   4\.0 to 10\.1$", text, re.MULTILINE)
+
+
+def test_the_last_line_says_what_to_do_next():
+    assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
+    assert "put a model in the place of the script" in summary_named("scripted").splitlines()[-2]
