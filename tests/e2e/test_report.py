@@ -154,6 +154,7 @@ def test_without_scripts_answer_results_and_accounts_are_there(visit):
 
     for text in ("9 of 57", "60 planned = 57 judged + 2 application timed out + 1 unparseable", "Scripts are off"):
         expect(page.locator("#report")).to_contain_text(text)
+    expect(page.locator("#dialogues")).to_be_hidden()
 
 
 def test_print_holds_the_chosen_dialogue_and_no_buttons(visit):

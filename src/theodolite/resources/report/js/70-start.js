@@ -1,5 +1,7 @@
 // Everything is wired here, once.
 
+document.documentElement.classList.add("with-script");
+
 document.addEventListener("click", (event) => {
   const target = event.target.closest("[data-estimate], [data-chip], [data-set]");
   if (!target) return;
