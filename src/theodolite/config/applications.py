@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from theodolite.config.endpoints import url_problem
-from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lookup import Desk, Entry, is_there
 from theodolite.config.secret_shapes import is_variable_name
 from theodolite.config.shapes.applications import (
     ApplicationShape,
@@ -164,7 +164,7 @@ def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallab
     target, sha256 = shape.call, ""
     if _FILE_TARGET.fullmatch(target):
         path = desk.folder / target.rpartition(":")[0]
-        if path.is_file():
+        if is_there(path):
             sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         else:
             name = target.rpartition(":")[0]

@@ -17,8 +17,16 @@ def study_file(path: Path) -> Path | PlacedFault:
     Args:
         path: A file, or a folder with `study.yaml` or a single other YAML file.
     """
-    if not path.is_dir():
-        return path if path.exists() else PlacedFault(file=str(path), message="there is no such file or folder")
+    try:
+        if path.is_dir():
+            return _file_in(path)
+        there = path.exists()
+    except OSError as error:
+        return PlacedFault(file=str(path), message=f"cannot be read: {unreadable(error)}")
+    return path if there else PlacedFault(file=str(path), message="there is no such file or folder")
+
+
+def _file_in(path: Path) -> Path | PlacedFault:
     for name in (USUAL, "study.yml"):
         if (path / name).is_file():
             return path / name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -90,7 +90,7 @@ class Desk:
         """Return a file's text; None and a fault where it cannot be read."""
         path = self.folder / name
         try:
-            if path.is_file():
+            if is_there(path):
                 return decoded(path.read_bytes())[0]
         except OSError as error:
             self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
@@ -105,7 +105,7 @@ class Desk:
         """Return a file's rows, read once; None and faults where there are none."""
         if name not in self.tables:
             places = [self.folder / name, self.folder / "parameters" / name]
-            path = next((place for place in places if place.is_file()), None)
+            path = next((place for place in places if is_there(place)), None)
             if path is None:
                 self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
                 return None
@@ -125,7 +125,7 @@ class Desk:
     def shaped_file(self, folder: str, name: str, shape: type[S], noun: str) -> Entry[S] | None:
         """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
         path = self.folder / folder / f"{name}.yaml"
-        if path.is_file():
+        if is_there(path):
             file = path.relative_to(self.folder).as_posix()
             return self._shape(path.read_bytes(), file, name, shape, noun, where=file)
         shipped = shipped_bytes(f"{folder}/{name}.yaml")
@@ -150,11 +150,14 @@ class Desk:
         return tuple(dict.fromkeys([*sorted(names), *shipped_names(folder, suffix)]))
 
 
+def is_there(path: Path) -> bool:
+    """Tell whether there is a file; a name that no file can have is no file."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _files(folder: Path) -> Iterator[Path]:
     if folder.is_dir():
         yield from (path for path in folder.iterdir() if path.is_file())
-
-
-def listed(words: Iterable[str]) -> str:
-    """Return words in one line, separated by commas."""
-    return ", ".join(words)

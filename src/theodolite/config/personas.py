@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.lookup import SHIPPED, Desk, Entry, Found
+from theodolite.config.lookup import SHIPPED, Desk, Entry, Found, is_there
 from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.scenarios import PersonasShape
 from theodolite.config.shipped import shipped_bytes
@@ -96,7 +96,7 @@ def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
 def _template_path(folder: Path, name: str) -> Path | None:
     names = [name] if name.endswith(_SUFFIXES) else [name + suffix for suffix in _SUFFIXES]
     places = [place for file in names for place in (folder / "personas" / file, folder / file)]
-    return next((place for place in places if place.is_file()), None)
+    return next((place for place in places if is_there(place)), None)
 
 
 def _read_template(desk: Desk, raw: str, name: str, file: str, *, where: str) -> _TemplateText:

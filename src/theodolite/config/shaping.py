@@ -82,6 +82,7 @@ def shaped(source: YamlSource, shape: type[S], *, owner: str) -> S | None:
     Returns:
         None where so little fits that nothing is left.
     """
+    _leave_out_empty_sections(source)
     mender = _Mender(source, shape, owner)
     for _ in range(_ROUNDS):
         try:
@@ -92,6 +93,14 @@ def shaped(source: YamlSource, shape: type[S], *, owner: str) -> S | None:
             for misfit in error.errors(include_url=False):
                 mender.mend(tuple(misfit["loc"]), misfit)
     return None
+
+
+def _leave_out_empty_sections(source: YamlSource) -> None:
+    """Take out sections that hold nothing but comments: they are the same as none."""
+    if isinstance(source.content, dict):
+        empty = [key for key, value in source.content.items() if isinstance(value, Scalar) and value.tag == "null"]
+        for key in empty:
+            del source.content[key]
 
 
 def owner_of(path: Path, root: str) -> str:

@@ -8,6 +8,7 @@ few free mappings (`params`, `body`) that have no schema of ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
@@ -23,6 +24,7 @@ from theodolite.domain.fault import Fault
 Path: TypeAlias = tuple[str | int, ...]
 Content: TypeAlias = "Scalar | list[Content] | dict[str, Content]"
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_NODES = 200_000
 
 
@@ -123,7 +125,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
         line = raw[: error.start].count(b"\n") + 1
         message = f"is not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
         return YamlSource(file=file, lines=[], faults=[PlacedFault(file=file, line=line, message=message)])
-    source = YamlSource(file=file, lines=[strike_out(line) for line in text.splitlines()])
+    source = YamlSource(file=file, lines=[strike_out(line) for line in _LINE_END.split(text)])
     try:
         node = _parser().compose(text)
     except YAMLError as error:

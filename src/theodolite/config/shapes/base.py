@@ -13,7 +13,7 @@ KIND = "kind:"
 class Shape(BaseModel):
     """A mapping of a study file; keys that it does not know are faults."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True, allow_inf_nan=False)
 
 
 def form_of(value: Any) -> str:
