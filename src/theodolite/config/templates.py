@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from jinja2 import TemplateError, TemplateSyntaxError, meta
+from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.sandbox import SandboxedEnvironment
 
 from theodolite.domain.fault import did_you_mean
@@ -26,16 +26,15 @@ def variables(text: str) -> frozenset[str]:
 def syntax_problem(text: str) -> str:
     """Return what is wrong with the text as a template; empty where nothing is."""
     try:
-        meta.find_undeclared_variables(_ENVIRONMENT.parse(text))
-    except TemplateSyntaxError as error:
-        problem = str(error.message or "")
-        unknown = re.search(r"No (filter|test) named '([^']+)'", problem)
-        if unknown:
-            known = _ENVIRONMENT.filters if unknown[1] == "filter" else _ENVIRONMENT.tests
-            return f"the template uses an unknown {unknown[1]} `{unknown[2]}`{did_you_mean(unknown[2], known)}"
+        tree = _ENVIRONMENT.parse(text)
+    except TemplateSyntaxError:
         return "the template is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
-    except TemplateError:
-        return "the text cannot be read as a template"
+    for node in tree.find_all((nodes.Filter, nodes.Test)):
+        is_filter = isinstance(node, nodes.Filter)
+        known = _ENVIRONMENT.filters if is_filter else _ENVIRONMENT.tests
+        if node.name not in known:
+            noun = "filter" if is_filter else "test"
+            return f"the template uses an unknown {noun} `{node.name}`{did_you_mean(node.name, known)}"
     return ""
 
 

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.secret_shapes import holds_secret, is_variable_name, names_secret, strike_out
+
+SECRETS = [
+    "sk-proj-abcdefghijklmnop",
+    "ghp_abcdefghijklmnopqrstuvwx",
+    "AKIAIOSFODNN7EXAMPLE",
+    "xoxb-1234567890-abc",
+    "AIzaSyA1234567890abcdefghijk",
+    "hf_abcdefghijklmnopqrstuv",
+    "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.abcdef",
+    "Bearer abcdefghijklmnop",
+    "https://user:password@host.example/v1",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_what_looks_like_a_secret_is_struck_out_at_equal_length(secret):
+    struck = strike_out(f"key: {secret} end")
+
+    assert holds_secret(secret)
+    assert len(struck) == len(f"key: {secret} end")
+    assert "*" * 9 in struck
+
+
+@pytest.mark.parametrize("text", ["sk-short", "Bearer {{ key }}", "http://127.0.0.1:8000/v1", "risk-assessment-of-all"])
+def test_common_words_are_no_secrets(text):
+    assert not holds_secret(text)
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        ("OPENAI_API_KEY", True),
+        ("key", True),
+        ("MY_KEY_2", True),
+        ("sk-abc", False),
+        ("0f9e", False),
+        ("a1b2c3d4e5f6a7b8c9d0e1f2", False),
+        ("AKIAIOSFODNN7EXAMPLE", False),
+        ("A" * 65, False),
+    ],
+)
+def test_names_of_variables_are_told_from_keys(word, known):
+    assert is_variable_name(word) is known
+
+
+@pytest.mark.parametrize(
+    ("key", "known"), [("key", True), ("api_key", True), ("X-Api-Key", True), ("Authorization", True), ("keys", False)]
+)
+def test_keys_that_are_likely_to_hold_secrets_are_known(key, known):
+    assert names_secret(key) is known

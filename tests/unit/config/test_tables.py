@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from theodolite.config.tables import delimiter_of, read_table
+
+ROWS = [{"name": "Zoë", "wish": "a refund; now, please"}, {"name": "Bo", "wish": 'the "blue"\none'}]
+
+
+def text(delimiter):
+    quoted = ['"' + value.replace('"', '""') + '"' for row in ROWS for value in row.values()]
+    return delimiter.join(ROWS[0]) + "\n" + "\n".join(delimiter.join(quoted[i : i + 2]) for i in (0, 2)) + "\n"
+
+
+@pytest.mark.parametrize(("delimiter", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab")])
+@pytest.mark.parametrize(
+    ("codec", "encoding"),
+    [
+        ("utf-8", "UTF-8"),
+        ("utf-8-sig", "UTF-8"),
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16"),
+        ("utf-16-be", "UTF-16"),
+        ("cp1252", "Windows-1252"),
+    ],
+)
+def test_a_table_is_read_whatever_program_wrote_it(tmp_path, delimiter, name, codec, encoding):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(text(delimiter).encode(codec))
+
+    table = read_table(path, "rows.csv")
+
+    assert (list(table.rows), table.encoding, table.delimiter) == (ROWS, encoding, name)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_packed_file_is_read_like_a_plain_one(tmp_path, packed, ending):
+    lines = "\n".join(json.dumps(row) for row in ROWS) if ending == "jsonl" else text(",")
+    path = tmp_path / f"rows.{ending}{'.gz' if packed else ''}"
+    path.write_bytes(gzip.compress(lines.encode()) if packed else lines.encode())
+
+    assert list(read_table(path, path.name).rows) == ROWS
+
+
+def test_lines_are_those_of_the_file_even_after_quoted_line_ends(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('a,b\n1,"x\ny"\n\n2,z\n3\n')
+
+    table = read_table(path, "rows.csv")
+
+    assert (table.lines, [fault.line for fault in table.faults]) == ((2, 5), [6])
+
+
+def test_a_long_field_is_read(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1," + "x" * 300_000 + "\n")
+
+    assert len(read_table(path, "rows.csv").rows[0]["b"]) == 300_000
+
+
+def test_lines_of_json_may_lack_keys_and_hold_other_values(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1, "b": null}\n{"a": "x", "c": [1]}\nnot json\n')
+
+    table = read_table(path, "rows.jsonl")
+
+    assert list(table.rows) == [{"a": "1", "b": "", "c": ""}, {"a": "x", "b": "", "c": "[1]"}]
+    assert [fault.place for fault in table.faults] == ["rows.jsonl:3"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"", "is empty"),
+        (b"\x1f\x8bnonsense", "cut off"),
+        (b"a,a\n1,2\n", "stands twice"),
+        (b"a,\n1,2\n", "column 2 has no name"),
+        (b'a,b\n1,"2\n', "not closed well"),
+    ],
+)
+def test_what_is_no_table_is_a_fault(tmp_path, raw, words):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(raw)
+
+    assert words in read_table(path, "rows.csv").faults[0].message
+
+
+def test_a_file_that_is_not_there_is_a_fault(tmp_path):
+    (fault,) = read_table(tmp_path / "none.csv", "none.csv").faults
+
+    assert fault.message == "cannot be read: there is no such file"
+
+
+@pytest.mark.parametrize(("header", "mark"), [("a,b;c", ","), ("a;b,c;d", ";"), ("a", ","), ('"a;b","c"', ",")])
+def test_the_delimiter_is_what_splits_the_header_most(header, mark):
+    assert delimiter_of(header + "\n") == mark
+
+
+def test_how_it_was_read_is_said_in_one_line(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(text(","))
+
+    assert read_table(path, "rows.csv").described == "2 rows, UTF-8, comma"
