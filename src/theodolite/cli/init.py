@@ -1,0 +1,136 @@
+"""`theodolite init`: a new study, by questions or by options with the same outcome."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from theodolite.bootstrap.offers import offered_models
+from theodolite.config.header import guess_columns, guess_lines
+from theodolite.config.starters import StarterKind, write_starter
+from theodolite.config.tables import read_table
+
+_QUESTION = """\
+What do you want to measure?
+  1  an application that I can call     3  an event where people test
+  2  dialogues that I already have      4  show me an empty study"""
+
+_KINDS = {
+    "1": StarterKind.APPLICATION,
+    "2": StarterKind.RECORDED,
+    "3": StarterKind.EVENT,
+    "4": StarterKind.EMPTY,
+}
+
+Answers = dict[str, str]
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False))
+@click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
+@click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
+@click.option("--from", "from_file", type=click.Path(), help="Recorded dialogues: CSV, TSV or JSONL; reads the header.")
+@click.option("--pack", metavar="NAME", help="An event on a scenario pack, e.g. aria/tv-spoilers.")
+@click.option("--empty", is_flag=True, help="An empty study with comments.")
+def init(
+    folder: str, *, app: str | None, guideline: str | None, from_file: str | None, pack: str | None, empty: bool
+) -> int:
+    """Write the first files of a new study to FOLDER.
+
+    Without options it asks up to three questions; with them it asks nothing
+    and writes the same files.
+
+    \b
+    Examples
+      theodolite init support
+      theodolite init support --app http://127.0.0.1:8000/v1 --guideline groundedness
+      theodolite init mine --from answers.csv
+      theodolite init spoilers --pack aria/tv-spoilers
+    """  # noqa: D301 - click's mark for "keep these lines"
+    kind, answers = _by_options(app=app, guideline=guideline, from_file=from_file, pack=pack, empty=empty)
+    if kind is None:
+        kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
+    if kind is StarterKind.RECORDED and not _is_right(answers["from"]):
+        click.echo("Nothing was written. Rename the columns, or write the study by hand:  theodolite init DIR --empty")
+        return 2
+    if kind is StarterKind.APPLICATION:
+        _ask_the_address(answers)
+    _write(folder, kind, answers)
+    return 0
+
+
+def _by_options(
+    *, app: str | None, guideline: str | None, from_file: str | None, pack: str | None, empty: bool
+) -> tuple[StarterKind | None, Answers]:
+    chosen = [
+        name for name, value in (("--app", app), ("--from", from_file), ("--pack", pack), ("--empty", empty)) if value
+    ]
+    if len(chosen) > 1:
+        message = f"{' and '.join(chosen)} begin different kinds of study; give one of them"
+        raise click.UsageError(message)
+    if app:
+        return StarterKind.APPLICATION, {"app": app, "guideline": guideline or "groundedness"}
+    if guideline:
+        message = "--guideline needs --app, the application that it is about"
+        raise click.UsageError(message)
+    if from_file:
+        return StarterKind.RECORDED, {"from": from_file}
+    if pack:
+        return StarterKind.EVENT, {"pack": pack}
+    return (StarterKind.EMPTY if empty else None), {}
+
+
+def _by_questions() -> tuple[StarterKind, Answers]:
+    click.echo(_QUESTION)
+    kind = _KINDS[click.prompt(">", type=click.Choice(tuple(_KINDS)), show_choices=False, prompt_suffix=" ")]
+    if kind is StarterKind.APPLICATION:
+        click.echo("Where is it?  (URL, module:function, or module:Class of an ARIA interface)")
+        app = click.prompt(">", prompt_suffix=" ")
+        click.echo("What would be wrong in a good-looking reply?  (a sentence of yours, or\ngroundedness, relevance,")
+        click.echo("spoiler, over-refusal)")
+        return kind, {"app": app, "guideline": click.prompt(">", prompt_suffix=" ")}
+    if kind is StarterKind.RECORDED:
+        click.echo("Which file?  (CSV, TSV or JSONL, one row a turn)")
+        return kind, {"from": click.prompt(">", prompt_suffix=" ")}
+    return kind, {}
+
+
+def _is_right(file: str) -> bool:
+    """Show what the header seems to say, and ask where somebody can answer."""
+    table = read_table(Path(file), Path(file).name)
+    if not table.columns or table.faults:
+        return True  # writing the study says what is wrong with the file
+    click.echo("\n".join(guess_lines(table, guess_columns(table))))
+    return not sys.stdin.isatty() or click.confirm("Right?", default=True)
+
+
+def _ask_the_address(answers: Answers) -> None:
+    """Ask an OpenAI-compatible address for the names of its models."""
+    if not answers["app"].rstrip("/").endswith("/v1"):
+        return
+    names = offered_models(answers["app"])
+    if not names:
+        click.echo("  nobody answers there yet: the name of its model is left for you to fill in")
+        return
+    offer = f"offers one model: {names[0]}" if len(names) == 1 else f"offers {len(names)} models; taken: {names[0]}"
+    click.echo(f"  answers as OpenAI-compatible; {offer}")
+    answers["app_model"] = names[0]
+
+
+def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
+    study, *others = write_starter(Path(folder), kind, answers)
+    n_lines = len(study.read_text(encoding="utf-8").splitlines())
+    if kind is StarterKind.APPLICATION:
+        click.echo(f"Wrote {study} ({n_lines} lines), and as EXAMPLES to be replaced")
+        for other in others:
+            rows = (
+                f" ({len(other.read_text(encoding='utf-8').splitlines()) - 1} rows)" if other.suffix == ".csv" else ""
+            )
+            click.echo(f"      {other}{rows}")
+        click.echo(f"Next: edit these three, then  theodolite check {folder}")
+        return
+    called = " No model will be called." if kind is StarterKind.RECORDED else ""
+    click.echo(f"Wrote {', '.join(str(path) for path in (study, *others))} ({n_lines} lines).{called}")
+    click.echo(f"Next: theodolite check {folder}")
