@@ -8,7 +8,7 @@ import pytest
 
 from tests.databases import (  # noqa: F401  # fixtures are found by being here
     postgres_server,
-    postgres_template,
+    postgres_tables,
     postgresql,
     sqlite,
     sqlite_template,

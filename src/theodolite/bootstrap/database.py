@@ -6,6 +6,7 @@ configured once a process; every store binds its own threads to its own database
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -80,6 +81,9 @@ def database_settings(
 
 
 def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
+    if find_spec("psycopg") is None:
+        message = "`DATABASE_URL` is set, and PostgreSQL's driver is missing; type: pip install 'theodolite[postgres]'"
+        raise InputError(message)
     parts = urlsplit(database_url)
     name = unquote(parts.path.removeprefix("/"))
     if parts.scheme not in _POSTGRES_SCHEMES or not name:

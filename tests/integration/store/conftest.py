@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.databases import (  # noqa: F401  # fixtures are found by being here
     database,
     postgres_server,
-    postgres_template,
+    postgres_tables,
     postgresql,
     sqlite,
     sqlite_template,

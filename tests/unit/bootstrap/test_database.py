@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.bootstrap import settings
+from theodolite.bootstrap import database, settings
 from theodolite.bootstrap.database import (
     configure_django,
     database_settings,
@@ -55,6 +55,13 @@ def test_another_url_is_refused_without_repeating_it(url: str, tmp_path: Path) -
         database_settings(tmp_path, secret)
 
     assert "hidden" not in str(caught.value)
+
+
+def test_a_missing_driver_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "find_spec", lambda name: None)
+
+    with pytest.raises(InputError, match=r"pip install 'theodolite\[postgres\]'"):
+        database_settings(tmp_path, "postgresql://db.example/lab")
 
 
 def test_the_workspace_is_beside_the_study(tmp_path: Path) -> None:
