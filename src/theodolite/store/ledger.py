@@ -80,7 +80,7 @@ class Ledger:
             done = _done_among({unit.subject for unit in new if unit.subject})
             rows = [_row(run_id, unit, origins.get(_work(unit))) for unit in new]
             for row in rows:
-                row.ready = row.subject is None or row.subject in done or row.state == _DONE
+                row.ready = int(row.subject is None or row.subject in done or row.state == _DONE)
             UnitRow.objects.bulk_create(rows)
         return len(new)
 
@@ -117,7 +117,7 @@ class Ledger:
             # SQLite's transactions are alone by themselves.
             units = UnitRow.objects.filter(run_id=run_id, kind=kind.value).select_for_update(skip_locked=True)
             rows = _first(_expired(units), limit)
-            rows += _first(units.filter(state=_WAITING, ready=True), limit - len(rows))
+            rows += _first(units.filter(state=_WAITING, ready=1), limit - len(rows))
             UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
                 state=_LEASED, owner=owner, lease_until=DatabaseClock() + lease_s, tries=F("tries") + 1
             )
@@ -212,7 +212,7 @@ def _first(units: QuerySet[UnitRow], limit: int) -> list[UnitRow]:
 
 
 def _expired(units: QuerySet[UnitRow]) -> QuerySet[UnitRow]:
-    return units.filter(lease_until__isnull=False, lease_until__lt=DatabaseClock())
+    return units.filter(state=_LEASED, ready=1, lease_until__lt=DatabaseClock())
 
 
 def _free(leased: QuerySet[UnitRow]) -> int:

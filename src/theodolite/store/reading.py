@@ -49,7 +49,7 @@ class Stretch:
 def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark) -> Stretch:
     """Return the next units of a run that are in some state."""
     # Whatever has a result was ready for it; naming that lets the index serve the order.
-    units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value, ready=True)
+    units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value, ready=1)
     beyond = Q(position__gt=after.position) | Q(position=after.position, id__gt=after.unit_id)
     found = list(
         units.filter(beyond, position__gte=after.position)

@@ -89,7 +89,7 @@ class Results:
         )
         _mark([ids[write.unit.key] for write in writes], UnitState.DONE)
         subjects = [write.unit.key for write in writes]
-        UnitRow.objects.filter(subject__isnull=False, subject__in=subjects).update(ready=True)
+        UnitRow.objects.filter(subject__isnull=False, subject__in=subjects).update(ready=1)
 
 
 def _check_key(write: KeepDialogue) -> None:
@@ -161,7 +161,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
     """Set the state of units that are not done; results are never undone by a late worker."""
     open_units = UnitRow.objects.filter(id__in=unit_ids).exclude(state=UnitState.DONE.value)
-    marked = open_units.update(state=state.value, ready=True, owner="", lease_until=None)
+    marked = open_units.update(state=state.value, ready=1, owner="", lease_until=None)
     if marked != len(set(unit_ids)):
         message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were done by somebody else before"
         raise Conflict(message)

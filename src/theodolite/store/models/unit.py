@@ -34,7 +34,7 @@ class UnitRow(models.Model):
     owner = StorableTextField(default="")
     lease_until = models.FloatField(null=True)
     tries = models.IntegerField(default=0)
-    ready = models.BooleanField(default=True)
+    ready = models.SmallIntegerField(default=1)  # a number, since SQLite has no index serve `WHERE ready`
     adopted_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
@@ -51,6 +51,7 @@ class UnitRow(models.Model):
         ]
         constraints: ClassVar = [
             models.CheckConstraint(name="unit_kind", condition=Q(kind__in=[k.value for k in UnitKind])),
+            models.CheckConstraint(name="unit_ready", condition=Q(ready__in=[0, 1])),
             models.CheckConstraint(name="unit_state", condition=Q(state__in=[s.value for s in UnitState])),
             models.CheckConstraint(
                 name="unit_lease",
