@@ -22,7 +22,7 @@ ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, its event loop keeps others from running
 def browser() -> Iterator[Browser]:
     """Debian's Chromium; a missing one is a failure with the line to type."""
     if not CHROMIUM.exists():
