@@ -52,6 +52,17 @@ def test_a_study_that_was_never_run_is_not_found(store: Store) -> None:
         store.latest_run("support")
 
 
+def test_the_latest_run_of_a_plan_is_found_among_later_runs_of_others(store: Store, run: Run) -> None:
+    store.open_run(a_study(), a_plan(seed=2))
+
+    assert store.run_of(a_plan()) == run
+
+
+def test_a_plan_that_was_never_run_is_not_found(store: Store, run: Run) -> None:
+    with pytest.raises(NotFound):
+        store.run_of(a_plan(seed=9))
+
+
 def test_how_a_run_ended_is_kept(store: Store, run: Run) -> None:
     store.close_run(run, RunState.FINISHED)
 
@@ -94,6 +105,14 @@ def test_units_are_leased_in_order_of_the_plan_and_once(store: Store, run: Run) 
     assert labels(store, run, limit=3) == ["d000", "d001", "d002"]
     assert labels(store, run, limit=3) == ["d003"]
     assert labels(store, run) == []
+
+
+def test_units_behind_a_position_are_left_alone(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(3)])
+
+    first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, before=2)
+
+    assert [unit.position for unit in first] == [0, 1]
 
 
 def test_a_leased_unit_says_so_and_counts_its_tries(store: Store, run: Run) -> None:

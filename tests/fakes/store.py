@@ -77,6 +77,12 @@ class FakeStore:
             raise NotFound(study_name)
         return found[-1]
 
+    def run_of(self, plan: Plan) -> Run:
+        found = [run for run in self.runs if run.plan_version == version_of(plan)]
+        if not found:
+            raise NotFound(version_of(plan))
+        return found[-1]
+
     def close_run(self, run: Run, state: RunState) -> None:
         place = self._index(run)
         finished = datetime(2026, 1, 2, tzinfo=UTC) if state is RunState.FINISHED else None
@@ -104,8 +110,11 @@ class FakeStore:
         ]
         return found[-1] if found else None
 
-    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
-        free = [kept for kept in self._in_plan(run, kind) if _is_free(kept) and self._is_ready(kept)]
+    def claim(
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+    ) -> list[Unit]:
+        wanted = [kept for kept in self._in_plan(run, kind) if before is None or kept.unit.position < before]
+        free = [kept for kept in wanted if _is_free(kept) and self._is_ready(kept)]
         expired = [kept for kept in free if kept.unit.state is UnitState.LEASED]
         waiting = [kept for kept in free if kept.unit.state is UnitState.WAITING]
         taken = (expired + waiting)[:limit]

@@ -16,7 +16,6 @@ from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.identity import version_of
 from theodolite.domain.run import RunState, UnitKind
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.lines import Lines
@@ -28,6 +27,7 @@ from theodolite.ports.endpoint import Endpoint
 from theodolite.ports.model import Model
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
+from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import latest_evidence
 from theodolite.usecases.running import Runner
 
@@ -121,11 +121,11 @@ class Workbench:
 
     def is_finished(self) -> bool:
         """Tell whether the study, as it is written now, has been run to its end."""
+        plan, _ = draw_plan(self.loaded.study, self.loaded.recordings)
         try:
-            run = self.store.latest_run(self.loaded.study.name)
+            return self.store.run_of(plan).state is RunState.FINISHED
         except NotFound:
             return False
-        return run.study_version == version_of(self.loaded.study) and run.state is RunState.FINISHED
 
     def evidence(self) -> Evidence:
         """Return everything that the latest run of the study holds."""

@@ -47,13 +47,13 @@ class Plan:
     seed; the record holds what identifies them.
 
     Attributes:
-        study_version: Content hash of the study.
+        substance: Content hash of what decides the study's questions; see `Study.substance`.
         seed: Of every draw.
         flow_version: Number of the rules by which sessions are held.
         n_sessions: Sessions in all; count.
     """
 
-    study_version: str
+    substance: str
     seed: int
     flow_version: int
     n_sessions: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
@@ -107,6 +107,15 @@ class Study:
     levels: tuple[LevelPlan, ...] = ()
     annotation: AnnotationProcess | None = None
     event: Event | None = None
+
+    @property
+    def substance(self) -> str:
+        """Content hash of all that decides what is asked of whom: not of words, budget, keys, prices or limits."""
+        endpoints = tuple(
+            ModelEndpoint(name=model.name, url=model.url, model=model.model, params=model.params, script=model.script)
+            for model in self.models
+        )
+        return version_of(replace(self, title="", about="", budget=Budget(), models=endpoints))
 
     def guideline(self, name: str) -> Guideline:
         """Return the guideline of that name."""

@@ -51,6 +51,7 @@ class Sitting:
         flows: How units begin.
         progress: Who watches.
         parallel: Units of each kind in work at most; count.
+        before: Only units before this position of the plan are done; None for all.
         aside: Where blocking calls of the store run.
     """
 
@@ -62,6 +63,7 @@ class Sitting:
     progress: Progress
     parallel: int
     aside: Aside
+    before: int | None = None
     _waiting: dict[UnitKind, deque[Unit]] = field(default_factory=lambda: {kind: deque() for kind in UnitKind})
     _locks: dict[UnitKind, asyncio.Lock] = field(default_factory=lambda: {kind: asyncio.Lock() for kind in UnitKind})
     _at_hand: dict[str, Dialogue] = field(default_factory=dict)
@@ -120,7 +122,13 @@ class Sitting:
     async def _claim(self, kind: UnitKind) -> None:
         limit = 2 * self.parallel
         claimed = await self.aside.call(
-            self.store.claim, self.run, kind, owner=self.owner, limit=limit, lease_s=LEASE_S
+            self.store.claim,
+            self.run,
+            kind,
+            owner=self.owner,
+            limit=limit,
+            lease_s=LEASE_S,
+            before=self.before,
         )
         if kind is UnitKind.ANNOTATION and claimed:
             # Taken together here: by the time that a unit's turn comes, a dialogue may no longer be at hand.

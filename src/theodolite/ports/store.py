@@ -36,6 +36,14 @@ class Ledger(Protocol):
         """
         ...
 
+    def run_of(self, plan: Plan) -> Run:
+        """Return the latest run of a plan.
+
+        Raises:
+            NotFound: If the plan has never been run here.
+        """
+        ...
+
     def close_run(self, run: Run, state: RunState) -> None:
         """Write down how a run ended."""
         ...
@@ -51,9 +59,12 @@ class Ledger(Protocol):
         """
         ...
 
-    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
+    def claim(
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+    ) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out.
 
+        With `before`, only units whose position is below it are leased.
         No unit is ever leased to two owners at one time. Annotations are leased
         only once the session that they are about is done.
         """

@@ -68,6 +68,10 @@ class DjangoStore:
         """Return the latest run of a study of that name."""
         return self._work.read(lambda: self._ledger.latest_run(study_name))
 
+    def run_of(self, plan: Plan) -> Run:
+        """Return the latest run of a plan."""
+        return self._work.read(lambda: self._ledger.run_of(plan))
+
     def close_run(self, run: Run, state: RunState) -> None:
         """Write down how a run ended."""
         self._work.write(lambda: self._ledger.close_run(run, state))
@@ -79,9 +83,13 @@ class DjangoStore:
             n_new += self._work.write(partial(self._ledger.add_units, run, chunk, adopt=adopt))
         return n_new
 
-    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
+    def claim(
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+    ) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out."""
-        return self._work.write(lambda: self._ledger.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s))
+        return self._work.write(
+            lambda: self._ledger.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s, before=before)
+        )
 
     def origins(self, run: Run) -> dict[str, str]:
         """Return the units that took over an earlier result, and from where."""

@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Max, QuerySet
 
 from theodolite.domain.errors import NotFound
+from theodolite.domain.identity import version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
@@ -39,7 +40,7 @@ class Ledger:
         kept_study, kept_plan = content_of(study), content_of(plan)
         with transaction.atomic():
             one_at_a_time("runs")
-            latest = RunRow.objects.filter(plan_content_id=kept_plan.version).order_by("-number").first()
+            latest = _latest_of(kept_plan.version)
             if latest is not None and not anew:
                 return _run(latest)
             self._contents.keep([kept_study, kept_plan])
@@ -59,6 +60,14 @@ class Ledger:
         row = RunRow.objects.filter(study=study_name).order_by("-number").first()
         if row is None:
             message = f"no run of the study `{study_name}` was found in this workspace; run it first"
+            raise NotFound(message)
+        return _run(row)
+
+    def run_of(self, plan: Plan) -> Run:
+        """Return the latest run of a plan."""
+        row = _latest_of(version_of(plan))
+        if row is None:
+            message = "no run of this plan was found in this workspace; run the study first"
             raise NotFound(message)
         return _run(row)
 
@@ -97,25 +106,28 @@ class Ledger:
         found = done.exclude(run_id=run_id).order_by("id").values_list("kind", "work_key", "id")
         return {(kind, work_key): origin for kind, work_key, origin in found}
 
-    def claim(self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float) -> list[Unit]:
+    def claim(
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None
+    ) -> list[Unit]:
         """Lease units to an owner."""
         newcomer = self._owners.hold(owner)
-        run_id = id_of_run(run)
+        units_of_run = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value)
+        wanted = units_of_run if before is None else units_of_run.filter(position__lt=before)
         if newcomer:
             # Leases under this name belong to a process that is gone: its lock was free.
             self.release(owner)
             self._free_leases_of_the_dead()
-        units = self._lease(run_id, kind, owner, limit=limit, lease_s=lease_s)
+        units = self._lease(wanted, owner, limit=limit, lease_s=lease_s)
         if len(units) < limit and self._free_leases_of_the_dead():
-            units += self._lease(run_id, kind, owner, limit=limit - len(units), lease_s=lease_s)
+            units += self._lease(wanted, owner, limit=limit - len(units), lease_s=lease_s)
         return units
 
-    def _lease(self, run_id: int, kind: UnitKind, owner: str, *, limit: int, lease_s: float) -> list[Unit]:
+    def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
         limit = min(limit, _LIMIT)
         with transaction.atomic():
             # Those of other workers that are about to be leased are passed over (PostgreSQL);
             # SQLite's transactions are alone by themselves.
-            units = UnitRow.objects.filter(run_id=run_id, kind=kind.value).select_for_update(skip_locked=True)
+            units = wanted.select_for_update(skip_locked=True)
             rows = _first(_expired(units), limit)
             rows += _first(units.filter(state=_WAITING, ready=1), limit - len(rows))
             UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
@@ -152,6 +164,10 @@ class Ledger:
         units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value)
         counted = units.values_list("state").annotate(n=Count("id"))
         return {state.value: 0 for state in UnitState} | dict(counted)
+
+
+def _latest_of(plan_version: str) -> RunRow | None:
+    return RunRow.objects.filter(plan_content_id=plan_version).order_by("-number").first()
 
 
 def id_of_run(run: Run) -> int:

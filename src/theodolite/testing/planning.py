@@ -79,7 +79,7 @@ def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tupl
     _refuse_doubles(study, sessions)
     _refuse_namesakes(study, sessions)
     plan = Plan(
-        study_version=version_of(study),
+        substance=study.substance,
         seed=study.sampling.seed,
         flow_version=FLOW_VERSION,
         n_sessions=len(sessions),

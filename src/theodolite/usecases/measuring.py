@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.identity import version_of
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.recording import RecordedDialogue
@@ -25,13 +24,16 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
         NotFound: If the study was never run here.
         InputError: If it has changed since its last run.
     """
-    run = store.latest_run(study.name)
-    if run.study_version != version_of(study):
+    plan, _ = draw_plan(study, recordings)
+    try:
+        run = store.run_of(plan)
+    except NotFound as unknown:
+        last = store.latest_run(study.name)
         message = (
-            f"study `{study.name}` has changed since its last run (number {run.number}); "
+            f"study `{study.name}` has changed since its last run (number {last.number}); "
             "run it again: only what changed is asked anew"
         )
-        raise InputError(message)
+        raise InputError(message) from unknown
     return evidence_of(store, study, recordings, run)
 
 

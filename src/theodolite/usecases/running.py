@@ -151,6 +151,7 @@ class Runner:
             progress=self.progress,
             parallel=options.parallel,
             aside=aside,
+            before=options.first,
         )
         try:
             await sitting.work(options.kinds)

@@ -144,7 +144,8 @@ def test_a_plan_is_a_hash_away_from_its_study():
     plan, sessions = draw_plan(study())
 
     assert (plan.n_sessions, plan.seed) == (len(sessions), 1)
-    assert draw_plan(study(title="Other"))[0].study_version != plan.study_version
+    assert draw_plan(study(groups=("name",)))[0].substance != plan.substance
+    assert draw_plan(study(title="Other"))[0] == plan
 
 
 @pytest.mark.parametrize(
