@@ -93,9 +93,9 @@ def _alone_text(study: Study, guideline: Guideline, judge: Annotator, rates: tup
     """Return where the judge and the reference differ most, one application a rule."""
     if study.reference is None or study.reference.guideline != guideline.name:
         return ""
-    contrasts = [
-        text for rule in _sides(guideline) if (text := _widest_gap(rates, guideline, rule, judge.name)) is not None
-    ]
+    gaps = [gap for rule in _sides(guideline) if (gap := _widest_gap(rates, guideline, rule, judge.name)) is not None]
+    verbs = (" would show", "")
+    contrasts = [f"{application}{verb} {contrast}" for (application, contrast), verb in zip(gaps, verbs, strict=False)]
     return f"By it alone {', and '.join(contrasts)}." if contrasts else ""
 
 
@@ -105,7 +105,7 @@ def _sides(guideline: Guideline) -> tuple[DefectRule, ...]:
     return tuple(rule for rule in guideline.defect_rules if first[rule.violation] is rule)[:2]
 
 
-def _widest_gap(rates: tuple[Rate, ...], guideline: Guideline, rule: DefectRule, judge: str) -> str | None:
+def _widest_gap(rates: tuple[Rate, ...], guideline: Guideline, rule: DefectRule, judge: str) -> tuple[str, str] | None:
     finals = rates_for(rates, guideline.name, rule.name, annotators=(REFERENCE,))
     by_judge = {r.measurement.application: r for r in rates_for(rates, guideline.name, rule.name, annotators=(judge,))}
     pairs = [(final, by_judge[app]) for final in finals if (app := final.measurement.application) in by_judge]
@@ -115,7 +115,7 @@ def _widest_gap(rates: tuple[Rate, ...], guideline: Guideline, rule: DefectRule,
     if final.defects == alone.defects:
         return None
     shown, true = figures.count(alone.defects), figures.count(final.defects)
-    return f"{final.measurement.application} would show {shown} {short_phrase(rule)}, not {true}"
+    return final.measurement.application, f"{shown} {short_phrase(rule)}, not {true}"
 
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:

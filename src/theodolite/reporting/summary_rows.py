@@ -133,7 +133,7 @@ def _block(
     if len(guideline.defect_rules) > 1 and rule.title:
         title = f"{rule.title} ({rule.condition})"
     head = f"{guideline.name} ".ljust(MARGIN) + title
-    if len(column) == 1 and column[0].estimate is not None and len(head) <= _STRIP_AT - 2:
+    if len(column) == 1 and column[0].estimate is not None and len(head) < _STRIP_AT:
         return [head.ljust(_STRIP_AT) + line_of(column[0], end, screen), *_remarks(column[0], screen)]
     rows = [head]
     for rate in column:
