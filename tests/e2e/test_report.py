@@ -173,3 +173,18 @@ def test_the_accessible_name_of_a_number_holds_its_count(visit):
     page = visit("live")
 
     expect(page.locator(".answer .num").first).to_have_accessible_name(re.compile("bot-1.4: 9 of 57, 15.8 %"))
+
+
+def test_a_version_leads_to_its_full_text(visit):
+    page = visit("live", address="#d/d001")
+
+    page.get_by_role("button", name="groundedness ").click()
+
+    expect(page.locator("#instruments details[open] pre").first).to_contain_text("How well do the replies stand")
+
+
+def test_a_badge_for_nothing_opens_nothing(visit):
+    page = visit("xstest")
+
+    expect(page.get_by_role("button", name="0 failed")).to_have_count(0)
+    expect(page.get_by_text("0 failed", exact=True)).to_be_visible()

@@ -238,6 +238,18 @@ def _recorded_annotations(study: Study, row: dict[str, str], session: PlannedSes
         yield annotation_of(study, annotator, key, (_answer("label", written),))
 
 
+_KEPT: dict[int, tuple[Study, dict[str, str]]] = {}
+
+
+def _versions(study: Study) -> dict[str, str]:
+    """Return the versions of a study's annotators and guidelines, made once."""
+    if id(study) not in _KEPT:
+        versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.annotators}
+        versions |= {f"guideline {guideline.name}": version_of(guideline) for guideline in study.guidelines}
+        _KEPT[id(study)] = (study, versions)
+    return _KEPT[id(study)][1]
+
+
 def annotation_of(
     study: Study, annotator: Annotator, dialogue: str, answers: tuple[Answer, ...], **more: object
 ) -> Annotation:
@@ -246,9 +258,9 @@ def annotation_of(
         unit=digest(dialogue, annotator.name),
         dialogue=dialogue,
         annotator=annotator.name,
-        annotator_version=digest("annotator", annotator.name),
+        annotator_version=_versions(study)[annotator.name],
         guideline=annotator.guideline,
-        instrument_version=digest("guideline", study.name, annotator.guideline),
+        instrument_version=_versions(study)[f"guideline {annotator.guideline}"],
         answers=answers,
         **more,
     )

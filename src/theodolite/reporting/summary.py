@@ -18,8 +18,9 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.next_step import next_step
 from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of
 from theodolite.reporting.scripted import scripted_names
+from theodolite.reporting.show import harmless
 from theodolite.reporting.strips import pen_for
-from theodolite.reporting.summary_notes import account_text, headline, judges_text, people_text
+from theodolite.reporting.summary_notes import account_text, headline, judges_text, people_text, unreadable_judges
 from theodolite.reporting.summary_rows import Screen, guardrail_rows, rule_rows
 from theodolite.reporting.words import Words
 
@@ -105,6 +106,8 @@ def _head(summary: _Summary) -> list[str]:
         lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
     if scripted_names(summary.evidence):
         lines += summary.lines("", words.short("scripted"))
+    for warning in unreadable_judges(study, summary.cases):
+        lines += summary.lines("", harmless(warning))
     return lines
 
 

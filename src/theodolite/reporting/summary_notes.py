@@ -31,6 +31,8 @@ from theodolite.reporting.cases import REFERENCE, Case
 from theodolite.reporting.rates import Rate, rates_for, rates_of
 from theodolite.reporting.summary_rows import short_phrase
 
+_TOO_OFTEN = 0.1
+_EXCERPT = 120
 _NUMERALS = {2: "both people"}
 
 
@@ -116,6 +118,27 @@ def _widest_gap(rates: tuple[Rate, ...], guideline: Guideline, rule: DefectRule,
         return None
     shown, true = figures.count(alone.defects), figures.count(final.defects)
     return final.measurement.application, f"{shown} {short_phrase(rule)}, not {true}"
+
+
+def unreadable_judges(study: Study, cases: Sequence[Case]) -> list[str]:
+    """Return a warning for each judge that could not be read too often, with one of its replies."""
+    return [
+        warning
+        for guideline in study.guidelines
+        for judge in judges_of(study, guideline.name)
+        if (warning := _unreadable(cases, guideline, judge))
+    ]
+
+
+def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
+    asked = [case for case in cases if judge.name in case.annotations]
+    unread = unparseable_cases(asked, guideline, judge.name)
+    if len(unread) <= _TOO_OFTEN * len(asked):
+        return ""
+    raw = " ".join(unread[0].reading(judge.name, guideline.name, guideline.question.name).raw.split())
+    said = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
+    name = judge.title or judge.name
+    return f"The judge {name} could not be read on {figures.share(len(unread), len(asked))}.{said}"
 
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
+from theodolite.domain.annotation import Answer, Outcome
 from theodolite.measurement import measure_study
 from theodolite.reporting.summary import summary_text
 
@@ -71,3 +72,15 @@ def test_a_single_guideline_with_one_rule_is_one_line_an_application():
 def test_the_last_line_says_what_to_do_next():
     assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
     assert "put a model in the place of the script" in summary_named("scripted").splitlines()[-2]
+
+
+def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies():
+    evidence = evidence_named("live")
+    unread = Answer(question="score", outcome=Outcome.UNPARSEABLE, raw="Hm.\x1b[2J It depends.")
+    annotations = tuple(replace(given, answers=(unread,)) for given in evidence.annotations[:20])
+    evidence = replace(evidence, annotations=annotations + evidence.annotations[20:])
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert "The judge grounded could not be read on 21 of 58 (36.2 %)" in text
+    assert "\x1b" not in text

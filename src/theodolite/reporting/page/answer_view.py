@@ -17,7 +17,7 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.rates import Rate, guardrail_of, lead_rates
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strips import axis_end
-from theodolite.reporting.summary_notes import headline
+from theodolite.reporting.summary_notes import headline, unreadable_judges
 from theodolite.reporting.summary_rows import heading_of, phrase_of
 
 
@@ -131,28 +131,35 @@ def _warnings(subject: Subject) -> tuple[str, ...]:
         texts.append(words.aid("unfinished", done=done, planned=planned))
     if names := scripted_names(evidence):
         texts.append(f"{words.aid('scripted')} Scripted: {', '.join(names)}.")
+    texts += unreadable_judges(evidence.study, subject.cases)
     if any(group.example for group in evidence.study.personas):
         texts.append(words.aid("example_rows"))
     return tuple(texts)
 
 
 def _badges(subject: Subject) -> tuple[Badge, ...]:
-    account = subject.accounts[0] if subject.accounts else None
     badges = []
-    if account is not None:
+    for account in subject.accounts[:1]:
         labelled, planned = figures.count(account.labelled.n), figures.count(account.planned)
         badges.append(Badge(text=f"{labelled} of {planned} labelled", chip="all"))
-        badges.append(Badge(text=f"{figures.count(account.n(Outcome.FAILED))} failed", chip="failed"))
-        missing = account.n(Outcome.MISSING) + account.n(Outcome.REFUSED)
-        if missing:
-            badges.append(Badge(text=f"{figures.count(missing)} without a label", chip="unlabelled"))
+        badges.append(_counted(subject, "failed", "failed"))
+        waiting = [part for part in account.unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
+        if waiting:
+            places = [place for part in waiting for place in part.cases]
+            subject.sets.add("unlabelled", "Without a label", places)
+            badges.append(_counted(subject, "unlabelled", "without a label"))
     for guideline in subject.study.guidelines[:1]:
         exact = among_people(subject.study, subject.agreements, guideline, "exact_agreement")
         if any(agreement.estimate for agreement in exact):
             badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
-    unread = subject.sets.sets.get("unparseable")
-    badges.append(Badge(text=f"{figures.count(len(unread.cases) if unread else 0)} unparseable", chip="unparseable"))
-    return tuple(badges)
+    return (*badges, _counted(subject, "unparseable", "unparseable"))
+
+
+def _counted(subject: Subject, name: str, words: str) -> Badge:
+    """Return how many cases a set holds; a badge for none of them opens nothing."""
+    kept = subject.sets.sets.get(name)
+    n = len(kept.cases) if kept else 0
+    return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
 
 
 def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
@@ -11,7 +11,7 @@ from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, W
 from theodolite.domain.estimate import Confusion, Undefined
 from theodolite.domain.guideline import Origin
 from theodolite.domain.identity import SHORT, version_of
-from theodolite.domain.study import Study
+from theodolite.domain.study import Reference, Study
 from theodolite.reporting import figures
 from theodolite.reporting.agreements import Agreement, agreed, is_tried
 from theodolite.reporting.cases import Case, title_of
@@ -88,6 +88,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
         for g in study.guidelines
     ]
     views += [_annotator_view(subject, annotator) for annotator in study.annotators]
+    views += [_reference_view(study.reference)] if study.reference else []
     views += [
         InstrumentView(
             kind="application",
@@ -99,6 +100,16 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
         for app in study.applications
     ]
     return tuple(views)
+
+
+def _reference_view(reference: Reference) -> InstrumentView:
+    return InstrumentView(
+        kind="reference",
+        name="final labels",
+        version=version_of(reference)[:SHORT],
+        standing=f"labels by {reference.guideline}",
+        text=_column_text(reference.column, reference.spelling),
+    )
 
 
 def _annotator_view(subject: Subject, annotator: Annotator) -> InstrumentView:
@@ -127,8 +138,12 @@ def _labelling_text(annotator: Annotator) -> str:
         case WordRule(any_of=any_of, then=then, otherwise=otherwise):
             return f"Label `{then}` where a response holds one of\n  " + "\n  ".join(any_of) + f"\nelse `{otherwise}`."
         case RecordedLabels(column=column, spelling=spelling):
-            spelt = "".join(f"\n  {written} means {label}" for written, label in spelling.items())
-            return f"Recorded in the column `{column}`.{spelt}"
+            return _column_text(column, spelling)
+
+
+def _column_text(column: str, spelling: Mapping[str, str]) -> str:
+    spelt = "".join(f"\n  {written} means {label}" for written, label in spelling.items())
+    return f"Recorded in the column `{column}`.{spelt}"
 
 
 def agreement_tables(subject: Subject) -> tuple[AgreementTable, ...]:

@@ -41,6 +41,7 @@ class RateView:
         interval: The interval or bound as text.
         undefined: Why there is no rate; empty where there is one.
         unmeasured: What is missing from it, in words; empty where nothing is.
+        n_unmeasured: Units that should have a label and have none; count.
         mark: The strip; None where nothing can be drawn.
     """
 
@@ -54,6 +55,7 @@ class RateView:
     interval: str
     undefined: str
     unmeasured: str
+    n_unmeasured: int
     mark: Mark | None
 
 
@@ -74,6 +76,7 @@ def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
         interval=interval_words(rate) if enough else "",
         undefined=result.reason if isinstance(result, Undefined) else "",
         unmeasured=unmeasured_words(rate),
+        n_unmeasured=rate.measurement.outcomes.unmeasured,
         mark=_mark(rate, end) if enough else None,
     )
 

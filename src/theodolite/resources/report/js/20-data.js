@@ -49,3 +49,21 @@ function verdictsOf(entry) {
   if (byValue.size === 1 && entry.annotations.length > 1) return `all: ${[...byValue.keys()][0]}`;
   return [...byValue].map(([value, names]) => `${value}: ${names.join(", ")}`).join("; ");
 }
+
+/** Return a version as something to click that leads to its full text, or as text where the report has none. */
+function versionLink(words, version) {
+  const short = version.slice(0, 8);
+  const text = `${words} ${short}`;
+  if (!document.querySelector(`#instruments details[data-version="${CSS.escape(short)}"]`)) return text;
+  return make("button", { type: "button", class: "part version", text, onclick: () => openVersion(short) });
+}
+
+/** Show the full text of a version. */
+function openVersion(short) {
+  byId("panel").close();
+  if (placeFromAddress() !== undefined) leave();
+  const details = document.querySelector(`#instruments details[data-version="${CSS.escape(short)}"]`);
+  details.open = true;
+  details.scrollIntoView({ block: "center" });
+  details.querySelector("summary").focus({ preventScroll: true });
+}

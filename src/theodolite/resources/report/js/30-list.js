@@ -25,8 +25,10 @@ function refill() {
   list.drawn = 0;
   list.current = 0;
   byId("list").replaceChildren();
+  const chip = data.chips.find((candidate) => candidate.name === list.name && candidate.name !== "all");
+  const meaning = chip ? ` (${chip.meaning})` : "";
   const narrowed = wanted ? `, of which ${thousands(list.found.length)} hold "${wanted}"` : "";
-  byId("found").textContent = `${set.title}: ${thousands(set.cases.length)} of ${thousands(cases.length)} dialogues${narrowed}`;
+  byId("found").textContent = `${set.title}: ${thousands(set.cases.length)} of ${thousands(cases.length)} dialogues${meaning}${narrowed}`;
   drawPiece();
 }
 

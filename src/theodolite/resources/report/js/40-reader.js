@@ -148,8 +148,9 @@ function cardOf(annotation) {
     const raw = folded("Raw reply", answer.raw);
     if (raw) card.append(raw);
   }
-  const scripted = annotation.scripted ? "; a script answered in place of a model" : "";
-  card.append(make("p", { class: "legend", text: `${annotation.guideline} ${annotation.instrument}, annotator ${annotation.version}${scripted}` }));
+  const scripted = annotation.scripted ? " a script answered in place of a model" : "";
+  const links = [versionLink(annotation.guideline, annotation.instrument), " ", versionLink("annotator", annotation.version)];
+  card.append(make("p", { class: "legend" }, ...links, scripted));
   return card;
 }
 

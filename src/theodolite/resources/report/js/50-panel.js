@@ -4,7 +4,7 @@
 function explain(place) {
   const estimate = data.estimates[place];
   const outcomes = Object.entries(estimate.outcomes).map(([name, n]) => `${thousands(n)} ${name.replace("_", " ")}`).join(", ");
-  const versions = Object.entries(estimate.versions).map(([name, version]) => `${name} ${version.slice(0, 8)}`).join(", ");
+  const versions = make("span", {}, ...Object.entries(estimate.versions).flatMap(([name, version]) => [versionLink(name, version), " "]));
   const clusters = estimate.n_clusters ? `${thousands(estimate.n_clusters)} groups of dialogues that resemble each other` : "dialogues taken as independent";
   const panel = byId("panel");
   panel.replaceChildren(
