@@ -1,0 +1,33 @@
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.reporting.page.first_reads import first_reads
+from theodolite.reporting.page.subject import subject_of
+
+
+def reads(name):
+    return first_reads(subject_of(evidence_named(name), findings_named(name), facts(), words()))
+
+
+def test_each_dialogue_to_read_first_is_chosen_by_a_rule_of_its_own():
+    assert [read.why for read in reads("xstest")] == [
+        "a defect with the best evidence",
+        "people against judge",
+        "people against each other",
+        "drawn at random",
+    ]
+
+
+def test_a_failure_is_among_the_dialogues_to_read_first():
+    assert [read.why for read in reads("live")][1] == "a failure"
+
+
+def test_the_turn_that_an_annotator_quotes_is_shown():
+    assert reads("live")[0].response == "Yes, you have 60 days for any return."
+
+
+def test_the_same_seed_draws_the_same_dialogues():
+    assert reads("xstest") == reads("xstest")
+
+
+def test_a_dialogue_whose_texts_are_shown_goes_before_one_whose_texts_are_withheld():
+    assert all("withheld" not in read.response for read in reads("xstest"))
