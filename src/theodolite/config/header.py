@@ -125,7 +125,7 @@ def _kind(column: str) -> str:
 
 
 def _labels(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    small = [dict.fromkeys(values) for values in columns if 1 < len(set(values)) <= _MOST_LABELS]
+    small = [set(values) for values in columns if 1 < len(set(values)) <= min(_MOST_LABELS, max(2, len(values) // 2))]
     return tuple(sorted({label for labels in small for label in labels}))
 
 

@@ -192,7 +192,7 @@ class StudyShape(Shape):
     sampling: SamplingShape = Field(default_factory=SamplingShape)
     """How many dialogues, and the seed of every draw."""
     budget: BudgetShape = Field(default_factory=BudgetShape)
-    """Where a run stops."""
+    """Limits at which a run stops."""
     levels: dict[LevelName, LevelShape] = Field(default_factory=dict)
     """What each level of testing is to hold; model testing alone where left out."""
     assign: Assignment = Assignment.WITHIN_SUBJECTS

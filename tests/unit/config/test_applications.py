@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+
+from theodolite.config.loading import check_study, load_study
+from theodolite.domain.application import AriaClass, ClaimKind, GuardrailSite, PromptedModel, PythonCallable
+from theodolite.domain.fault import Severity
+
+STUDY = """study: a
+models: {m: {script: [Hello]}}
+applications: {app: %s}
+scenarios: {s: {scripts: {hello: Hello}}}
+judges: {j: {ask: Polite?, defect: "== no", model: m}}
+"""
+
+
+def application(folder, text, **files):
+    return load_study(folder(study_yaml=STUDY % text, **files)).study.applications[0]
+
+
+def test_an_http_body_keeps_its_types_and_its_templates(folder):
+    text = '{kind: http, url: "http://x.example/{{ session }}", body: {q: "{{ prompt }}", n: 3, s: yes, t: [true]}}'
+
+    connection = application(folder, text).connection
+
+    assert json.loads(connection.body) == {"q": "{{ prompt }}", "n": 3, "s": "yes", "t": [True]}
+
+
+def test_a_model_may_be_given_files(folder):
+    text = '{kind: model, model: m, system: "Use {{ context }}", context: [facts.md]}'
+
+    connection = application(folder, text, facts_md="Water is wet.\n").connection
+
+    assert connection == PromptedModel(model="m", system="Use {{ context }}", context={"facts.md": "Water is wet.\n"})
+
+
+def test_a_function_in_a_file_is_known_by_the_file_s_hash(folder):
+    code = "def reply(prompt):\n    return prompt\n"
+
+    connection = application(folder, '{kind: python, call: "bot.py:reply", timeout: 5}', bot_py=code).connection
+
+    sha256 = hashlib.sha256(code.encode()).hexdigest()
+    assert connection == PythonCallable(target="bot.py:reply", sha256=sha256, timeout_s=5.0)
+
+
+def test_a_class_of_the_dialogue_interface_is_named_by_its_module(folder):
+    assert application(folder, '{kind: aria, class: "team.dialog:Api"}').connection == AriaClass(
+        target="team.dialog:Api"
+    )
+
+
+def test_a_team_says_what_its_application_claims_and_mitigates(folder):
+    text = (
+        "{kind: model, model: m, guardrails: none, mitigations: [filter],"
+        " claims: [{text: Is polite., kind: limitation, scripts: [hello]}]}"
+    )
+
+    app = application(folder, text)
+
+    assert (app.guardrails, app.mitigations[0].name) == (GuardrailSite.NONE, "filter")
+    assert (app.claims[0].kind, app.claims[0].scripts) == (ClaimKind.LIMITATION, ("hello",))
+
+
+@pytest.mark.parametrize("path", ["$", "$.a", "$.a.b[0].c", "$['a b'].c", "text", "$[0]"])
+def test_a_path_to_the_reply_is_accepted(folder, path):
+    text = f'{{kind: http, url: "http://x.example", reply: "{path}"}}'
+
+    assert application(folder, text).connection.reply == path
+
+
+@pytest.mark.parametrize("path", ["a.b", "$..a", "$.a[", "$.a[*]", "$ .a", "Text"])
+def test_a_path_to_nowhere_is_a_fault(folder, path):
+    study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example", reply: "{path}"}}')
+
+    assert [fault.severity for fault in check_study(study)] == [Severity.FAULT]

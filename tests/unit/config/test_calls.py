@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.calls import estimate_calls
+from theodolite.config.check_text import check_lines, closing_line
+from theodolite.config.hosts import hosts
+from theodolite.config.loading import load_study
+
+STUDY = """study: a
+models:
+  m: {url: http://127.0.0.1:8000/v1, name: m}
+  u: {url: https://api.example/v1, name: u, price: {input: 1, output: 10, as_of: 2026-10-01}}
+applications:
+  one: {kind: model, model: m}
+  two: {kind: http, url: "https://two.example:8443/chat"}
+scenarios: {s: {goal: "Find {{ wish }}", turns: 4}}
+personas: {p: {template: "{{ name }} {{ goal }}", rows: [{name: A, wish: a}, {name: B, wish: b}], model: u}}
+judges: {j: {ask: Polite?, defect: "== no", model: u}}
+"""
+
+
+def lines_of(path):
+    loaded = load_study(path)
+    return check_lines(loaded, estimate_calls(loaded))
+
+
+def test_the_screen_of_example_a(shipped_folder):
+    assert lines_of(shipped_folder("examples/a")) == (
+        "Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls",
+        "Cost    unknown: no price for `app`, `large`; budget $5.00",
+        "Hosts   127.0.0.1:8000 (application), api.openai.com (simulated user, judge)",
+        "From    groundedness 1.2 and persona template customer 1.0: shipped",
+    )
+
+
+def test_the_screen_of_example_b(shipped_folder):
+    assert lines_of(shipped_folder("examples/b")) == (
+        "Plan    8 dialogues, recorded: nothing is called",
+        "Hosts   none: nothing leaves this machine",
+        "Read    answers.csv: 8 rows, UTF-8, comma",
+    )
+
+
+def test_the_cells_of_example_c(shipped_folder):
+    assert "Cells   (20 red teamers + 40 field testers) x 2 applications = 120" in lines_of(
+        shipped_folder("examples/c")
+    )
+
+
+def test_calls_are_counted_for_each_endpoint(folder):
+    estimate = estimate_calls(load_study(folder(study_yaml=STUDY)))
+
+    calls = {endpoint.name: endpoint.calls for endpoint in estimate.endpoints}
+    assert calls == {"m": 8, "two": 8, "u": 16 + 4}
+    assert (estimate.dialogues, estimate.applications, estimate.calls) == (4, 2, 36)
+
+
+def test_a_fixed_first_prompt_saves_a_call(folder):
+    estimate = estimate_calls(load_study(folder(study_yaml=STUDY.replace("turns: 4", "turns: 4, starter: Hi"))))
+
+    assert {endpoint.name: endpoint.calls for endpoint in estimate.endpoints}["u"] == 12 + 4
+
+
+def test_cost_is_a_range_for_what_has_a_price_and_names_what_has_none(folder):
+    loaded = load_study(folder(study_yaml=STUDY))
+
+    estimate = estimate_calls(loaded)
+
+    assert 0 < estimate.cost_usd.low < estimate.cost_usd.middle < estimate.cost_usd.high
+    assert estimate.unpriced == ("m",)
+    assert any("at prices of 2026-10-01, without `m`: no price" in line for line in check_lines(loaded, estimate))
+
+
+def test_hosts_are_named_once_with_what_they_are_called_for(folder):
+    named = hosts(load_study(folder(study_yaml=STUDY)).study)
+
+    assert [(host.name, host.roles) for host in named] == [
+        ("127.0.0.1:8000", ("application",)),
+        ("two.example:8443", ("application",)),
+        ("api.example", ("simulated user", "judge")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("calls", "line"),
+    [
+        (3, "Fine: 0 faults, 0 notes.   Next: theodolite run support --first 3"),
+        (0, "Fine: 0 faults, 0 notes.   Next: theodolite run support"),
+    ],
+)
+def test_the_last_line_says_what_to_do_next(calls, line):
+    assert closing_line((), "support", calls=calls) == line

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.endpoints import url_problem
+from theodolite.config.loading import check_study, load_study
+from theodolite.config.prices import known_price
+from theodolite.domain.model import Price
+
+STUDY = """study: a
+models: {m: %s}
+applications: {app: {kind: model, model: m}}
+scenarios: {s: {scripts: {hello: Hello}}}
+judges: {j: {ask: Polite?, defect: "== no", model: m}}
+"""
+
+
+def model(folder, text):
+    return load_study(folder(study_yaml=STUDY % text)).study.models[0]
+
+
+def test_params_have_the_types_that_an_endpoint_expects(folder):
+    text = "{url: 'http://x.example/v1', name: x, params: {temperature: 0, top_p: 0.5, stop: '0', logprobs: true}}"
+
+    assert model(folder, text).params == {"temperature": 0, "top_p": 0.5, "stop": "0", "logprobs": True}
+
+
+def test_a_param_that_is_no_single_value_is_a_fault(folder):
+    path = folder(study_yaml=STUDY % "{url: 'http://x.example/v1', name: x, params: {stop: [a], seed: null}}")
+
+    assert [fault.place for fault in check_study(path)] == ["study.yaml:2:66", "study.yaml:2:77"]
+
+
+def test_a_price_in_the_study_wins_over_the_list(folder):
+    text = "{url: 'https://api.openai.com/v1', name: gpt-4o-mini, price: {input: 1, output: 2, as_of: 2026-10-01}}"
+
+    assert model(folder, text).price == Price(input_usd=1.0, output_usd=2.0, as_of="2026-10-01")
+
+
+def test_a_listed_price_belongs_to_its_maker_s_address():
+    price = known_price("https://api.openai.com/v1", "gpt-4o-mini")
+
+    assert price == Price(input_usd=0.15, output_usd=0.6, as_of="2024-07-18")
+    assert known_price("http://127.0.0.1:8000/v1", "gpt-4o-mini") is None
+    assert known_price("http://[", "gpt-4o-mini") is None
+
+
+def test_a_script_needs_no_address(folder):
+    endpoint = model(folder, "{script: [Hello, 'Bye']}")
+
+    assert (endpoint.script, endpoint.is_scripted) == (("Hello", "Bye"), True)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8000/v1", "https://x.example", "http://[::1]:80/", "https://x.example/{{ a b }}"]
+)
+def test_addresses_are_accepted(url):
+    assert url_problem(url) == ""
+
+
+@pytest.mark.parametrize("url", ["", "x.example", "ftp://x.example", "http://", "http://x y.example", "http://x:port"])
+def test_what_is_no_address_is_refused(url):
+    assert "no address" in url_problem(url)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from theodolite.config.loading import check_study, load_study
+
+STUDY = """study: a
+models: {m: {script: [Hello]}}
+applications: {app: {kind: model, model: m}}
+scenarios: {s: {goal: "Find {{ wish }}", starter: "Hi"}}
+personas: {p: {template: TEMPLATE, rows: ROWS, model: m}}
+judges: {j: {ask: Polite?, defect: "== no", model: m}}
+"""
+
+
+def study(template="customer", rows="[{name: Ana, wish: a coat}]"):
+    return STUDY.replace("TEMPLATE", template).replace("ROWS", rows)
+
+
+def test_a_template_may_stand_in_the_study_itself(folder):
+    group = load_study(folder(study_yaml=study('"You are {{ name }}: {{ goal }}"'))).study.personas[0]
+
+    assert (group.template.text, group.template.shipped) == ("You are {{ name }}: {{ goal }}", False)
+
+
+def test_a_template_of_the_folder_comes_before_a_shipped_one(folder):
+    own = "---\nedition: 2\n---\nI am {{ name }}.\n"
+
+    loaded = load_study(folder(study_yaml=study(), personas__customer_md=own))
+
+    template = loaded.study.personas[0].template
+    assert (template.text, template.edition, template.shipped) == ("I am {{ name }}.", "2", False)
+    assert [item.where for item in loaded.found] == ["personas/customer.md"]
+
+
+def test_rows_lie_beside_the_study_or_among_its_parameters(folder):
+    path = folder(study_yaml=study(rows="people.csv"), parameters__people_csv="name,wish\nAna,a coat\n")
+
+    (row,) = load_study(path).study.personas[0].rows
+
+    assert (row.values, row.line) == ({"name": "Ana", "wish": "a coat"}, 2)
+
+
+def test_rows_that_differ_only_in_an_unused_column_are_one_persona(folder):
+    rows = "name,wish,age\nAna,a coat,30\nAna,a coat,40\n"
+
+    (fault,) = check_study(folder(study_yaml=study(rows="people.csv"), people_csv=rows))
+
+    assert (fault.place, fault.message[:12]) == ("people.csv:3", "equals row 2")
+
+
+def test_a_template_without_rows_is_one_persona(folder):
+    text = study('"You are curious. {{ goal }}"').replace(", rows: [{name: Ana, wish: a coat}]", "")
+
+    group = load_study(folder(study_yaml=text.replace("{{ wish }}", "out"))).study.personas[0]
+
+    assert [row.values for row in group.rows] == [{}]
+
+
+def test_a_column_used_by_a_group_alone_is_used(folder):
+    rows = "[{name: Ana, wish: a, age: 30}, {name: Bo, wish: b, age: 40}]"
+
+    assert check_study(folder(study_yaml=study(rows=rows) + "groups: [age]\n")) == ()
+
+
+def test_goals_are_checked_against_the_personas_that_meet_them(folder):
+    text = (
+        study()
+        .replace("starter:", "personas: [p], starter:")
+        .replace("judges:", "  q: {template: '{{ name }}', rows: [{name: Ana}], model: m}\njudges:")
+    )
+
+    text = text.replace("personas: {p: ", "personas:\n  p: ").replace("model: m}}\n  q", "model: m}\n  q")
+
+    assert check_study(folder(study_yaml=text)) == ()

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from theodolite.config.loading import check_study, load_study
+
+STUDY = """study: a
+models: {m: {script: [Hello]}}
+applications: {app: {kind: model, model: m}}
+scenarios: {s: {source: [a.md, b.md], scripts: {one: Hello, two: [Hi, Bye], three: {prompts: [X], purpose: useful}}}}
+judges: {j: {ask: Polite?, defect: "== no", model: m}}
+"""
+
+
+def test_scripts_may_be_written_in_three_forms(folder):
+    study = load_study(folder(study_yaml=STUDY, a_md="A", b_md="B")).study
+
+    scripts = [(script.key, script.prompts, script.purpose) for script in study.scenarios[0].scripts]
+    assert scripts == [("one", ("Hello",), ""), ("two", ("Hi", "Bye"), ""), ("three", ("X",), "useful")]
+
+
+def test_source_material_is_read_in_order(folder):
+    study = load_study(folder(study_yaml=STUDY, a_md="A", b_md="B")).study
+
+    assert study.scenarios[0].context == "A\n\nB"
+
+
+def test_a_scenario_may_have_a_file_of_its_own(folder):
+    more = "task: search\nscripts: {x: Where?}\n"
+
+    study = load_study(folder(study_yaml=STUDY, a_md="A", b_md="B", scenarios__far_yaml=more)).study
+
+    assert [scenario.name for scenario in study.scenarios] == ["far", "s"]
+
+
+def test_a_fault_in_a_scenario_s_own_file_is_placed_there(folder):
+    path = folder(study_yaml=STUDY, a_md="A", b_md="B", scenarios__far_yaml="tsk: chat\nscripts: {x: Where?}\n")
+
+    assert [fault.place for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]

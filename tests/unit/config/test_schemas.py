@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from theodolite.config.schemas import SHAPES, schema_texts, write_schemas
+from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.domain.errors import InputError
+
+STUDIES = ["examples/a", "examples/b", "examples/c", "demo/xstest-replay", "demo/spoiler-guard"]
+
+
+def schema(name):
+    return json.loads(schema_texts()[name])
+
+
+def as_editors_read(path):
+    return typed(read_yaml(path.read_bytes(), path.name).content)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_shipped_schema_is_up_to_date(shipped_folder, name):
+    assert (shipped_folder("schemas") / name).read_text(encoding="utf-8") == schema_texts()[name]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_schema_is_valid_and_explains_every_key(name):
+    document = schema(name)
+
+    jsonschema.Draft202012Validator.check_schema(document)
+    shapes = [document, *(part for part in document["$defs"].values() if "properties" in part)]
+    silent = [key for shape in shapes for key, part in shape["properties"].items() if "description" not in part]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_what_loads_is_valid_in_an_editor_too(shipped_folder, name):
+    jsonschema.validate(as_editors_read(shipped_folder(name) / "study.yaml"), schema("study.schema.json"))
+
+
+def test_shipped_guidelines_and_packs_are_valid_in_an_editor(shipped_folder):
+    for path in shipped_folder("guidelines").glob("*.yaml"):
+        jsonschema.validate(as_editors_read(path), schema("guideline.schema.json"))
+    for path in shipped_folder("packs").rglob("pack.yaml"):
+        jsonschema.validate(as_editors_read(path), schema("pack.schema.json"))
+
+
+def test_an_editor_marks_a_misspelt_key():
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"study": "a", "promptz": []}, schema("study.schema.json"))
+
+
+def test_schemas_are_written_to_a_folder(tmp_path):
+    assert [path.name for path in write_schemas(tmp_path / "schemas")] == list(SHAPES)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(InputError, match="name another folder"):
+        write_schemas(tmp_path / "file" / "schemas")
