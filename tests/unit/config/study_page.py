@@ -1,0 +1,78 @@
+"""The tables of docs/reference/study-file.md, made from the shapes that the files must have.
+
+`python -m tests.unit.config.study_page` writes them anew between their marks.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from theodolite.config.shapes import applications, guidelines, scenarios, study
+from theodolite.config.shapes.base import Shape
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
+TABLES: dict[str, type[Shape]] = {
+    "study": study.StudyShape,
+    "model": study.ModelShape,
+    "price": study.PriceShape,
+    "every application": applications.ApplicationShape,
+    "recorded": applications.RecordedShape,
+    "prompted model": applications.PromptedModelShape,
+    "http": applications.HttpShape,
+    "python": applications.PythonShape,
+    "aria": applications.AriaShape,
+    "scenario": scenarios.ScenarioShape,
+    "script": scenarios.ScriptShape,
+    "personas": scenarios.PersonasShape,
+    "guideline": guidelines.GuidelineShape,
+    "defect rule": guidelines.DefectShape,
+    "question": guidelines.QuestionShape,
+    "example": guidelines.ExampleShape,
+    "judge": guidelines.JudgeShape,
+    "rule": guidelines.WordsRuleShape,
+    "annotator": guidelines.AnnotatorShape,
+    "reference": study.ReferenceShape,
+    "sampling": study.SamplingShape,
+    "budget": study.BudgetShape,
+    "risk": study.RiskShape,
+    "level": study.LevelShape,
+    "annotation": study.AnnotationShape,
+    "event": study.EventShape,
+}
+MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+def table(shape: type[Shape]) -> str:
+    """Return the keys of a shape as a table; those that all applications share stand in a table of their own."""
+    shared = applications.ApplicationShape.model_fields if shape is not applications.ApplicationShape else {}
+    is_application = issubclass(shape, applications.ApplicationShape)
+    rows = [
+        f"| `{field.alias or name}` | {field.description} | {default(field)} |"
+        for name, field in shape.model_fields.items()
+        if not (is_application and name in shared)
+    ]
+    return "\n".join(["| key | holds | if left out |", "|---|---|---|", *rows]) + "\n"
+
+
+def default(field: FieldInfo) -> str:
+    """Return what holds where a key is left out."""
+    if field.is_required():
+        return "needed"
+    value = field.default
+    if value is PydanticUndefined or value in (None, "") or isinstance(value, Shape):
+        return "none"
+    return f"`{getattr(value, 'value', value)}`"
+
+
+def page() -> str:
+    """Return the page with its tables made anew."""
+    text = PAGE.read_text(encoding="utf-8")
+    return MARKED.sub(lambda found: found["mark"] + table(TABLES[found["name"]]), text)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
