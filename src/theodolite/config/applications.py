@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from theodolite.config.endpoints import url_problem
+from theodolite.config.endpoints import check_key, url_problem
 from theodolite.config.lookup import Desk, Entry, is_there
-from theodolite.config.secret_shapes import is_variable_name
 from theodolite.config.shapes.applications import (
     ApplicationShape,
     AriaShape,
@@ -31,7 +30,7 @@ from theodolite.domain.application import (
     PromptedModel,
     PythonCallable,
 )
-from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.fault import did_you_mean
 
 A = TypeVar("A", bound=ApplicationShape)
 
@@ -116,7 +115,7 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
     if shape.reply != "text" and not _REPLY.fullmatch(shape.reply):
         message = f"`reply` is `{shape.reply}`; expected a path such as `$.text` or `$.choices[0].text`, or `text`"
         desk.complaints.add(entry.fault("reply", message=message))
-    _check_key(entry, shape.key, desk, environ)
+    check_key(entry, key=shape.key, desk=desk, environ=environ)
     return HttpEndpoint(
         url=shape.url,
         reply=shape.reply,
@@ -126,15 +125,6 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         key=shape.key,
         timeout_s=shape.timeout,
     )
-
-
-def _check_key(entry: Entry[Any], key: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
-    if key and not is_variable_name(key) and set(key) != {"*"}:
-        message = "`key` must be the name of an environment variable; what stands here may be the key itself"
-        desk.complaints.add(entry.fault("key", message=f"{message} and is not repeated"))
-    elif key and environ is not None and not environ.get(key):
-        message = f"variable `{key}` is not set in this environment; it is needed before a run"
-        desk.complaints.add(entry.fault("key", message=message, severity=Severity.NOTE))
 
 
 def _texts(body: Any, keys: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

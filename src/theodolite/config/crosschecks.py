@@ -144,6 +144,7 @@ def _check_groups(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> 
     rows += [row.values for reading in parts.groups for row in reading.group.rows]
     unread = any(recorded.table is None for _, recorded in parts.recorded)
     columns = list(dict.fromkeys(column for row in rows for column in row))
+    columns += ["scenario"] if parts.live else []
     if unread or len(section(parts.entry, "personas")) > len(parts.groups):
         return
     for place, name in enumerate(parts.entry.shape.groups):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from theodolite.config.lookup import Desk, Entry
@@ -27,8 +28,9 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
         environ: The environment, to see which keys are there; None where nobody asks.
     """
     shape = entry.shape
-    if shape.url:
-        check_url(entry, "url", url=shape.url, desk=desk)
+    problem = url_problem(shape.url) if shape.url else ""
+    if problem:
+        desk.complaints.add(entry.fault("url", message=problem))
     check_key(entry, key=shape.key, desk=desk, environ=environ)
     return ModelEndpoint(
         name=entry.name,
@@ -59,14 +61,7 @@ def url_problem(url: str) -> str:
     return ""
 
 
-def check_url(entry: Entry[ModelShape], *keys: str, url: str, desk: Desk) -> None:
-    """Add a fault where an address is none."""
-    problem = url_problem(url)
-    if problem:
-        desk.complaints.add(entry.fault(*keys, message=problem))
-
-
-def check_key(entry: Entry[ModelShape], *, key: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
+def check_key(entry: Entry[Any], *, key: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
     """Add a fault where a key was pasted, and a note where its variable is not set."""
     if not key or getattr(key, "tag", "") == "secret" or set(key) == {"*"}:
         return

@@ -29,14 +29,11 @@ ScaleText = str | list[str] | dict[str, str] | None
 
 def guideline_of(entry: Entry[GuidelineShape], desk: Desk, *, origin: Origin) -> Guideline | None:
     """Return the guideline that an entry describes; None and faults where it describes none."""
-    before = len(desk.complaints.placed)
     questions = _questions(entry, desk)
     rules = tuple(rule for rule in _rules(entry, questions, desk) if rule is not None)
     if not questions or not rules:
         return None
     examples = _examples(entry, questions, rules, desk)
-    if any(fault.severity is Severity.FAULT for fault in desk.complaints.placed[before:]) and not rules:
-        return None
     return Guideline(
         name=entry.name,
         definition=entry.shape.definition,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from typing import Any
 from theodolite.config.lookup import SHIPPED, Desk, Entry, Found, is_there
 from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.scenarios import PersonasShape
-from theodolite.config.shipped import shipped_bytes
+from theodolite.config.shipped import shipped_bytes, shipped_text
 from theodolite.config.tables import decoded
 from theodolite.config.templates import place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import Spot, YamlSource
@@ -180,12 +182,8 @@ def _is_example(entry: Entry[PersonasShape], desk: Desk) -> bool:
     form = entry.shape.rows
     if not isinstance(form, str) or form not in desk.tables:
         return False
-    shipped = shipped_bytes("starters/customers.csv")
-    if shipped is None:
-        return False
-    rows = [tuple(row.values()) for row in desk.tables[form].rows]
-    example = [tuple(line.split(",", 1)) for line in shipped.decode("utf-8").splitlines()[1:]]
-    return [tuple(row) for row in rows] == [(name, wish.strip('"')) for name, wish in example]
+    example = list(csv.DictReader(io.StringIO(shipped_text("starters/customers.csv"))))
+    return [dict(row) for row in desk.tables[form].rows] == example
 
 
 def check_meetings(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from theodolite.config.calls import estimate_calls
@@ -26,12 +28,27 @@ def lines_of(path):
 
 
 def test_the_screen_of_example_a(shipped_folder):
-    assert lines_of(shipped_folder("examples/a")) == (
-        "Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls",
-        "Cost    unknown: no price for `app`, `large`; budget $5.00",
-        "Hosts   127.0.0.1:8000 (application), api.openai.com (simulated user, judge)",
-        "From    groundedness 1.2 and persona template customer 1.0: shipped",
-    )
+    plan, cost, named, found = lines_of(shipped_folder("examples/a"))
+
+    assert plan == "Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls"
+    assert cost.startswith("Cost    ")
+    assert cost.endswith("; budget $5.00")
+    assert named == "Hosts   127.0.0.1:8000 (application), api.openai.com (simulated user, judge)"
+    assert found == "From    groundedness 1.2 and persona template customer 1.0: shipped"
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [
+        ("{script: [Hello]}", "Cost    nothing: only scripts are called"),
+        ("{url: 'http://x.example/v1', name: x}", "Cost    unknown: no price for `m`, `u`"),
+    ],
+)
+def test_what_has_no_price_is_no_cost_of_zero(folder, model, cost):
+    study = STUDY.replace("{url: http://127.0.0.1:8000/v1, name: m}", model)
+    study = re.sub(r"  u: .*", f"  u: {model}", study)
+
+    assert cost in lines_of(folder(study_yaml=study))
 
 
 def test_the_screen_of_example_b(shipped_folder):

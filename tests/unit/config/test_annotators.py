@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from theodolite.config.loading import check_study, load_study
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import ModelJudge, RecordedLabels, WordRule
+
+ROWS = "id,p,r,ann\n1,a,b,1_ok\n2,c,d,bad\n3,e,f,\n4,g,h,what?\n"
+STUDY = """study: a
+models: {m: {script: [Hello]}}
+applications: {rec: {kind: recorded, file: rows.csv, id: id, prompt: p, response: r}}
+guidelines: {g: {ask: How?, scale: [fine, bad], defect: "== bad"}}
+annotators: {ann: {who: person, column: ann, title: Ann}}
+judges:
+  m1: {guideline: g, model: m}
+  words: {guideline: g, rule: {any: [sorry], then: bad, else: fine}}
+spelling: {1_ok: fine}
+"""
+
+
+def test_all_kinds_of_annotators_answer_one_guideline(folder):
+    ann, judge, rule = load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study.annotators
+
+    assert {item.guideline for item in (ann, judge, rule)} == {"g"}
+    assert (ann.kind, judge.kind, rule.kind) == (AnnotatorKind.PERSON, AnnotatorKind.MODEL, AnnotatorKind.RULE)
+    assert judge.labelling == ModelJudge(model="m")
+    assert rule.labelling == WordRule(any_of=("sorry",), then="bad", otherwise="fine")
+
+
+def test_labels_may_be_written_as_they_are_called_or_as_the_spelling_says(folder):
+    ann = load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study.annotators[0]
+
+    assert ann.labelling == RecordedLabels(column="ann", spelling={"fine": "fine", "bad": "bad", "1_ok": "fine"})
+
+
+def test_what_fits_no_label_is_noted_and_an_empty_cell_is_not(folder):
+    (note,) = check_study(folder(study_yaml=STUDY, rows_csv=ROWS))
+
+    assert note.words == 'note: 1 value of `ann` fits no label and counts as unparseable, e.g. "what?"'
+
+
+def test_the_guideline_must_be_named_where_there_are_several(folder):
+    study = STUDY.replace("guidelines: {", 'guidelines: {h: {ask: Why?, defect: "== no"}, ')
+
+    (fault,) = check_study(folder(study_yaml=study, rows_csv=ROWS))
+
+    assert fault.message == "annotator `ann` needs `guideline`: the study has several or none"
+
+
+def test_the_reference_answers_the_only_guideline(folder):
+    study = STUDY + "reference: {column: ann}\n"
+
+    reference = load_study(folder(study_yaml=study, rows_csv=ROWS)).study.reference
+
+    assert (reference.column, reference.guideline, reference.spelling["1_ok"]) == ("ann", "g", "fine")

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.loading import check_study, load_study
+from theodolite.domain.dialogue import Level
+from theodolite.domain.event import AnnotationProcess, Assignment, LevelPlan
+from theodolite.domain.fault import Severity
+
+STUDY = """study: a
+applications: {app: {kind: python, call: "a:b"}}
+scenarios: {s: {scripts: {hello: Hello}}}
+"""
+
+
+def test_levels_and_annotation_become_records(folder):
+    more = "levels: {model_testing: {repeats: 2}, red_teaming: {people: 3, sessions: 2, minutes: 30}}\n"
+    more += "annotation: {passes: 2, quality_check: 0.1}\nconsent: mine.md\n"
+
+    study = load_study(folder(study_yaml=STUDY + more, mine_md="Do you agree?\n")).study
+
+    assert study.levels == (
+        LevelPlan(level=Level.MODEL_TESTING, repeats=2),
+        LevelPlan(level=Level.RED_TEAMING, people=3, sessions=2, minutes=30),
+    )
+    assert study.annotation == AnnotationProcess(passes=2, quality_check=0.1)
+    assert study.event.consent == "Do you agree?\n"
+
+
+def test_an_event_keeps_its_local_times(folder):
+    more = "event: {opens: 2026-03-02T09:00, closes: 2026-03-06T17:00, zone: Asia/Kolkata}\nassign: between_subjects\n"
+
+    event = load_study(folder(study_yaml=STUDY + more)).study.event
+
+    assert (event.opens, event.closes, event.zone) == ("2026-03-02T09:00", "2026-03-06T17:00", "Asia/Kolkata")
+    assert event.assign is Assignment.BETWEEN_SUBJECTS
+
+
+@pytest.mark.parametrize("more", ["levels: {red_teaming: {people: 3}}\n", "levels: {field_testing: {people: 1}}\n"])
+def test_people_need_a_text_to_consent_to(folder, more):
+    open_items = [item for item in check_study(folder(study_yaml=STUDY + more)) if item.severity is Severity.OPEN]
+
+    assert [item.place for item in open_items] == ["study.yaml:4"]
+
+
+def test_a_study_without_people_has_no_event(folder):
+    assert load_study(folder(study_yaml=STUDY)).study.event is None
