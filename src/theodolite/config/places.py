@@ -52,18 +52,19 @@ class Complaints:
     """Everything that was found wrong so far, in no order; `first` is the file that is shown first."""
 
     first: str = ""
-    placed: list[PlacedFault] = field(default_factory=list)
+    placed: dict[PlacedFault, None] = field(default_factory=dict)
 
     def add(self, *faults: PlacedFault) -> None:
         """Keep faults, each once."""
-        self.placed.extend(fault for fault in faults if fault not in self.placed)
+        self.placed.update(dict.fromkeys(faults))
 
     def in_order(self) -> tuple[PlacedFault, ...]:
         """Return the worst first, then in the order of the files."""
-        files = list(dict.fromkeys([self.first, *(fault.file for fault in self.placed)]))
+        names = dict.fromkeys([self.first, *(fault.file for fault in self.placed)])
+        files = {name: place for place, name in enumerate(names)}
 
         def rank(fault: PlacedFault) -> tuple[int, bool, int, int, int]:
-            return _RANK[fault.severity], fault.line > 0, files.index(fault.file), fault.line, fault.column
+            return _RANK[fault.severity], fault.line > 0, files[fault.file], fault.line, fault.column
 
         return tuple(sorted(self.placed, key=rank))
 

@@ -98,6 +98,7 @@ def _dialogues(
     faults: list[PlacedFault],
 ) -> list[RecordedDialogue]:
     """Group rows into dialogues: rows of one item are its turns, or repeats where no column numbers turns."""
+    spoken = {columns.get("prompt"), columns.get("response")}
     groups: dict[tuple[str, int], list[_Row]] = {}
     seen: dict[tuple[str, int], int] = defaultdict(int)
     for place in places:
@@ -113,7 +114,7 @@ def _dialogues(
             key=key,
             application=application,
             turns=tuple(_turn(row.cells, columns) for row in sorted(rows, key=lambda row: row.turn)),
-            columns=dict(rows[0].cells),
+            columns={name: text for name, text in rows[0].cells.items() if name not in spoken},
             line=rows[0].line,
             repeat=repeat,
         )

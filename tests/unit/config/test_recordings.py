@@ -48,6 +48,7 @@ def test_withheld_texts_are_empty_whatever_the_file_holds(folder):
     first, second = load(folder, rows, ", withheld: w").recordings
 
     assert first.turns == (RecordedTurn(prompt="", response="", withheld="harmful"),)
+    assert "secret" not in str(first)
     assert second.turns == (RecordedTurn(prompt="a", response="b"),)
 
 
