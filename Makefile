@@ -41,8 +41,9 @@ format: $(STAMPS)/check ## Format the code
 bench: $(STAMPS)/test ## Measure speed on this machine
 	@for file in benchmarks/bench_*.py; do echo "$$file"; $(PYTHON) "$$file" || exit 1; done
 
-docs: $(STAMPS)/test ## Make the generated pages of the documentation anew
+docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files anew
 	$(PYTHON) tools/cli_reference.py
+	$(VENV)/bin/theodolite schemas src/theodolite/resources/schemas
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
