@@ -10,7 +10,7 @@ found() {
 }
 
 missing=
-found chromium || missing="$missing chromium"
+found /usr/bin/chromium || missing="$missing chromium"
 found initdb /usr/lib/postgresql/*/bin/initdb || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0
 
