@@ -7,11 +7,6 @@ import os
 import pytest
 
 
-def pytest_collection_modifyitems(items):
-    """Put the browser's tests last: Playwright keeps an event loop running in this thread until the end."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
-
-
 def _refused(report):
     """Turn a skip into a failure where `CI` is set: there, nothing that a test needs may be missing."""
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI"):
