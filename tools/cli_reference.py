@@ -30,28 +30,28 @@ def root_command() -> click.Command:
     return next(command for command in commands if isinstance(command, click.Command))
 
 
-def commands_of(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    """Yield a command and everything below it, with the words that call it."""
-    yield name, command
+def contexts_of(command: click.Command, word: str, parent: click.Context | None = None) -> Iterator[click.Context]:
+    """Yield a command and everything below it, each as it is when it is called."""
+    settings = dict(command.context_settings, terminal_width=WIDTH, max_content_width=WIDTH, color=False)
+    context = click.Context(command, info_name=word, parent=parent, **settings)
+    yield context
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=name)
-        for word in command.list_commands(context):
-            below = command.get_command(context, word)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
             if below is not None and not below.hidden:
-                yield from commands_of(below, f"{name} {word}")
+                yield from contexts_of(below, name, context)
 
 
-def section(name: str, command: click.Command) -> str:
+def section(context: click.Context) -> str:
     """Return the part of the page about one command."""
-    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH, color=False)
-    help_text = click.unstyle(command.get_help(context))
+    help_text = click.unstyle(context.get_help())
     text = "\n".join(line.rstrip() for line in help_text.strip().splitlines())
-    return f"## `{name}`\n\n```text\n{text}\n```\n"
+    return f"## `{context.command_path}`\n\n```text\n{text}\n```\n"
 
 
 def reference() -> str:
     """Return the whole page."""
-    return "\n".join([HEAD, *(section(name, command) for name, command in commands_of(root_command(), "theodolite"))])
+    return "\n".join([HEAD, *map(section, contexts_of(root_command(), "theodolite"))])
 
 
 def main(arguments: list[str]) -> None:
