@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from theodolite.domain.application import HttpEndpoint
-from theodolite.domain.errors import InputError, MalformedReply, Unreachable
+from theodolite.domain.errors import InputError, MalformedReply, TimedOut, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.patience import Patience
@@ -132,12 +132,22 @@ class HttpApplication:
             )
             return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
-            return self._knocked(words, alive=False, hint=f"curl -X OPTIONS {self._shown()}", attempts=outcome.tries)
+            hint, reached = f"curl -X OPTIONS {self._shown()}", trouble.kind not in {Unreachable, TimedOut}
+            return self._knocked(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
         return self._knocked(f"there, answers {trouble.status} to OPTIONS", attempts=outcome.tries)
 
-    def _knocked(self, answer: str, *, alive: bool = True, hint: str = "", attempts: int = 1) -> Knock:
-        spent = Spending(calls=min(1, attempts), attempts=attempts)
-        return Knock(name=self._name, host=host_of(self._template), alive=alive, answer=answer, hint=hint, spent=spent)
+    def _knocked(
+        self, answer: str, *, alive: bool = True, reached: bool = True, hint: str = "", attempts: int = 1
+    ) -> Knock:
+        return Knock(
+            name=self._name,
+            host=host_of(self._template),
+            alive=alive,
+            answer=answer,
+            hint=hint,
+            spent=Spending(calls=min(1, attempts), attempts=attempts),
+            reached=reached,
+        )
 
     def _shown(self) -> str:
         return f"{self._template.partition('//')[0]}//{host_of(self._template)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected
+from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
 from theodolite.domain.failure import Party
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
@@ -23,6 +23,9 @@ KNOCK_WORDS = "Reply with the word ok."
 
 KNOCK_S = 4.0
 """Deadline of a knock, everything included; seconds."""
+
+_CHAT_SHARE = 0.8
+_LIST_S = 0.8
 
 KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
@@ -81,11 +84,10 @@ class OpenAiChat:
     async def knock(self) -> Knock:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         try:
-            async with asyncio.timeout(self._knock_s):
+            async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
                 return await self._knock()
         except TimeoutError:
-            # Connecting has a shorter deadline, so here the endpoint has taken the request and thinks.
-            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
+            return await self._knocked_without_answer()
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
@@ -113,7 +115,19 @@ class OpenAiChat:
             return self._knocked(took + name, attempts=reply.attempts, reply=reply)
         if reply.kind in {EmptyReply, ContentRefused}:
             return self._knocked(f"{took}, but {reply.words}", attempts=outcome.attempts)
-        return self._knocked(reply.words, alive=False, hint=self._curl(), attempts=outcome.attempts)
+        return self._knocked(reply.words, alive=False, hint=_curl(self._endpoint, self._url), attempts=outcome.attempts)
+
+    async def _knocked_without_answer(self) -> Knock:
+        """Tell a model that thinks from a port that takes connections and says nothing.
+
+        A server that thinks about one call still answers others, be it with a 404.
+        """
+        patience = Patience(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
+        listed = await self._wire.insist(Outgoing(url=f"{self._url}/models", method="GET"), patience)
+        if isinstance(listed, Answer) or listed.trouble.status:
+            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
+        words = f"takes connections but says nothing within {self._knock_s:g} s"
+        return self._knocked(words, alive=False, reached=False, hint=_curl(self._endpoint, self._url), attempts=1)
 
     async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
         trouble, tries = outcome.trouble, outcome.tries
@@ -121,11 +135,17 @@ class OpenAiChat:
         if trouble.kind is RateLimited:
             return self._knocked(f"there, but busy: {words}", attempts=tries)
         if trouble.kind is not Rejected:
-            return self._knocked(words, alive=False, hint=self._curl(), attempts=tries)
+            reached = trouble.kind not in {Unreachable, TimedOut}
+            return self._knocked(
+                words, alive=False, reached=reached, hint=_curl(self._endpoint, self._url), attempts=tries
+            )
         if trouble.status in {401, 403} or not tries:
-            return self._knocked(words, alive=False, hint=self._key_hint(), attempts=tries)
+            return self._knocked(words, alive=False, hint=_key_hint(self._endpoint), attempts=tries)
         return self._knocked(
-            f"{words}{await self._offered(trouble.status)}", alive=False, hint=self._curl(), attempts=tries
+            f"{words}{await self._offered(trouble.status)}",
+            alive=False,
+            hint=_curl(self._endpoint, self._url),
+            attempts=tries,
         )
 
     async def _offered(self, status: int) -> str:
@@ -140,7 +160,14 @@ class OpenAiChat:
         return f"; `{self._endpoint.model}` is not among {known}{did_you_mean(self._endpoint.model, names)}"
 
     def _knocked(
-        self, answer: str, *, attempts: int, alive: bool = True, hint: str = "", reply: Reply | None = None
+        self,
+        answer: str,
+        *,
+        attempts: int,
+        alive: bool = True,
+        reached: bool = True,
+        hint: str = "",
+        reply: Reply | None = None,
     ) -> Knock:
         priced = reply is not None and reply.cost_microusd is not None
         spent = Spending(
@@ -152,15 +179,22 @@ class OpenAiChat:
             unpriced_calls=0 if priced or reply is None else 1,
         )
         return Knock(
-            name=self._endpoint.name, host=host_of(self._url), alive=alive, answer=answer, hint=hint, spent=spent
+            name=self._endpoint.name,
+            host=host_of(self._url),
+            alive=alive,
+            answer=answer,
+            hint=hint,
+            spent=spent,
+            reached=reached,
         )
 
-    def _key_hint(self) -> str:
-        variable = self._endpoint.key
-        if not variable:
-            return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
-        return f"put the right key into the environment variable {variable}"
 
-    def _curl(self) -> str:
-        key = f' -H "Authorization: Bearer ${self._endpoint.key}"' if self._endpoint.key else ""
-        return f"curl{key} {self._url}/models"
+def _key_hint(endpoint: ModelEndpoint) -> str:
+    if not endpoint.key:
+        return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
+    return f"put the right key into the environment variable {endpoint.key}"
+
+
+def _curl(endpoint: ModelEndpoint, url: str) -> str:
+    key = f' -H "Authorization: Bearer ${endpoint.key}"' if endpoint.key else ""
+    return f"curl{key} {url}/models"

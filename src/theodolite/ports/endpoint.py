@@ -19,6 +19,7 @@ class Knock:
         answer: What to tell people, e.g. `ok, 0.4 s, answers as gpt-5.2-2026-01-15`.
         hint: What one could try, e.g. a command line; empty where all is well.
         spent: What asking cost.
+        reached: Whether anybody answered at all.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Knock:
     answer: str
     hint: str = ""
     spent: Spending = field(default_factory=Spending)
+    reached: bool = True
 
 
 @runtime_checkable
