@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from theodolite.domain.errors import GatewayError, RunStopped
+from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
 from theodolite.domain.flow import Reply
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
@@ -14,6 +14,8 @@ REFUSALS_IN_A_ROW = 20
 """Calls to one endpoint that may fail one after the other before a run stops."""
 
 _MILLION = 1_000_000
+_RAISE = "raise `budget` in the study"
+_KEY_REFUSED = frozenset({401, 403})
 
 
 @dataclass(slots=True)
@@ -27,11 +29,13 @@ class Brakes:
         budget: What the study allows.
         spent: What has been spent in this run, earlier sittings included.
         reason: Why the run is to stop; empty while it goes on.
+        remedy: What to do before it goes on, in a few words; empty where nothing is to be done.
     """
 
     budget: Budget
     spent: Spending = field(default_factory=Spending)
     reason: str = ""
+    remedy: str = ""
     _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _unjust: set[str] = field(default_factory=set)
 
@@ -45,9 +49,10 @@ class Brakes:
         if self.reason:
             raise RunStopped(self.reason)
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, remedy: str = "") -> None:
         """Let no further call be made; the first reason stands."""
-        self.reason = self.reason or reason
+        if not self.reason:
+            self.reason, self.remedy = reason, remedy
 
     def answered(self, endpoint: str, reply: Reply) -> None:
         """Take note of a reply and of what it cost."""
@@ -63,7 +68,8 @@ class Brakes:
         self.spent += Spending(attempts=error.tries)
         if len(streak) >= REFUSALS_IN_A_ROW:
             self._unjust.update(streak)
-            self.stop(f"{len(streak)} calls in a row to `{endpoint}` brought no reply; the last: {error}")
+            words = "refused," if isinstance(error, Rejected) else "brought no reply; the last:"
+            self.stop(f"{len(streak)} calls in a row to `{endpoint}` {words} {error}", _remedy(error))
 
     def unjust_failures(self) -> frozenset[str]:
         """Return the units that failed in a streak which stopped the run.
@@ -76,11 +82,18 @@ class Brakes:
     def _mind_the_budget(self) -> None:
         tokens = self.spent.tokens_in + self.spent.tokens_out
         if self.budget.usd is not None and self.spent.cost_microusd >= self.budget.usd * _MILLION:
-            self.stop(f"the budget of ${self.budget.usd:.2f} is spent")
+            self.stop(f"the budget of ${self.budget.usd:.2f} is spent", _RAISE)
         if self.budget.tokens is not None and tokens >= self.budget.tokens:
-            self.stop(f"the budget of {self.budget.tokens:,} tokens is spent")
+            self.stop(f"the budget of {self.budget.tokens:,} tokens is spent", _RAISE)
         if self.budget.calls is not None and self.spent.calls >= self.budget.calls:
-            self.stop(f"the budget of {self.budget.calls:,} calls is spent")
+            self.stop(f"the budget of {self.budget.calls:,} calls is spent", _RAISE)
+
+
+def _remedy(error: GatewayError) -> str:
+    """Return what to do about an endpoint that does not answer."""
+    if error.status in _KEY_REFUSED:
+        return "put the key right"
+    return "start it again" if isinstance(error, Unreachable) else "put it right"
 
 
 def spending_of(reply: Reply) -> Spending:

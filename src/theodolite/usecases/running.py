@@ -54,6 +54,7 @@ class Standing:
         annotations: Annotation units by state; counts.
         planned: Sessions of the whole plan; count.
         due: Annotations of the whole plan; count.
+        remedy: What to do before going on, where something is to be done.
     """
 
     run: Run
@@ -62,6 +63,7 @@ class Standing:
     annotations: Mapping[str, int]
     planned: int
     due: int
+    remedy: str = ""
 
     @property
     def dialogues(self) -> int:
@@ -176,6 +178,7 @@ class Runner:
             annotations=self.store.count_units(run, UnitKind.ANNOTATION),
             planned=planned,
             due=planned * len(self.study.annotators),
+            remedy=self.lines.brakes.remedy,
         )
         if not standing.is_complete:
             self.store.close_run(run, RunState.UNFINISHED)

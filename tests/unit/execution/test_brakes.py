@@ -64,7 +64,7 @@ def test_twenty_refusals_in_a_row_stop_a_run_and_name_the_endpoint():
 
     refuse(brakes, 1)
 
-    assert braked(brakes) == "20 calls in a row to `large` brought no reply; the last: 401 invalid key"
+    assert braked(brakes) == "20 calls in a row to `large` refused, 401 invalid key"
 
 
 def test_a_reply_in_between_begins_the_row_anew():
