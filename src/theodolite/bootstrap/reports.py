@@ -23,6 +23,8 @@ from theodolite.reporting.words import read_words
 REPORT = "report.html"
 RESULTS = "results.json"
 
+_FEW = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
@@ -81,11 +83,18 @@ def dialogue_screen(evidence: Evidence, label: str, *, width: int) -> str:
     if failures:
         return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
     planned = [session.label for session in evidence.sessions]
-    state = "is planned but not held yet" if label in planned else f"is not in the plan{did_you_mean(label, planned)}"
+    state = "is planned but not held yet" if label in planned else f"is not in the plan{_meant(label, planned)}"
     message = (
-        f"dialogue `{label}` {state}; the {len(planned):,} planned ones run from `{planned[0]}` to `{planned[-1]}`"
+        f"dialogue `{label}` {state}{'' if state.endswith('?') else '.'} "
+        f"The {len(planned):,} planned ones run from `{planned[0]}` to `{planned[-1]}`."
     )
     raise InputError(message)
+
+
+def _meant(label: str, planned: list[str]) -> str:
+    """Return a guess at the label that was meant; one without its application may be several."""
+    ends = [f"`{known}`" for known in planned if known.endswith(f"/{label}")]
+    return f"; meant {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
 
 
 def first_screen(evidence: Evidence, first: int, *, width: int) -> str:

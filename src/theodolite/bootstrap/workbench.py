@@ -128,8 +128,18 @@ class Workbench:
             return False
 
     def evidence(self) -> Evidence:
-        """Return everything that the latest run of the study holds."""
-        return latest_evidence(self.store, self.loaded.study, self.loaded.recordings)
+        """Return everything that the latest run of the study holds.
+
+        Raises:
+            NotFound: If it was never run here.
+            InputError: If it has changed since.
+        """
+        study = self.loaded.study
+        try:
+            return latest_evidence(self.store, study, self.loaded.recordings)
+        except NotFound as error:
+            message = f"study `{study.name}` has not been run here yet. Run it:  theodolite run {self.path}"
+            raise NotFound(message) from error
 
     def findings(self, evidence: Evidence) -> Findings:
         """Return everything that can be measured on it."""

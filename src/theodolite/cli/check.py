@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
 
 from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.json_ending import faults_json
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
 from theodolite.config.expanded import expanded
 from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
-from theodolite.config.places import PlacedFault, render_faults
+from theodolite.config.places import render_faults
 
 
 @click.command()
@@ -36,12 +36,12 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
         loaded = load_study(study, environ=os.environ)
     except StudyFaults as faults:
         if as_json:
-            click.echo(_json(faults.placed, exit_code=2))
+            click.echo(faults_json(faults.placed, exit_code=2))
         else:
             click.echo(render_faults(faults.placed, limit=None if show_all else 20, color=wants_colour()))
         return 2
     if as_json:
-        click.echo(_json(loaded.notes, exit_code=0))
+        click.echo(faults_json(loaded.notes, exit_code=0))
     elif show_expanded:
         click.echo(expanded(loaded.study), nl=False)
     else:
@@ -54,17 +54,3 @@ def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
     notes = [render_faults(loaded.notes, limit=limit, color=wants_colour())] if loaded.notes else []
     closing = closing_line(loaded.notes, path, calls=estimate.calls)
     return "\n".join([*notes, *check_lines(loaded, estimate), closing])
-
-
-def _json(placed: tuple[PlacedFault, ...], *, exit_code: int) -> str:
-    found = [
-        {
-            "file": fault.file,
-            "line": fault.line,
-            "column": fault.column,
-            "severity": fault.severity.value,
-            "message": fault.message,
-        }
-        for fault in placed
-    ]
-    return json.dumps({"exit_code": exit_code, "faults": found}, ensure_ascii=False)

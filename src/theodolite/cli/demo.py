@@ -38,7 +38,8 @@ def demo(out: str, *, open_it: bool) -> int:
     """  # noqa: D301 - click's mark for "keep these lines"
     folder = Path(out)
     lay_out_demo(folder)
-    click.echo(f"Two studies, no key, no network. Files go to {folder}")
+    shown = folder if folder.is_absolute() else f"./{folder.as_posix()}"
+    click.echo(f"Two studies, no key, no network. Files go to {shown}")
     for number, study in enumerate(DEMO_STUDIES, start=1):
         _run(folder, number, study)
     click.echo()
@@ -56,7 +57,7 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     bench = open_workbench(str(folder / study.name))
     started = bench.clock.monotonic_s()
     try:
-        asyncio.run(sit(bench, RunOptions(parallel=64), progress=PlainProgress(bench.clock)))
+        asyncio.run(sit(bench, RunOptions(parallel=64), progress=PlainProgress(bench.clock, quiet=True)))
         if number > 1:
             evidence = bench.evidence()
             write_reports(bench, evidence, bench.findings(evidence))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
@@ -15,21 +18,24 @@ BY_USER = "stopped by you"
 """Reason of a stop that the user asked for."""
 
 _MICRO = 1_000_000
+_WIDTH = 80
 
 
 def stopped_text(standing: Standing, *, spent: Spending, budget: Budget, at: datetime, command: str, path: str) -> str:
     """Return what to say when a run stopped before its plan was done."""
+    if standing.stopped == BY_USER:
+        kept = f"{_n(standing.dialogues, 'dialogue')} and {_n(standing.annotated, 'annotation')} are kept"
+        return f"Stopped. {kept}. Go on with the same command."
     kept = (
         f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
         f"{standing.annotated:,} of {standing.due:,} annotations"
     )
-    if standing.stopped == BY_USER:
-        return f"Stopped. {kept} are kept. Go on with the same command."
+    remedy = f"{standing.remedy}, then  " if standing.remedy else ""
     lines = [
-        f"Stopped at {at.astimezone():%H:%M:%S}: {standing.stopped}",
+        *_paragraph(f"Stopped at {at.astimezone():%H:%M:%S}: {standing.stopped}."),
         f"  Kept    {kept}; none will be paid twice",
         f"  Spent   {spent_text(spent, budget)}",
-        f"  Go on   put it right, then  {command}",
+        f"  Go on   {remedy}{command}",
         f"  So far  theodolite report {path} --unfinished",
     ]
     return "\n".join(lines)
@@ -38,21 +44,64 @@ def stopped_text(standing: Standing, *, spent: Spending, budget: Budget, at: dat
 def spent_text(spent: Spending, budget: Budget) -> str:
     """Return money and calls, and what the budget allows."""
     limit = f" of ${budget.usd:.2f}" if budget.usd is not None else ""
-    unpriced = f", {spent.unpriced_calls:,} calls without a known price" if spent.unpriced_calls else ""
-    return f"${spent.cost_microusd / _MICRO:.2f}{limit}, {spent.calls:,} calls{unpriced}"
+    unpriced = f", {spent.unpriced_calls:,} of them at an unknown price" if spent.unpriced_calls else ""
+    return f"${spent.cost_microusd / _MICRO:.2f}{limit}, {_n(spent.calls, 'call')}{unpriced}"
 
 
-def nothing_text(standing: Standing, failures: Sequence[Failure]) -> str:
-    """Return what to say when no dialogue, or no annotation, succeeded; empty where one did."""
-    if standing.dialogues and (standing.annotated or not standing.due):
-        return ""
+def waiting_text(standing: Standing, command: str) -> str:
+    """Return what to say when a run goes on elsewhere, or when some of its units wait for another try."""
+    kept = f"{standing.dialogues:,} of {standing.planned:,} dialogues are held"
+    return f"Not finished: {kept}; the rest is being worked on by another process. Go on with  {command}"
+
+
+def nothing_text(standing: Standing, evidence: Evidence) -> str:
+    """Return what to say when no dialogue, or no annotation, succeeded."""
     what = "annotation" if standing.dialogues else "dialogue"
-    lines = [f"No {what} succeeded, so there is nothing to measure: not a rate of 0, but no rate."]
-    causes = Counter((failure.party.value, failure.endpoint, failure.kind.value) for failure in failures)
-    for (party, endpoint, kind), n in causes.most_common():
-        example = next(f for f in failures if (f.party.value, f.endpoint, f.kind.value) == (party, endpoint, kind))
-        lines.append(f"  {n:,} x {party} `{endpoint}` {kind}, e.g. {example.label}: {example.message}")
-    lines.append(
-        "  Put it right, then run again with  --retry-failed" if failures else "  Go on with the same command."
-    )
+    lines = _paragraph(f"No {what} succeeded, so there is nothing to measure: not a rate of 0, but no rate.")
+    lines += [line for cause in _causes(evidence.failures) for line in _paragraph(cause)]
+    lines += [line for cause in _unreadable(evidence.annotations) for line in _paragraph(cause)]
+    if evidence.failures:
+        lines.append("  Put it right, then run again with  --retry-failed")
+    elif evidence.annotations:
+        lines += _paragraph("  Change the judge's model or its wording, then run again: the dialogues are kept.")
+    else:
+        lines.append("  Go on with the same command.")
     return "\n".join(lines)
+
+
+def _causes(failures: Sequence[Failure]) -> Iterator[str]:
+    """Yield one line for each party, endpoint and kind of failure, the most frequent first."""
+    examples: dict[tuple[str, str, str], Failure] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for failure in failures:
+        cause = (failure.party.value, failure.endpoint, failure.kind.value)
+        examples.setdefault(cause, failure)
+        counts[cause] += 1
+    for cause, n in counts.most_common():
+        party, endpoint, kind = cause
+        example = examples[cause]
+        yield f"  {n:,} x {party} `{endpoint}` {kind}, e.g. {example.label}: {example.message}"
+
+
+def _unreadable(annotations: Iterable[Annotation]) -> Iterator[str]:
+    """Yield one line for each annotator and each way of bringing no label, with what was really said."""
+    raws: dict[tuple[str, Outcome], str] = {}
+    counts: Counter[tuple[str, Outcome]] = Counter()
+    for annotation in annotations:
+        for answer in annotation.answers:
+            counts[annotation.annotator, answer.outcome] += 1
+            raws.setdefault((annotation.annotator, answer.outcome), answer.raw)
+    for (annotator, outcome), n in counts.most_common():
+        raw = raws[annotator, outcome]
+        said = f'. It said: "{textwrap.shorten(raw, 200, placeholder=" ...")}"' if raw else ""
+        yield f"  {n:,} x `{annotator}` {outcome.value}{said}"
+
+
+def _paragraph(text: str) -> list[str]:
+    """Return text in lines of a terminal; what follows an indented line stays under it."""
+    indent = "    " if text.startswith(" ") else ""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import click
 
 from theodolite.bootstrap.workbench import Workbench
@@ -12,6 +14,7 @@ from theodolite.ports.endpoint import Knock
 from theodolite.usecases.knocking import knock_at
 
 _MICRO = 1_000_000
+_WIDTH = 80
 
 
 async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind], *, quiet: bool) -> None:
@@ -26,7 +29,7 @@ async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind]
         raise RunStopped(_not_started(bench, knocks, dead))
     if knocks and not quiet:
         said = ", ".join(f"{knock.name} {_short(knock)}" for knock in knocks)
-        click.echo(f"Asking each endpoint once: {said}")
+        click.echo(textwrap.fill(f"Asking each endpoint once: {said}", _WIDTH, subsequent_indent="  "))
 
 
 def _short(knock: Knock) -> str:
@@ -34,17 +37,29 @@ def _short(knock: Knock) -> str:
 
 
 def _not_started(bench: Workbench, knocks: list[Knock], dead: list[Knock]) -> str:
-    name_width = max(len(knock.name) for knock in knocks) + 2
-    host_width = max(len(knock.host) for knock in knocks) + 2
+    name_width = max(len(knock.name) for knock in knocks) + 3
+    host_width = max(len(knock.host) for knock in knocks) + 3
     lines = ["Asking each endpoint once ..."]
     for knock in knocks:
         place = bench.place_of(knock.name)
         where = f", {place}" if place and not knock.alive else ""
-        lines.append(f"  {knock.name:<{name_width}}{knock.host:<{host_width}}{knock.answer}{where}")
+        lines += _row(f"  {knock.name:<{name_width}}{knock.host:<{host_width}}", knock.answer + where)
     for knock in dead:
-        lines.append(f"Not started: {bench.users_of(knock.name)} cannot be used.{' Try' if knock.hint else ''}")
-        lines += [f"  {knock.hint}"] if knock.hint else []
-    spent = sum((knock.spent for knock in knocks), start=Spending())
+        lines += _advice(bench.users_of(knock.name), knock)
+    spent = sum((knock.spent for knock in knocks if knock.reached), start=Spending())
     calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
     lines.append(f"Nothing recorded; {calls} made (${spent.cost_microusd / _MICRO:.2f}).")
     return "\n".join(lines)
+
+
+def _row(start: str, words: str) -> list[str]:
+    wrapped = textwrap.wrap(words, max(20, _WIDTH - len(start)), break_long_words=False, break_on_hyphens=False)
+    rest = (" " * len(start) + line for line in wrapped[1:])
+    return [start + (wrapped[0] if wrapped else ""), *rest]
+
+
+def _advice(users: str, knock: Knock) -> list[str]:
+    if not knock.hint:
+        return [f"Not started: {users} cannot be used."]
+    words = "cannot be used. Try" if knock.reached else "cannot be reached. Start it, or try"
+    return [f"Not started: {users} {words}", f"  {knock.hint}"]

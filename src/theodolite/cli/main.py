@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import click
 
 from theodolite.domain.errors import InputError, NotFound, TheodoliteError
+from theodolite.domain.fault import did_you_mean
 
 FIRST = {
     "demo": ("the whole loop on real recorded data: no key, no network", "theodolite.cli.demo"),
@@ -55,6 +58,15 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant, or say which one might be."""
+        known = [*FIRST, *FURTHER]
+        if args and args[0] not in known:
+            ctx.fail(f"there is no command `{args[0]}`{did_you_mean(args[0], known)}")
+        return super().resolve_command(ctx, args)
+
     def format_help(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write("Usage: theodolite COMMAND ...   (COMMAND --help tells more)\n\n")
         formatter.write("Measures what GenAI applications do to people.\n\n")
@@ -74,24 +86,47 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    sys.exit(_guarded(lambda: cli.main(args=arguments, standalone_mode=False, prog_name="theodolite")))
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _speak_with_any_terminal()
+    sys.exit(_guarded(words, lambda: cli.main(args=words, standalone_mode=False, prog_name="theodolite")))
 
 
-def _guarded(call: Callable[[], Any]) -> int:
+def _speak_with_any_terminal() -> None:
+    """Let letters that a terminal does not know become question marks: no text of a study may end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _guarded(words: Sequence[str], call: Callable[[], Any]) -> int:
+    """Return the exit code of a command; whatever ends it is told in words."""
     try:
         code = call()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
         error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("Stopped.", err=True)
+        return _told(words, error, error.exit_code)
+    except BrokenPipeError:  # whoever read our output has gone, and what is still buffered has nowhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 3
+    except (KeyboardInterrupt, click.Abort) as end:
+        click.echo("Stopped. Go on with the same command.", err=True)
+        return _told(words, end, 3)
     except TheodoliteError as error:
         click.echo(str(error), err=True)
-        return exit_code_of(error)
+        return _told(words, error, exit_code_of(error))
     return code if isinstance(code, int) else 0
+
+
+def _told(words: Sequence[str], error: BaseException, code: int) -> int:
+    """Print the object that `--json` promises in every ending, and return the exit code."""
+    options = words[: words.index("--")] if "--" in words else words
+    if "--json" in options:
+        from theodolite.cli.json_ending import error_json
+
+        click.echo(error_json(error, exit_code=code))
+    return code
 
 
 def exit_code_of(error: TheodoliteError) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from theodolite.bootstrap.reports import Written, summary_of, write_reports
 from theodolite.bootstrap.workbench import Workbench
+from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.terminal import speaks_unicode, width
+from theodolite.domain.evidence import Evidence
 from theodolite.usecases.running import Standing
 
 
@@ -20,25 +20,15 @@ def present_results(
     exit_code: int,
     standing: Standing | None = None,
     with_report: bool = True,
+    evidence: Evidence | None = None,
 ) -> Written:
     """Write results (and the report), show the summary or one JSON object, and return where the files are."""
-    evidence = bench.evidence()
+    evidence = bench.evidence() if evidence is None else evidence
     findings = bench.findings(evidence)
     written = write_reports(bench, evidence, findings, out=out, with_report=with_report)
     if as_json:
-        click.echo(json.dumps(_object(written, exit_code, standing), allow_nan=False))
+        counts = counts_of(standing) if standing else {}
+        click.echo(as_line({"report": written.report, "results": written.results, "exit_code": exit_code, **counts}))
     else:
         click.echo(summary_of(bench, evidence, findings, written, width=width(), unicode=speaks_unicode()))
     return written
-
-
-def _object(written: Written, exit_code: int, standing: Standing | None) -> dict[str, object]:
-    counts: dict[str, object] = {}
-    if standing is not None:
-        counts = {
-            "stopped": standing.stopped,
-            "planned": standing.planned,
-            "sessions": dict(standing.sessions),
-            "annotations": dict(standing.annotations),
-        }
-    return {"report": written.report, "results": written.results, "exit_code": exit_code, **counts}

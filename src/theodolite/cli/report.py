@@ -8,6 +8,8 @@ from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.outcome import present_results
 from theodolite.domain.errors import RunStopped
+from theodolite.domain.evidence import Evidence
+from theodolite.usecases.measuring import is_measured
 
 
 @click.command()
@@ -26,17 +28,18 @@ def report(study: str, *, unfinished: bool, open_it: bool, out: str | None, as_j
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
+        evidence = bench.evidence()
         if not unfinished and not bench.is_finished():
-            bench.evidence()
             message = (
                 f"The latest run of `{bench.loaded.study.name}` is not finished, and half a run must not look whole. "
                 f"Go on with  theodolite run {study}  or add  --unfinished"
             )
             raise RunStopped(message)
-        written = present_results(bench, out=out, as_json=as_json, exit_code=0)
+        code = _exit_code(evidence)
+        written = present_results(bench, out=out, as_json=as_json, exit_code=code, evidence=evidence)
         if open_it:
             click.launch(written.report)
-        return 0
+        return code
     finally:
         bench.close()
 
@@ -54,7 +57,14 @@ def measure(study: str, *, out: str | None, as_json: bool) -> int:
     """  # noqa: D301
     bench = open_workbench(study)
     try:
-        present_results(bench, out=out, as_json=as_json, exit_code=0, with_report=False)
-        return 0
+        evidence = bench.evidence()
+        code = _exit_code(evidence)
+        present_results(bench, out=out, as_json=as_json, exit_code=code, with_report=False, evidence=evidence)
+        return code
     finally:
         bench.close()
+
+
+def _exit_code(evidence: Evidence) -> int:
+    """Return 3 where nothing has a label: a script must not take that for a rate of 0."""
+    return 0 if is_measured(evidence) else 3

@@ -9,12 +9,14 @@ import click
 from theodolite.bootstrap.reports import first_screen
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, out_option, study_argument
-from theodolite.cli.endings import nothing_text, stopped_text
+from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
+from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.outcome import present_results
 from theodolite.cli.sitting import Sat, progress_for, sit
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
-from theodolite.usecases.running import RunOptions
+from theodolite.usecases.measuring import is_measured
+from theodolite.usecases.running import RunOptions, Standing
 
 NOT_FINISHED = 3
 
@@ -52,11 +54,11 @@ def run(
     try:
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=_slots(bench, parallel))
         sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json))
-        code = _exit_code(sat, partly=first is not None)
-        if as_json or not sat.standing.stopped:
-            _present(bench, sat, out=out, as_json=as_json, code=code, first=first)
-        _say_how_it_ended(bench, sat, study)
-        return code
+        if sat.standing.stopped:
+            _say_why_it_stopped(bench, sat, study)
+            if not as_json:
+                return NOT_FINISHED
+        return _present(bench, sat, out=out, as_json=as_json, first=first)
     finally:
         bench.close()
 
@@ -64,43 +66,53 @@ def run(
 @click.command()
 @study_argument
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Hold the first N dialogues of the plan only.")
-def test(study: str, *, first: int | None) -> int:
+@json_option
+def test(study: str, *, first: int | None, as_json: bool) -> int:
     """Hold the dialogues of a study, and annotate none of them.
 
     \b
     Example
       theodolite test support && theodolite assess support
     """  # noqa: D301
-    return _stage(study, frozenset({UnitKind.SESSION}), first)
+    return _stage(study, frozenset({UnitKind.SESSION}), first, as_json=as_json)
 
 
 @click.command()
 @study_argument
-def assess(study: str) -> int:
+@json_option
+def assess(study: str, *, as_json: bool) -> int:
     """Annotate the dialogues that were held so far.
 
     \b
     Example
       theodolite assess support && theodolite measure support
     """  # noqa: D301
-    return _stage(study, frozenset({UnitKind.ANNOTATION}), None)
+    return _stage(study, frozenset({UnitKind.ANNOTATION}), None, as_json=as_json)
 
 
-def _stage(study: str, kinds: frozenset[UnitKind], first: int | None) -> int:
+def _stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json: bool) -> int:
     bench = open_workbench(study)
     try:
         options = RunOptions(kinds=kinds, first=first, parallel=_slots(bench, None))
-        sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=False), quiet=False))
+        sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json))
         standing = sat.standing
-        click.echo(
-            f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
-            f"{standing.annotated:,} of {standing.due:,} annotations"
-        )
-        _say_how_it_ended(bench, sat, study)
-        wanted = standing.dialogues if UnitKind.SESSION in kinds else standing.annotated
-        return NOT_FINISHED if standing.stopped or not wanted else 0
+        done = standing.dialogues if UnitKind.SESSION in kinds else standing.annotated
+        code = NOT_FINISHED if standing.stopped or not done else 0
+        click.echo(as_line({"exit_code": code, **counts_of(standing)}) if as_json else _kept(standing))
+        if standing.stopped:
+            _say_why_it_stopped(bench, sat, study)
+        elif not done:
+            click.echo(nothing_text(standing, bench.evidence()), err=True)
+        return code
     finally:
         bench.close()
+
+
+def _kept(standing: Standing) -> str:
+    return (
+        f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
+        f"{standing.annotated:,} of {standing.due:,} annotations"
+    )
 
 
 def _slots(bench: Workbench, asked: int | None) -> int:
@@ -110,37 +122,34 @@ def _slots(bench: Workbench, asked: int | None) -> int:
     return min(256, max([32, *(2 * endpoint.parallel for endpoint in bench.loaded.study.models)]))
 
 
-def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, code: int, first: int | None) -> None:
+def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, first: int | None) -> int:
+    """Show what the run brought so far and return the exit code."""
+    standing, evidence = sat.standing, bench.evidence()
+    succeeded = standing.dialogues > 0 and (is_measured(evidence) or not standing.due)
+    whole = standing.is_complete or first is not None
+    code = 0 if succeeded and whole and not standing.stopped else NOT_FINISHED
     if first is not None and not as_json:
-        click.echo(first_screen(bench.evidence(), first, width=width()))
+        click.echo(first_screen(evidence, first, width=width()))
+    else:
+        present_results(bench, out=out, as_json=as_json, exit_code=code, standing=standing, evidence=evidence)
+    if not succeeded and not standing.stopped:
+        click.echo(nothing_text(standing, evidence), err=True)
+    elif first is not None and not as_json:
         click.echo("Right? Change a file and run again (only what changed is asked anew), or go on:")
         click.echo(f"  theodolite run {bench.path}")
-        return
-    present_results(bench, out=out, as_json=as_json, exit_code=code, standing=sat.standing)
+    elif not whole and not standing.stopped:
+        click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
+    return code
 
 
-def _say_how_it_ended(bench: Workbench, sat: Sat, study: str) -> None:
-    """Tell on standard error why a run is not finished, if it is not."""
-    standing = sat.standing
-    if standing.stopped:
-        text = stopped_text(
-            standing,
-            spent=sat.spent,
-            budget=bench.loaded.study.budget,
-            at=bench.clock.now(),
-            command=f"theodolite run {study}",
-            path=study,
-        )
-        click.echo(text, err=True)
-        return
-    nothing = nothing_text(standing, bench.evidence().failures)
-    if nothing:
-        click.echo(nothing, err=True)
-
-
-def _exit_code(sat: Sat, *, partly: bool) -> int:
-    standing = sat.standing
-    succeeded = standing.dialogues and (standing.annotated or not standing.due)
-    if standing.stopped or not succeeded:
-        return NOT_FINISHED
-    return 0 if partly or standing.is_complete else NOT_FINISHED
+def _say_why_it_stopped(bench: Workbench, sat: Sat, study: str) -> None:
+    """Tell on standard error what is kept and how to go on."""
+    text = stopped_text(
+        sat.standing,
+        spent=sat.spent,
+        budget=bench.loaded.study.budget,
+        at=bench.clock.now(),
+        command=f"theodolite run {study}",
+        path=study,
+    )
+    click.echo(text, err=True)

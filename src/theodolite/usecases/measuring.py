@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.evidence import Evidence
@@ -50,6 +51,13 @@ def evidence_of(store: Store, study: Study, recordings: Sequence[RecordedDialogu
         failures=tuple(store.failures(run)),
         spending=store.spending(run),
     )
+
+
+def is_measured(evidence: Evidence) -> bool:
+    """Tell whether at least one dialogue has a label; without any there is no rate, not even 0."""
+    answers = (answer for annotation in evidence.annotations for answer in annotation.answers)
+    labelled = any(answer.outcome is Outcome.ANSWERED for answer in answers)
+    return labelled or any(final.outcome is Outcome.ANSWERED for final in evidence.adjudications)
 
 
 def as_planned(dialogues: Iterable[Dialogue], sessions: Sequence[PlannedSession]) -> tuple[Dialogue, ...]:

@@ -1,0 +1,51 @@
+"""Endings for scripts: one JSON object on standard output, whatever happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from theodolite.config.loading import StudyFaults
+from theodolite.config.places import PlacedFault
+from theodolite.usecases.running import Standing
+
+
+def error_json(error: BaseException, *, exit_code: int) -> str:
+    """Return the object of a command that ended with an error; a study's faults one by one."""
+    if isinstance(error, StudyFaults):
+        return faults_json(error.placed, exit_code=exit_code)
+    words = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    return as_line({"exit_code": exit_code, "error": words or "stopped"})
+
+
+def faults_json(placed: Sequence[PlacedFault], *, exit_code: int) -> str:
+    """Return the object that says what is wrong with a study, and where."""
+    found = [
+        {
+            "file": fault.file,
+            "line": fault.line,
+            "column": fault.column,
+            "severity": fault.severity.value,
+            "message": fault.message,
+        }
+        for fault in placed
+    ]
+    return as_line({"exit_code": exit_code, "faults": found})
+
+
+def counts_of(standing: Standing) -> dict[str, object]:
+    """Return where a run stands, for an object."""
+    return {
+        "stopped": standing.stopped,
+        "planned": standing.planned,
+        "sessions": dict(standing.sessions),
+        "annotations": dict(standing.annotations),
+    }
+
+
+def as_line(found: dict[str, Any]) -> str:
+    """Return an object on one line, in plain letters that every pipe carries."""
+    return json.dumps(found, allow_nan=False)
