@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,10 +22,7 @@ from theodolite.reporting.show import harmless
 from theodolite.reporting.strips import pen_for
 from theodolite.reporting.summary_notes import account_text, headline, judges_text, people_text, unreadable_judges
 from theodolite.reporting.summary_rows import Screen, guardrail_rows, rule_rows
-from theodolite.reporting.unreadable import unreadable_judges
 from theodolite.reporting.words import Words
-
-_RAW = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,20 +90,9 @@ def summary_text(
         rates=rates_of(findings),
         guardrail=guardrail_of(evidence.study),
     )
-    parts = [_warnings(summary), _head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
+    parts = [_head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
     text = "\n".join(line for part in [*parts, _ending(summary, places or Places())] for line in part)
     return text if unicode else text.replace("…", "~")
-
-
-def _warnings(summary: _Summary) -> list[str]:
-    """Return what has to be read before any number: a judge that mostly cannot be read."""
-    lines = []
-    for judge in unreadable_judges(summary.evidence):
-        counts = f"{figures.count(judge.unparseable)} of {figures.count(judge.asked)}"
-        raw = textwrap.shorten(judge.raw, _RAW, placeholder=" ...")
-        text = summary.screen.words.short("judge_unreadable", judge=judge.name, counts=counts, raw=raw)
-        lines += summary.lines("Unreadable", text)
-    return lines
 
 
 def _head(summary: _Summary) -> list[str]:
