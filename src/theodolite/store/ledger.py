@@ -107,7 +107,7 @@ class Ledger:
         return {(kind, work_key): origin for kind, work_key, origin in found}
 
     def claim(
-        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
     ) -> list[Unit]:
         """Lease units to an owner."""
         newcomer = self._owners.hold(owner)
