@@ -157,7 +157,8 @@ def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[
 
 
 def _scenarios(parts: Parts) -> tuple[Scenario, ...]:
+    """Return the scenarios, with one for recorded dialogues where it is not clear which they belong to."""
     scenarios = tuple(scenario for scenario, _ in parts.scenarios)
-    if scenarios or not parts.recorded:
+    if not parts.recorded or len(scenarios) == 1:
         return scenarios
-    return (Scenario(name=RECORDED, task=Task.CHAT),)
+    return (*scenarios, Scenario(name=RECORDED, task=Task.CHAT))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from theodolite.config.calls import CallEstimate, price_days
@@ -14,6 +15,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity
 from theodolite.domain.study import Study
 
+_WIDTH = 80
 _TESTERS = {Level.RED_TEAMING: "red teamer", Level.FIELD_TESTING: "field tester"}
 
 
@@ -32,7 +34,13 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
         ("Read", _readings(loaded)),
         ("From", _found(loaded.found)),
     )
-    return tuple(f"{name:<8}{words}" for name, words in named if words)
+    return tuple(_wrapped(name, words) for name, words in named if words)
+
+
+def _wrapped(name: str, words: str) -> str:
+    """Return a name and its words, on further lines where the terminal is too narrow."""
+    lines = textwrap.wrap(words, _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
+    return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
 
 def closing_line(placed: Sequence[PlacedFault], path: str, *, calls: int = 1) -> str:

@@ -25,6 +25,7 @@ Rows = Sequence[Mapping[str, str]]
 def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Sequence[ModelEndpoint]) -> None:
     """Add everything that only shows when the whole study is looked at."""
     _check_applications(parts, desk)
+    _check_recorded_scenario(parts, desk)
     _check_testers(parts, desk)
     _check_claims(parts, desk)
     _check_annotator_names(parts, desk)
@@ -57,6 +58,17 @@ def _check_applications(parts: Parts, desk: Desk) -> None:
     for name in twice:
         entry = _application_entry(parts, name)
         message = f"two applications are called `{name}`; names in a recorded file count too"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _check_recorded_scenario(parts: Parts, desk: Desk) -> None:
+    """Refuse recorded and live applications with several scenarios: nobody could tell which one was recorded."""
+    if parts.recorded and parts.live and len(parts.scenarios) > 1:
+        entry = parts.recorded[0][0]
+        message = (
+            f"application `{entry.name}` is recorded, and the study has {len(parts.scenarios)} scenarios that its"
+            " dialogues could belong to; give it a study of its own"
+        )
         desk.complaints.add(entry.fault(message=message, at_key=True))
 
 
