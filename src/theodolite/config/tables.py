@@ -12,12 +12,16 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from theodolite.config.places import PlacedFault
 
 LONGEST_FIELD = 64 * 1024 * 1024
 """Longest field that is read; characters. Python's own limit of 131,072 is less than one long document."""
+
+_SAMPLE = 50
+"""Rows by which the delimiter is told; count."""
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
@@ -165,15 +169,25 @@ def _numbered(reader: Iterable[list[str]]) -> Iterator[tuple[int, list[str], str
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return `,`, `;` or tab: what splits the header into the most columns.
+    r"""Return `,`, `;` or tab: what splits the first rows most evenly, and then into the most columns.
 
     Example:
-        >>> delimiter_of("name;wish, exactly\nAna;a, b\n")
+        >>> delimiter_of("name;wish, exactly\nAna;a coat\n")
         ';'
     """
-    header = next((line for line in text.splitlines() if line.strip()), "")
-    n_columns = {mark: len(next(csv.reader([header], delimiter=mark), [])) for mark in _DELIMITERS}
-    return max(_DELIMITERS, key=lambda mark: n_columns[mark])
+    csv.field_size_limit(LONGEST_FIELD)
+    return max(_DELIMITERS, key=lambda mark: _evenness(text, mark))
+
+
+def _evenness(text: str, mark: str) -> tuple[bool, float, int]:
+    """Return whether a mark splits the header at all, how many rows have as many fields, and how many these are."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    try:
+        rows = [row for row in islice(reader, _SAMPLE) if row]
+    except csv.Error:
+        return False, 0.0, 0
+    n_columns = len(rows[0]) if rows else 0
+    return n_columns > 1, sum(len(row) == n_columns for row in rows) / max(1, len(rows)), n_columns
 
 
 def _header_faults(columns: tuple[str, ...], file: str, line: int) -> list[PlacedFault]:
