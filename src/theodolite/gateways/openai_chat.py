@@ -169,24 +169,28 @@ class OpenAiChat:
         hint: str = "",
         reply: Reply | None = None,
     ) -> Knock:
-        priced = reply is not None and reply.cost_microusd is not None
-        spent = Spending(
-            calls=min(1, attempts),
-            attempts=attempts,
-            tokens_in=reply.tokens_in if reply else 0,
-            tokens_out=reply.tokens_out if reply else 0,
-            cost_microusd=(reply.cost_microusd or 0) if reply else 0,
-            unpriced_calls=0 if priced or reply is None else 1,
-        )
         return Knock(
             name=self._endpoint.name,
             host=host_of(self._url),
             alive=alive,
             answer=answer,
             hint=hint,
-            spent=spent,
+            spent=_spent(attempts, reply),
             reached=reached,
         )
+
+
+def _spent(attempts: int, reply: Reply | None) -> Spending:
+    """Return what a knock has cost."""
+    priced = reply is not None and reply.cost_microusd is not None
+    return Spending(
+        calls=min(1, attempts),
+        attempts=attempts,
+        tokens_in=reply.tokens_in if reply else 0,
+        tokens_out=reply.tokens_out if reply else 0,
+        cost_microusd=(reply.cost_microusd or 0) if reply else 0,
+        unpriced_calls=0 if priced or reply is None else 1,
+    )
 
 
 def _key_hint(endpoint: ModelEndpoint) -> str:
