@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
-WIDTH = 80
+WIDTH = 78
 HEAD = """\
 # Commands
 
