@@ -15,15 +15,13 @@ from theodolite.domain.flow import Flow
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.execution.aside import Aside
 from theodolite.execution.drive import drive
+from theodolite.execution.handover import Handover
 from theodolite.execution.lines import Lines
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 
 LEASE_S = 60.0
 """How long a unit is leased unless the lease is renewed; seconds."""
-
-_AT_HAND = 1_000
-"""Dialogues kept in memory for their annotators; others are read back, many at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +64,8 @@ class Sitting:
     before: int | None = None
     _waiting: dict[UnitKind, deque[Unit]] = field(default_factory=lambda: {kind: deque() for kind in UnitKind})
     _locks: dict[UnitKind, asyncio.Lock] = field(default_factory=lambda: {kind: asyncio.Lock() for kind in UnitKind})
-    _at_hand: dict[str, Dialogue] = field(default_factory=dict)
     _subjects: dict[str, Dialogue] = field(default_factory=dict)
-    _held: asyncio.Event = field(default_factory=asyncio.Event)
-    _sessions_over: bool = False
-    _annotations_due: bool = True
+    _handover: Handover = field(default_factory=Handover)
 
     async def work(self, kinds: frozenset[UnitKind]) -> None:
         """Do all units of some kinds that are to be had, until none is left or the brakes hold.
@@ -78,7 +73,7 @@ class Sitting:
         Raises:
             StoreError: If the database fails; everything acknowledged is kept.
         """
-        self._sessions_over = UnitKind.SESSION not in kinds
+        self._handover.over = UnitKind.SESSION not in kinds
         async with asyncio.TaskGroup() as tasks:
             pulse = tasks.create_task(self._renew_leases())
             pools = []
@@ -91,8 +86,7 @@ class Sitting:
 
     async def _hold_sessions(self) -> None:
         await self._pool(self._hold_next)
-        self._sessions_over = True
-        self._held.set()
+        self._handover.close()
 
     async def _pool(self, do_next: Callable[[], Coroutine[None, None, bool]]) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -115,7 +109,7 @@ class Sitting:
         async with self._locks[kind]:
             self.lines.brakes.check()
             waiting = self._waiting[kind]
-            if not waiting and self._may_find(kind):
+            if not waiting and (kind is UnitKind.SESSION or self._handover.may_find()):
                 await self._claim(kind)
             return waiting.popleft() if waiting else None
 
@@ -133,20 +127,12 @@ class Sitting:
         if kind is UnitKind.ANNOTATION and claimed:
             # Taken together here: by the time that a unit's turn comes, a dialogue may no longer be at hand.
             subjects = dict.fromkeys(unit.subject for unit in claimed)
-            here = {subject: self._at_hand[subject] for subject in subjects if subject in self._at_hand}
+            here = self._handover.here(subjects)
             away = [subject for subject in subjects if subject not in here]
             self._subjects = here | (await self.aside.call(self.store.dialogues_of, away) if away else {})
             # The ledger may hold more, and one dialogue brings work for several who sleep.
-            self._annotations_due = self._annotations_due or len(claimed) == limit
-            self._held.set()
+            self._handover.wake(due=len(claimed) == limit)
         self._waiting[kind].extend(claimed)
-
-    def _may_find(self, kind: UnitKind) -> bool:
-        """Tell whether asking the ledger can bring anything new."""
-        if kind is UnitKind.SESSION or self._sessions_over:
-            return True
-        due, self._annotations_due = self._annotations_due, False
-        return due
 
     async def _hold_next(self) -> bool:
         unit = await self._next(UnitKind.SESSION)
@@ -158,28 +144,19 @@ class Sitting:
             await self.store.keep_failure(unit, result)
         else:
             await self.store.keep_dialogue(unit, result)
-            self._hand_on(unit.key, result)
+            self._handover.put(unit.key, result)
         self.progress.session(result)
         self.progress.spent(self.lines.brakes.spent)
         return True
 
-    def _hand_on(self, unit: str, dialogue: Dialogue) -> None:
-        """Tell those who wait to annotate that there is a dialogue."""
-        if len(self._at_hand) >= _AT_HAND:
-            del self._at_hand[next(iter(self._at_hand))]
-        self._at_hand[unit] = dialogue
-        self._annotations_due = True
-        self._held.set()
-
     async def _annotate_next(self) -> bool:
-        over = self._sessions_over
-        if not over:
-            self._held.clear()
+        over = self._handover.over
+        self._handover.rest()
         unit = await self._next(UnitKind.ANNOTATION)
         if unit is None:
             if over:
                 return False
-            await self._held.wait()
+            await self._handover.wait()
             return True
         await self._annotate(unit, self._subjects[unit.subject])
         return True

@@ -13,7 +13,7 @@ from tests.fakes.store import FakeStore
 from theodolite.domain.errors import ServerFault, StorageUnavailable
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.run import UnitKind
-from theodolite.execution import sitting as sitting_module
+from theodolite.execution import handover as handover_module
 from theodolite.execution.sitting import Flows, Sitting
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
@@ -233,7 +233,7 @@ async def test_annotations_alone_go_as_far_as_there_are_dialogues():
 
 
 async def test_dialogues_that_are_no_longer_at_hand_are_read_back(monkeypatch):
-    monkeypatch.setattr(sitting_module, "_AT_HAND", 1)
+    monkeypatch.setattr(handover_module, "AT_HAND", 1)
     desk = Desk(people(6, 2), parallel=3, jitter=Jitter((3, 0, 1)))
 
     await desk.sit()

@@ -7,6 +7,7 @@ from tests.fakes.builders import dialogue, sessions_of, study
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import as_planned, latest_evidence
 
@@ -23,7 +24,7 @@ def test_a_study_that_changed_since_its_run_is_to_be_run_again():
     store.open_run(STUDY, draw_plan(STUDY)[0])
 
     with pytest.raises(InputError, match=r"`small` has changed since its last run \(number 1\)"):
-        latest_evidence(store, replace(STUDY, title="Other"), ())
+        latest_evidence(store, replace(STUDY, sampling=Sampling(seed=99)), ())
 
 
 def test_every_planned_session_is_in_the_evidence_even_if_nothing_was_held():
@@ -45,3 +46,10 @@ def test_dialogues_are_read_under_the_names_of_the_present_plan():
     assert (now.key, now.label, now.cluster, now.groups) == ("k", "d002", "people-2", {"name": "Ben"})
     assert now.persona == ben.tester
     assert now.turns == earlier.turns
+
+
+def test_a_new_title_is_no_change_of_what_was_asked():
+    store = FakeStore()
+    run = store.open_run(STUDY, draw_plan(STUDY)[0])
+
+    assert latest_evidence(store, replace(STUDY, title="Another title"), ()).run == run
