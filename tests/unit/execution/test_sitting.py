@@ -14,6 +14,7 @@ from theodolite.domain.errors import ServerFault, StorageUnavailable
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.run import UnitKind
 from theodolite.execution import handover as handover_module
+from theodolite.execution import sitting as sitting_module
 from theodolite.execution.sitting import Flows, Sitting
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
