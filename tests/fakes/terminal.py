@@ -1,0 +1,84 @@
+"""The command line as a person or a script meets it, in this process or in one of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from theodolite.cli.main import main
+
+COMMAND = (sys.executable, "-m", "theodolite")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a command ended.
+
+    Attributes:
+        code: Exit code.
+        out: Standard output.
+        err: Standard error.
+    """
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        """Everything that was on the screen."""
+        return self.out + self.err
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """The one JSON object on standard output."""
+        found = json.loads(self.out)
+        assert isinstance(found, dict)
+        return found
+
+
+def theodolite(*words: str | Path) -> Ended:
+    """Return how a command ends that is called in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main([str(word) for word in words])
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Ended(code=code, out=out.getvalue(), err=err.getvalue())
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return this process' environment, without what could change a command's course."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "COLUMNS"}}
+    return kept | {"PYTHONIOENCODING": "utf-8"} | more
+
+
+def in_a_process(*words: str | Path, environ: Mapping[str, str] | None = None, **more: Any) -> Ended:
+    """Return how a command ends that is called as a process of its own."""
+    command = [*COMMAND, *map(str, words)]
+    done = subprocess.run(
+        command, env=dict(environ or environment()), capture_output=True, text=True, check=False, timeout=120, **more
+    )
+    return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+@contextlib.contextmanager
+def started(*words: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """Start a command as a process of its own; what is left of it ends with the block."""
+    command = [*COMMAND, *map(str, words)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()

@@ -1,0 +1,71 @@
+"""Only what changed is asked anew."""
+
+import pytest
+
+from tests.fakes.terminal import theodolite
+from tests.integration.run.conftest import asked
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def run_once(study, server):
+    """A study that was run; then the server's counters begin anew."""
+    assert theodolite("run", study.write()).code == 0
+    server.calls.clear()
+    return study
+
+
+@pytest.mark.parametrize(
+    ("change", "calls"),
+    [
+        ({"ask": "How friendly are the replies?"}, {"judge": 10}),
+        ({"title": "Another title"}, {}),
+        ({"more": ", params: {temperature: 0}"}, {"judge": 10}),
+        ({"n": 12}, {"user-sim": 2, "target": 2, "judge": 2}),
+        ({"n": 8}, {}),
+        ({"bot": "bot: {kind: model, model: app, system: Be brief.}"}, {"user-sim": 10, "target": 10, "judge": 10}),
+        ({"rest": "about: More words."}, {}),
+    ],
+    ids=["guideline", "title", "judge's model", "more personas", "fewer personas", "application", "about"],
+)
+def test_a_change_costs_only_what_depends_on_it(run_once, server, change, calls):
+    ended = theodolite("run", run_once.write(**change))
+
+    assert ended.code == 0, ended.said
+    assert {role: n for role, n in server.stats["by_role"].items() if role != "knock"} == calls
+    assert run_once.rate()["n"] == run_once.n
+
+
+def test_after_a_change_the_old_results_are_not_passed_off_as_the_new_ones(run_once):
+    run_once.write(ask="How friendly are the replies?")
+
+    ended = theodolite("report", run_once.folder)
+
+    assert ended.code == 2
+    assert "has changed since its last run" in ended.err
+    assert "only what changed is asked anew" in ended.err
+
+
+def test_anew_asks_everything_again(run_once, server):
+    ended = theodolite("run", run_once.folder, "--anew")
+
+    assert ended.code == 0
+    assert asked(server) == 30
+    assert run_once.results["run"]["number"] == 2
+
+
+def test_test_and_assess_and_measure_are_the_same_run_in_three_steps(study, server):
+    study.write()
+    steps = [theodolite(step, study.folder) for step in ("test", "assess", "measure", "run")]
+
+    assert [step.code for step in steps] == [0, 0, 0, 0], [step.said for step in steps]
+    assert steps[0].out.endswith("10 of 10 dialogues, 0 of 10 annotations\n")
+    assert steps[1].out.endswith("10 of 10 dialogues, 10 of 10 annotations\n")
+    assert asked(server) == 30
+
+
+def test_measuring_before_anything_is_annotated_ends_with_three(study):
+    theodolite("test", study.write())
+
+    assert theodolite("measure", study.folder).code == 3

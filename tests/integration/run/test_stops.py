@@ -1,0 +1,117 @@
+"""Runs that stop before their plan is done: what is said, what is kept, and how they go on."""
+
+import pytest
+
+from tests.fakes.loopback import Loopback
+from tests.fakes.support_study import HTTP_BOT
+from tests.fakes.terminal import theodolite
+from tests.integration.run.conftest import asked
+
+pytestmark = pytest.mark.integration
+
+DIALOGUES = 30
+PRICE = ", price: {input: 1000, output: 1000, as_of: 2026-10-01}"
+
+
+def turn(server, **knobs):
+    server.knobs = type(server.knobs)(**knobs)
+
+
+@pytest.fixture
+def refused(study, server):
+    """A run whose judge, the first five calls apart, refuses the key."""
+    folder = study.write(n=DIALOGUES)
+    theodolite("test", folder)
+    turn(server, faults=("ok",) * (len(server.calls) + 6), every=1, fault="401")
+    return theodolite("run", folder)
+
+
+def test_twenty_refusals_in_a_row_stop_a_run_and_say_how_to_go_on(refused, study):
+    lines = refused.err.splitlines()
+
+    assert refused.code == 3
+    assert "calls in a row to `large` refused, 401 Incorrect API key provided" in " ".join(refused.err.split())
+    assert max(map(len, lines[:2])) <= 80
+    assert (
+        f"  Kept    30 of 30 dialogues, {study.rows('annotation')} of 30 annotations; none will be paid twice" in lines
+    )
+    assert f"  Go on   put the key right, then  theodolite run {study.folder}" in lines
+    assert f"  So far  theodolite report {study.folder} --unfinished" in lines
+
+
+def test_failures_of_the_streak_are_in_no_denominator_and_the_same_command_finishes(refused, study, server):
+    kept = study.rows("annotation")
+    unfinished = theodolite("report", study.folder, "--unfinished")
+    assert (unfinished.code, kept < DIALOGUES, study.results["failures"]) == (0, True, [])
+    turn(server)
+    before = asked(server)
+
+    ended = theodolite("run", study.folder)
+
+    assert ended.code == 0, ended.said
+    assert asked(server) - before == DIALOGUES - kept
+    assert (study.rate()["n"], study.rate()["outcomes"]["failed"]) == (DIALOGUES, 0)
+
+
+def test_an_application_that_goes_away_in_the_middle_is_waited_for(study, server):
+    with Loopback(faults=("ok",) * 8, every=1, fault="reset") as application:
+        folder = study.write(n=DIALOGUES, bot=HTTP_BOT.format(root=application.root))
+        stopped = theodolite("run", folder)
+        users, kept = asked(server, "user-sim"), study.rows("dialogue")
+        turn(application)
+        ended = theodolite("run", folder)
+
+    assert (stopped.code, ended.code) == (3, 0), stopped.said + ended.said
+    assert 0 < kept < DIALOGUES
+    assert asked(server, "user-sim") == DIALOGUES
+    assert users <= DIALOGUES
+    assert study.rate()["n"] == DIALOGUES
+
+
+@pytest.mark.parametrize(
+    ("budget", "more", "words"),
+    [
+        ("calls: 12", "", "the budget of 12 calls is spent"),
+        ("tokens: 1500", "", "the budget of 1,500 tokens is spent"),
+        ("usd: 0.9", PRICE, "the budget of $0.90 is spent"),
+    ],
+    ids=["calls", "tokens", "usd"],
+)
+def test_a_spent_budget_stops_a_run_which_goes_on_once_it_is_raised(study, server, budget, more, words):
+    poor = theodolite("run", study.write(rest=f"budget: {{{budget}}}", more=more), "--parallel", "2")
+    stored = study.rows("journalentry")
+
+    assert poor.code == 3
+    assert words in poor.err
+    assert f"raise `budget` in the study, then  theodolite run {study.folder}" in poor.err
+
+    rich = theodolite("run", study.write(rest="budget: {calls: 1000}"))
+
+    assert rich.code == 0, rich.said
+    assert asked(server) == study.rows("journalentry") == 30 > stored
+    assert study.rate()["n"] == 10
+
+
+def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
+    look = theodolite("run", study.write(), "--first", "3")
+    looked = asked(server)
+    whole = theodolite("run", study.folder)
+
+    assert (look.code, whole.code) == (0, 0), look.said
+    assert "d001  Customer 1, 1 turn, useful " in look.out
+    assert "Right? Change a file and run again (only what changed is asked anew), or go on:" in look.out
+    assert not look.out.count("%")
+    assert (looked, asked(server), server.stats["duplicates"]) == (9, 30, 0)
+
+
+def test_an_unfinished_run_is_reported_only_when_asked_for_and_says_so(study):
+    theodolite("run", study.write(), "--first", "3")
+
+    plain = theodolite("report", study.folder)
+    anyhow = theodolite("report", study.folder, "--unfinished")
+
+    assert (plain.code, anyhow.code) == (3, 0)
+    assert "half a run must not look whole" in plain.err
+    assert "NOT FINISHED: 3 of 10 dialogues are held." in anyhow.out
+    assert "3 of 10 dialogues are held" in (study.folder / "report.html").read_text(encoding="utf-8")
+    assert study.rate()["outcomes"]["planned"] == 10
