@@ -73,9 +73,10 @@ def test_a_judge_that_answers_garbage_opens_the_summary_with_one_of_its_replies(
     ended = theodolite("run", study.write())
 
     assert ended.code == 3
-    opening = next(line for line in ended.out.splitlines() if not line.startswith("Asking"))
-    assert "judge useful could not be read on 10 of 10 dialogues" in opening
-    assert '"I would rather not say."' in ended.out
+    title, *opening = [line for line in ended.out.splitlines() if not line.startswith("Asking")]
+    assert title.startswith("A support bot")
+    assert "The judge useful could not be read on 10 of 10" in opening[0]
+    assert '"I would rather not say."' in " ".join(opening[:2])
     assert study.rate()["outcomes"]["unparseable"] == 10
 
 
