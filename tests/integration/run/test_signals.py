@@ -1,0 +1,116 @@
+"""Ctrl-C, a polite kill and a rude one: what was stored stays, and the same command goes on."""
+
+import signal
+import sqlite3
+import subprocess
+import time
+from contextlib import closing
+
+import pytest
+
+from tests.fakes.loopback import Loopback
+from tests.fakes.support_study import SupportStudy
+from tests.fakes.terminal import in_a_process, started, theodolite
+from tests.integration.run.conftest import asked
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
+
+PERSONAS = 30
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """A study whose models take their time, and the server that plays them."""
+    with Loopback(latency_s=0.1) as server:
+        study = SupportStudy(folder=tmp_path / "support", url=server.url, n=PERSONAS)
+        study.write()
+        yield study, server
+
+
+def wait_for(server: Loopback, process: subprocess.Popen[str], n: int, *roles: str) -> None:
+    while asked(server, *roles) < n:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def whole(study: SupportStudy) -> bool:
+    """Check the database, then whether every persona has one dialogue and one annotation."""
+    with closing(sqlite3.connect(study.folder / ".theodolite" / "theodolite.db")) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    counts = [study.rows(table) for table in ("dialogue", "annotation", "journalentry")]
+    return counts == [PERSONAS, PERSONAS, 3 * PERSONAS]
+
+
+def test_the_first_ctrl_c_stops_cleanly_and_pays_nothing_twice(slow):
+    study, server = slow
+    with started("run", study.folder, "--parallel", "4") as process:
+        wait_for(server, process, 20)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+
+    kept = f"{study.rows('dialogue')} dialogues and {study.rows('annotation')} annotations are kept"
+    assert process.returncode == 3
+    assert err.splitlines()[-1] == f"Stopped. {kept}. Go on with the same command."
+    assert study.rows("journalentry") == asked(server)
+
+    assert theodolite("run", study.folder).code == 0
+    assert (whole(study), asked(server)) == (True, 3 * PERSONAS)
+
+
+def test_the_second_ctrl_c_leaves_at_once(tmp_path):
+    with Loopback(replies={}, latency_s=0.05) as server:
+        study = SupportStudy(folder=tmp_path / "support", url=server.url, n=4)
+        study.write()
+        with started("run", study.folder) as process:
+            wait_for(server, process, 1)
+            server.knobs = type(server.knobs)(latency_s=60)
+            wait_for(server, process, 5)
+            process.send_signal(signal.SIGINT)
+            assert process.stderr
+            assert "Ctrl-C again leaves at once" in process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=15)
+
+    assert process.returncode == 3
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("deadly", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize(("command", "role"), [("run", "target"), ("assess", "judge")])
+def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, deadly, command, role):
+    study, server = slow
+    if command == "assess":
+        assert theodolite("test", study.folder).code == 0
+    with started(command, study.folder) as process:
+        wait_for(server, process, PERSONAS // 2, role)
+        process.send_signal(deadly)
+        process.communicate(timeout=30)
+    time.sleep(0.2)
+    made, stored = asked(server), study.rows("journalentry")
+
+    ended = theodolite("run", study.folder)
+
+    assert ended.code == 0, ended.said
+    assert whole(study)
+    assert asked(server) == made + 3 * PERSONAS - stored
+
+
+def test_two_processes_share_one_run_and_do_nothing_twice(slow):
+    study, server = slow
+    assert theodolite("run", study.folder, "--first", "1").code == 0
+
+    with started("run", study.folder, "--parallel", "3") as first, started("run", study.folder, "--parallel", "3") as second:
+        ends = [process.communicate(timeout=60) for process in (first, second)]
+
+    assert 0 in {first.returncode, second.returncode} <= {0, 3}, ends
+    assert (whole(study), asked(server), server.stats["duplicates"]) == (True, 3 * PERSONAS, 0)
+
+
+def test_a_finished_run_of_another_process_is_only_read(slow):
+    study, server = slow
+    theodolite("run", study.folder)
+    before = len(server.calls)
+
+    ended = in_a_process("run", study.folder)
+
+    assert (ended.code, len(server.calls)) == (0, before)
