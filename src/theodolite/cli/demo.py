@@ -64,4 +64,9 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     finally:
         bench.close()
     took = bench.clock.monotonic_s() - started
-    click.echo(f"  {number} {study.name:<14} {study.words:<52} ok {took:.1f} s")
+    click.echo(f"  {number} {study.name:<14} {study.words:<52} ok {_duration(took)}")
+
+
+def _duration(took_s: float) -> str:
+    """Return a duration in four characters at most, so that the line stays within the terminal."""
+    return f"{took_s:.1f} s" if took_s < 9.95 else f"{took_s:.0f} s"

@@ -45,7 +45,7 @@ def init(
     \b
     Examples
       theodolite init support
-      theodolite init support --app http://127.0.0.1:8000/v1 --guideline groundedness
+      theodolite init support --app support.py:answer --guideline relevance
       theodolite init mine --from answers.csv
       theodolite init spoilers --pack aria/tv-spoilers
     """  # noqa: D301 - click's mark for "keep these lines"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from theodolite.domain.fault import Severity
 
 _WIDTH = 78
+_WIDEST_PLACE = 40
 _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 
@@ -79,7 +80,7 @@ def render_faults(faults: Sequence[PlacedFault], *, limit: int | None = 20, colo
     """
     shown = list(faults if limit is None else faults[:limit])
     longest = max((len(fault.place) for fault in shown), default=0)
-    width = max(longest + 2, min(longest + 3, 18))
+    width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_PLACE)
     lines: list[str] = []
     for number, fault in enumerate(shown):
         lines += _wrapped(fault, width)
@@ -93,6 +94,8 @@ def render_faults(faults: Sequence[PlacedFault], *, limit: int | None = 20, colo
 def _wrapped(fault: PlacedFault, width: int) -> list[str]:
     """Return place and words, on as many lines as the terminal's width asks for."""
     lines = textwrap.wrap(fault.words, _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False)
+    if len(fault.place) >= width:  # a path that leaves no room beside it gets a line of its own
+        return [fault.place, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
     return [f"{fault.place:<{width}}{first}", *(" " * width + line for line in rest)]
 
