@@ -67,7 +67,14 @@ def in_a_process(*words: str | Path, environ: Mapping[str, str] | None = None, *
     """Return how a command ends that is called as a process of its own."""
     command = [*COMMAND, *map(str, words)]
     done = subprocess.run(
-        command, env=dict(environ or environment()), capture_output=True, text=True, check=False, timeout=120, **more
+        command,
+        env=dict(environ or environment()),
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        timeout=120,
+        **more,
     )
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
 

@@ -46,7 +46,7 @@ def test_the_first_ctrl_c_stops_cleanly_and_pays_nothing_twice(slow):
     with started("run", study.folder, "--parallel", "4") as process:
         wait_for(server, process, 20)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=30)
 
     kept = f"{study.rows('dialogue')} dialogues and {study.rows('annotation')} annotations are kept"
     assert process.returncode == 3
@@ -99,7 +99,10 @@ def test_two_processes_share_one_run_and_do_nothing_twice(slow):
     study, server = slow
     assert theodolite("run", study.folder, "--first", "1").code == 0
 
-    with started("run", study.folder, "--parallel", "3") as first, started("run", study.folder, "--parallel", "3") as second:
+    with (
+        started("run", study.folder, "--parallel", "3") as first,
+        started("run", study.folder, "--parallel", "3") as second,
+    ):
         ends = [process.communicate(timeout=60) for process in (first, second)]
 
     assert 0 in {first.returncode, second.returncode} <= {0, 3}, ends

@@ -58,7 +58,9 @@ def test_a_report_that_cannot_be_written_costs_nothing_but_the_report(study, ser
 def test_a_database_of_a_newer_version_is_left_alone(study, command):
     theodolite("run", study.write(n=1))
     with closing(sqlite3.connect(study.folder / ".theodolite" / "theodolite.db")) as database:
-        database.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('store', '9999_new', '2030-01-01')")
+        database.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('store', '9999_new', '2030-01-01')"
+        )
         database.commit()
 
     ended = theodolite(command, study.folder, *(["d001"] if command == "show" else []))

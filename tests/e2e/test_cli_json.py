@@ -1,0 +1,159 @@
+"""`--json` prints one object on standard output in every ending, and exit codes say which ending it was."""
+
+import shutil
+from importlib.resources import as_file, files
+
+import pytest
+
+from tests.fakes.loopback import Loopback
+from tests.fakes.support_study import HTTP_BOT, SupportStudy
+from tests.fakes.terminal import in_a_process, theodolite
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def server():
+    with Loopback() as loopback:
+        yield loopback
+
+
+@pytest.fixture
+def study(tmp_path, server):
+    support = SupportStudy(folder=tmp_path / "support", url=server.url, n=2)
+    support.write()
+    return support
+
+
+def finished(study, server):
+    return theodolite("run", study.folder, "--json")
+
+
+def look(study, server):
+    return theodolite("run", study.folder, "--first", "1", "--json")
+
+
+def nothing_succeeded(study, server):
+    with Loopback(every=1, fault="404") as broken:
+        study.write(bot=HTTP_BOT.format(root=broken.root))
+        return theodolite("run", study.folder, "--json")
+
+
+def budget_spent(study, server):
+    study.write(rest="budget: {calls: 1}")
+    return theodolite("run", study.folder, "--parallel", "1", "--json")
+
+
+def dead_endpoint(study, server):
+    study.write(url="http://127.0.0.1:9/v1")
+    return theodolite("run", study.folder, "--json")
+
+
+def faulty_study(study, server):
+    study.write(rest="promptz: [a]")
+    return theodolite("run", study.folder, "--json")
+
+
+def no_such_study(study, server):
+    return theodolite("run", study.folder / "nowhere", "--json")
+
+
+def option_misspelt(study, server):
+    return theodolite("run", study.folder, "--json", "--firts", "3")
+
+
+def report_before_a_run(study, server):
+    return theodolite("report", study.folder, "--json")
+
+
+def report_unfinished(study, server):
+    theodolite("run", study.folder, "--first", "1")
+    return theodolite("report", study.folder, "--json")
+
+
+def measured(study, server):
+    theodolite("run", study.folder)
+    return theodolite("measure", study.folder, "--json")
+
+
+def checked(study, server):
+    return theodolite("check", study.folder, "--json")
+
+
+def check_with_faults(study, server):
+    study.write(rest="promptz: [a]")
+    return theodolite("check", study.folder, "--json")
+
+
+@pytest.mark.parametrize(
+    ("ending", "code"),
+    [
+        (finished, 0),
+        (look, 0),
+        (nothing_succeeded, 3),
+        (budget_spent, 3),
+        (dead_endpoint, 3),
+        (faulty_study, 2),
+        (no_such_study, 2),
+        (option_misspelt, 2),
+        (report_before_a_run, 2),
+        (report_unfinished, 3),
+        (measured, 0),
+        (checked, 0),
+        (check_with_faults, 2),
+    ],
+    ids=lambda part: getattr(part, "__name__", str(part)),
+)
+def test_every_ending_prints_one_object_that_holds_its_exit_code(study, server, ending, code):
+    ended = ending(study, server)
+
+    assert ended.code == code, ended.said
+    assert ended.out.count("\n") == 1
+    assert ended.found["exit_code"] == code
+
+
+def test_faults_carry_file_line_and_column(study, server):
+    found = faulty_study(study, server).found["faults"]
+
+    assert [(fault["file"], fault["severity"]) for fault in found] == [("study.yaml", "fault")]
+    assert found[0]["line"] > 0 < found[0]["column"]
+    assert "promptz" in found[0]["message"]
+
+
+def test_a_dead_endpoint_says_the_same_to_scripts_as_to_people(study, server):
+    ended = dead_endpoint(study, server)
+
+    assert ended.found["error"] + "\n" == ended.err
+    assert "nobody answers" in ended.err
+
+
+def test_a_finished_run_says_where_its_files_are_and_what_became_of_every_unit(study, server):
+    found = finished(study, server).found
+
+    assert found["results"] == str(study.folder / "results.json")
+    assert (found["planned"], found["sessions"]["done"], found["annotations"]["done"]) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_of_plain_letters_shows_plain_letters(tmp_path, encoding):
+    with as_file(files("theodolite") / "resources" / "examples" / "b") as example:
+        shutil.copytree(example, tmp_path / "b")
+    answers = tmp_path / "b" / "answers.csv"
+    answers.write_text(
+        answers.read_text(encoding="utf-8").replace("stuck", "h\u00e4ngendes \u6f22\u5b57"), encoding="utf-8"
+    )
+    environ = {"PYTHONIOENCODING": encoding, "PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
+
+    ran = in_a_process("run", tmp_path / "b", environ=_with_paths(environ))
+    shown = in_a_process("show", tmp_path / "b", "plain/1", environ=_with_paths(environ))
+
+    assert (ran.code, shown.code) == (0, 0), ran.said + shown.said
+    assert "\u25cf" not in ran.out
+    assert ran.out.isascii()
+    assert "program?" in shown.out
+
+
+def _with_paths(environ):
+    import os
+
+    return environ | {name: value for name, value in os.environ.items() if name in {"PYTHONPATH", "HOME"}}

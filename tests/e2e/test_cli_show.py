@@ -1,0 +1,78 @@
+"""`show` and `report` before, during and after a run."""
+
+import shutil
+from importlib.resources import as_file, files
+
+import pytest
+
+from tests.fakes.loopback import Loopback
+from tests.fakes.support_study import HTTP_BOT, SupportStudy
+from tests.fakes.terminal import theodolite
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A study whose second session failed and whose last is not held yet."""
+    folder = tmp_path_factory.mktemp("show")
+    with Loopback() as server, Loopback(faults=("ok", "ok", "400")) as application:
+        support = SupportStudy(folder=folder / "support", url=server.url, n=4)
+        support.write(bot=HTTP_BOT.format(root=application.root))
+        theodolite("run", support.folder, "--first", "3", "--parallel", "1")
+    return support
+
+
+def test_a_dialogue_is_shown_with_what_was_said_of_it(study):
+    ended = theodolite("show", study.folder, "d001")
+    lines = ended.out.splitlines()
+
+    assert ended.code == 0
+    assert lines[0].startswith("d001  Customer 1, 1 turn, useful ")
+    assert any(line.startswith("  bot") and "You said:" in line for line in lines)
+    assert any(line.startswith("  useful") for line in lines)
+
+
+def test_a_failure_is_shown_with_whose_fault_it_is(study):
+    ended = theodolite("show", study.folder, "d002")
+
+    assert ended.code == 0
+    assert ended.out.startswith("d002  application rejected the request in turn 1 (400 ")
+    assert ended.out.endswith(": a failure\n")
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("d004", "dialogue `d004` is planned but not held yet. The 4 planned ones run from `d001` to `d004`."),
+        ("d0001", "dialogue `d0001` is not in the plan; meant `d001`? The 4 planned ones"),
+        ("Ana", "dialogue `Ana` is not in the plan. The 4 planned ones"),
+    ],
+)
+def test_a_label_without_a_dialogue_says_why(study, label, words):
+    ended = theodolite("show", study.folder, label)
+
+    assert ended.code == 2
+    assert words in ended.err
+
+
+def test_a_label_without_its_application_is_guessed(tmp_path):
+    with as_file(files("theodolite") / "resources" / "examples" / "b") as example:
+        shutil.copytree(example, tmp_path / "b")
+    theodolite("run", tmp_path / "b")
+
+    ended = theodolite("show", tmp_path / "b", "2")
+
+    assert ended.code == 2
+    assert "meant `plain/2` or `guarded/2`?" in ended.err
+
+
+@pytest.mark.parametrize("words", [("report",), ("measure",), ("show", "d001"), ("report", "--unfinished")])
+def test_before_the_first_run_one_is_told_to_run(tmp_path, words):
+    folder = SupportStudy(folder=tmp_path / "new", url="http://127.0.0.1:9/v1").write()
+    command, *rest = words
+
+    ended = theodolite(command, folder, *rest)
+
+    assert ended.code == 2
+    assert f"has not been run here yet. Run it:  theodolite run {folder}" in ended.err

@@ -1,0 +1,143 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.fakes.builders import study
+from theodolite.cli.endings import BY_USER, nothing_text, spent_text, stopped_text, waiting_text
+from theodolite.domain.annotation import Annotation, Answer, Outcome
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.run import Run, RunState, Spending
+from theodolite.domain.study import Budget
+from theodolite.usecases.running import Standing
+
+RUN = Run(
+    key="r",
+    number=1,
+    study="s",
+    study_version="v",
+    plan_version="p",
+    state=RunState.UNFINISHED,
+    started=datetime(2026, 3, 2, tzinfo=UTC),
+)
+REFUSED = "20 calls in a row to `large` refused, 401 invalid key (variable OPENAI_API_KEY)"
+
+
+def standing(stopped="", remedy="", dialogues=41, annotated=33, **states):
+    return Standing(
+        run=RUN,
+        stopped=stopped,
+        sessions={"done": dialogues, **states},
+        annotations={"done": annotated},
+        planned=60,
+        due=60,
+        remedy=remedy,
+    )
+
+
+def told(standing, **more):
+    said = {"spent": Spending(calls=300, cost_microusd=380_000), "budget": Budget(usd=5), "path": "support"} | more
+    return stopped_text(
+        standing, at=datetime(2026, 3, 2, 14, 2, 11, tzinfo=UTC), command="theodolite run support", **said
+    )
+
+
+def evidence(failures=(), annotations=()):
+    return Evidence(
+        study=study(),
+        run=RUN,
+        sessions=(),
+        dialogues=(),
+        annotations=tuple(annotations),
+        adjudications=(),
+        failures=tuple(failures),
+        spending=Spending(),
+    )
+
+
+def failure(label, message="30 s", kind=FailureKind.TIMED_OUT):
+    return Failure(
+        unit=label, label=label, application="bot", party=Party.APPLICATION, kind=kind, message=message, endpoint="bot"
+    )
+
+
+def unreadable(raw="I would rather not say."):
+    answer = Answer(question="score", outcome=Outcome.UNPARSEABLE, raw=raw)
+    return Annotation(
+        unit="u",
+        dialogue="d",
+        annotator="grounded",
+        annotator_version="v",
+        guideline="g",
+        instrument_version="i",
+        answers=(answer,),
+    )
+
+
+def test_a_stop_says_why_what_is_kept_what_it_cost_and_how_to_go_on():
+    lines = told(standing(stopped=REFUSED, remedy="put the key right")).splitlines()
+
+    assert lines[0].startswith("Stopped at ")
+    assert lines[0].endswith(": 20 calls in a row to `large` refused, 401 invalid key")
+    assert lines[1:] == [
+        "(variable OPENAI_API_KEY).",
+        "  Kept    41 of 60 dialogues, 33 of 60 annotations; none will be paid twice",
+        "  Spent   $0.38 of $5.00, 300 calls",
+        "  Go on   put the key right, then  theodolite run support",
+        "  So far  theodolite report support --unfinished",
+    ]
+
+
+def test_a_stop_of_ones_own_takes_one_line():
+    words = told(standing(stopped=BY_USER, dialogues=47))
+
+    assert words == "Stopped. 47 dialogues and 33 annotations are kept. Go on with the same command."
+
+
+def test_one_is_counted_in_the_singular():
+    assert "1 dialogue and 0 annotations are kept" in told(standing(stopped=BY_USER, dialogues=1, annotated=0))
+
+
+def test_without_a_remedy_the_command_alone_is_told():
+    assert "  Go on   theodolite run support" in told(standing(stopped="something odd")).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("spent", "budget", "words"),
+    [
+        (Spending(), Budget(), "$0.00, 0 calls"),
+        (Spending(calls=1, cost_microusd=10_000), Budget(usd=2), "$0.01 of $2.00, 1 call"),
+        (Spending(calls=9, unpriced_calls=4), Budget(), "$0.00, 9 calls, 4 of them at an unknown price"),
+    ],
+)
+def test_what_was_spent_says_what_it_does_not_know(spent, budget, words):
+    assert spent_text(spent, budget) == words
+
+
+def test_causes_of_nothing_are_counted_the_most_frequent_first_each_with_an_example():
+    rejected = failure("d009", "404", FailureKind.REJECTED)
+
+    lines = nothing_text(standing(dialogues=0), evidence([rejected, failure("d001"), failure("d002")])).splitlines()
+
+    assert lines[0] == "No dialogue succeeded, so there is nothing to measure: not a rate of 0, but no"
+    assert lines[2:4] == [
+        f"  2 x application `bot` {FailureKind.TIMED_OUT.value}, e.g. d001: 30 s",
+        f"  1 x application `bot` {FailureKind.REJECTED.value}, e.g. d009: 404",
+    ]
+    assert lines[-1] == "  Put it right, then run again with  --retry-failed"
+
+
+def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed():
+    words = nothing_text(standing(), evidence(annotations=[unreadable(), unreadable("x" * 999)]))
+
+    assert words.startswith("No annotation succeeded")
+    assert '2 x `grounded` unparseable. It said: "I would rather not say."' in words
+    assert "the dialogues are kept" in " ".join(words.split())
+
+
+def test_where_nothing_came_at_all_the_same_command_goes_on():
+    assert nothing_text(standing(dialogues=0), evidence()).endswith("Go on with the same command.")
+
+
+def test_what_another_process_works_on_is_not_called_finished():
+    assert "41 of 60 dialogues are held" in waiting_text(standing(), "theodolite run support")

@@ -1,0 +1,70 @@
+from types import SimpleNamespace
+
+import pytest
+
+from theodolite.cli.knocking import knock_first
+from theodolite.domain.errors import RunStopped
+from theodolite.domain.run import Spending, UnitKind
+from theodolite.ports.endpoint import Knock
+
+ALIVE = Knock(
+    name="large",
+    host="api.openai.com",
+    alive=True,
+    answer="ok, 0.4 s, answers as gpt-5.2-2026-01-15",
+    spent=Spending(calls=1, attempts=1),
+)
+DEAD = Knock(
+    name="app",
+    host="127.0.0.1:8000",
+    alive=False,
+    answer="nobody answers (refused, 3 tries, 1.4 s)",
+    hint="curl http://127.0.0.1:8000/v1/models",
+    spent=Spending(calls=1, attempts=3),
+    reached=False,
+)
+SCREEN = """\
+Asking each endpoint once ...
+  app     127.0.0.1:8000   nobody answers (refused, 3 tries, 1.4 s), line 3
+  large   api.openai.com   ok, 0.4 s, answers as gpt-5.2-2026-01-15
+Not started: application `bot-1.4` cannot be reached. Start it, or try
+  curl http://127.0.0.1:8000/v1/models
+Nothing recorded; 1 call made ($0.00)."""
+
+
+class Answering:
+    """An endpoint that answers a knock."""
+
+    def __init__(self, knock):
+        self._knock = knock
+
+    async def knock(self):
+        return self._knock
+
+
+def bench(*knocks):
+    return SimpleNamespace(
+        endpoints=lambda lines, kinds: [Answering(knock) for knock in knocks],
+        place_of=lambda name: {"app": "line 3"}.get(name, ""),
+        users_of=lambda name: "application `bot-1.4`",
+    )
+
+
+async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
+    with pytest.raises(RunStopped) as stopped:
+        await knock_first(bench(DEAD, ALIVE), None, frozenset(UnitKind), quiet=False)
+
+    assert str(stopped.value) == SCREEN
+
+
+async def test_endpoints_that_answer_take_one_line(capsys):
+    await knock_first(bench(ALIVE), None, frozenset(UnitKind), quiet=False)
+
+    assert capsys.readouterr().out == "Asking each endpoint once: large ok 0.4 s\n"
+
+
+@pytest.mark.parametrize(("knocks", "quiet"), [([], False), ([ALIVE], True)], ids=["nobody to ask", "quiet"])
+async def test_nothing_is_said_where_nothing_is_to_be_said(capsys, knocks, quiet):
+    await knock_first(bench(*knocks), None, frozenset(UnitKind), quiet=quiet)
+
+    assert capsys.readouterr().out == ""

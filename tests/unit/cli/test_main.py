@@ -1,0 +1,83 @@
+import click
+import pytest
+
+from theodolite.cli import main as door
+from theodolite.domain.errors import (
+    InputError,
+    NotFound,
+    RunStopped,
+    StorageUnavailable,
+    StudyError,
+    TemplateError,
+    WrongSchema,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InputError("x"), 2),
+        (StudyError("x"), 2),
+        (TemplateError("x"), 2),
+        (NotFound("x"), 2),
+        (RunStopped("x"), 3),
+        (StorageUnavailable("x"), 3),
+        (WrongSchema("x"), 3),
+    ],
+    ids=lambda part: type(part).__name__ if isinstance(part, Exception) else str(part),
+)
+def test_two_means_mend_it_and_three_means_go_on(error, code):
+    assert door.exit_code_of(error) == code
+
+
+def ends_with(monkeypatch, error, *words):
+    def call(**_):
+        raise error
+
+    monkeypatch.setattr(door.cli, "main", call)
+    with pytest.raises(SystemExit) as ended:
+        door.main(list(words))
+    return ended.value.code
+
+
+def test_an_interrupt_outside_of_a_run_is_no_traceback(monkeypatch, capsys):
+    assert ends_with(monkeypatch, KeyboardInterrupt(), "run", "x", "--json") == 3
+
+    written = capsys.readouterr()
+    assert written.err == "Stopped. Go on with the same command.\n"
+    assert written.out == '{"exit_code": 3, "error": "stopped"}\n'
+
+
+def test_an_error_is_told_on_standard_error_and_standard_output_stays_empty(monkeypatch, capsys):
+    assert ends_with(monkeypatch, RunStopped("the budget is spent"), "run", "x") == 3
+
+    written = capsys.readouterr()
+    assert (written.out, written.err) == ("", "the budget is spent\n")
+
+
+def test_a_file_that_is_called_like_the_option_is_no_option(monkeypatch, capsys):
+    ends_with(monkeypatch, RunStopped("gone"), "run", "--", "--json")
+
+    assert capsys.readouterr().out == ""
+
+
+def test_what_a_command_returns_is_the_exit_code(monkeypatch):
+    monkeypatch.setattr(door.cli, "main", lambda **_: 3)
+
+    with pytest.raises(SystemExit) as ended:
+        door.main(["run", "x"])
+    assert ended.value.code == 3
+
+
+def test_a_bug_of_ours_is_not_passed_off_as_the_users(monkeypatch):
+    with pytest.raises(ZeroDivisionError):
+        ends_with(monkeypatch, ZeroDivisionError(), "run", "x")
+
+
+def test_every_command_can_be_loaded():
+    context = click.Context(door.cli)
+
+    commands = [door.cli.get_command(context, name) for name in door.cli.list_commands(context)]
+
+    assert all(isinstance(command, click.Command) for command in commands)
+    assert [command.name for command in commands if command] == door.cli.list_commands(context)

@@ -1,0 +1,99 @@
+import pytest
+
+from tests.fakes.builders import dialogue
+from tests.fakes.clock import FakeClock
+from theodolite.cli.progress import BarProgress, Counts, PlainProgress
+from theodolite.domain.annotation import Annotation, Answer, Outcome
+from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.run import Spending
+
+FAILED = Failure(
+    unit="u", label="d", application="bot", party=Party.APPLICATION, kind=FailureKind.TIMED_OUT, message="30 s"
+)
+
+
+def annotation(outcome=Outcome.UNPARSEABLE):
+    answer = Answer(question="q", outcome=outcome)
+    return Annotation(
+        unit="u",
+        dialogue="d",
+        annotator="a",
+        annotator_version="v",
+        guideline="g",
+        instrument_version="i",
+        answers=(answer,),
+    )
+
+
+@pytest.fixture
+def clock():
+    return FakeClock()
+
+
+def test_what_stands_behind_the_bars_is_what_the_handbook_shows(clock):
+    counts = Counts(clock)
+    counts.begin(sessions=60, annotations=0, done=40, annotated=0)
+    counts.spent(Spending(calls=88, cost_microusd=500_000))
+    for result in [dialogue()] * 5 + [FAILED] * 2:
+        clock.passed_s += 1
+        counts.session(result)
+    counts.spent(Spending(calls=186, cost_microusd=610_000))
+
+    words = counts.words(counts.sessions, of_sessions=True)
+
+    assert words == "47/60  2 failed  14.0 calls/s  $0.61  0:13 left"
+
+
+def test_unreadable_and_failed_annotations_are_told_apart(clock):
+    counts = Counts(clock)
+    counts.begin(sessions=0, annotations=60, done=0, annotated=30)
+    for result in (annotation(), annotation(), annotation(Outcome.MISSING), FAILED):
+        counts.annotation(result)
+
+    assert counts.words(counts.annotations, of_sessions=False) == "34/60  2 unparseable  1 failed"
+
+
+def test_nobody_guesses_the_time_left_from_nothing(clock):
+    counts = Counts(clock)
+    counts.begin(sessions=60, annotations=60, done=50, annotated=50)
+
+    assert (counts.left, counts.calls_per_s) == ("", 0.0)
+
+
+def test_a_log_gets_a_line_every_ten_seconds_and_no_more(clock, capsys):
+    progress = PlainProgress(clock)
+    progress.begin(sessions=100, annotations=0, done=0, annotated=0)
+    for _ in range(60):
+        clock.passed_s += 0.5
+        progress.session(dialogue())
+    progress.end()
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" ")[2].partition(" ")[0] for line in lines] == ["20/100", "40/100", "60/100"]
+
+
+def test_a_quiet_log_leaves_standard_output_to_the_one_object(clock, capsys):
+    progress = PlainProgress(clock, quiet=True)
+    progress.begin(sessions=100, annotations=1, done=0, annotated=0)
+    clock.passed_s += 11
+    progress.annotation(annotation())
+
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert "assess 1/1" in written.err
+
+
+def test_bars_are_drawn_and_left_as_they_stand(clock, capsys, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    progress = BarProgress(clock)
+    progress.begin(sessions=2, annotations=2, done=0, annotated=0)
+    progress.session(dialogue())
+    progress.annotation(annotation())
+    progress.spent(Spending(calls=1))
+    progress.end()
+
+    written = capsys.readouterr().out
+    assert "test" in written
+    assert "2/2" not in written
+    assert "1/2  1 unparseable" in written
+    assert "\x1b[3" not in written
