@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.scenarios import PersonasShape
 from theodolite.config.shipped import shipped_bytes, shipped_text
 from theodolite.config.tables import decoded
-from theodolite.config.templates import place_of, syntax_problem, unfilled, variables
+from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import Spot, YamlSource
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
@@ -53,6 +53,8 @@ class _TemplateText:
     template: PersonaTemplate
     source: YamlSource | None
     where: str
+    first_line: int = 1
+    """Line of the file in which the template itself begins."""
 
 
 def group_of(entry: Entry[PersonasShape], desk: Desk, *, models: tuple[str, ...]) -> GroupReading | None:
@@ -73,8 +75,13 @@ def group_of(entry: Entry[PersonasShape], desk: Desk, *, models: tuple[str, ...]
     group = PersonaGroup(
         name=entry.name, template=text.template, rows=parameters, model=entry.shape.model, example=example
     )
-    used = variables(text.template.text)
+    used = _used(text.template.text, columns)
     return GroupReading(group=group, entry=entry, rows_name=rows_name, columns=columns, used=used)
+
+
+def _used(text: str, columns: tuple[str, ...]) -> frozenset[str]:
+    """Return the columns that a text wants; all of them where it cannot be read, so that no check draws on it."""
+    return frozenset(columns) if syntax_problem(text) else variables(text)
 
 
 def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
@@ -105,16 +112,18 @@ def _read_template(desk: Desk, raw: str, name: str, file: str, *, where: str) ->
     raw = raw.replace("\r\n", "\n")
     front = _FRONT.match(raw)
     edition = _EDITION.search(front["head"]) if front else None
+    body = raw[front.end() :] if front else raw
     template = PersonaTemplate(
         name=Path(name).stem if name.endswith(_SUFFIXES) else name,
-        text=raw[front.end() :].strip() if front else raw.strip(),
+        text=body.strip(),
         edition=edition[1] if edition else "",
         shipped=where == SHIPPED,
     )
     desk.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
     lines = raw.split("\n")
     source = YamlSource(file=file, lines=lines, values={(): Spot(line=1, column=1, width=1)})
-    return _TemplateText(template=template, source=source, where=where)
+    first_line = raw[: len(raw) - len(body.lstrip())].count("\n") + 1
+    return _TemplateText(template=template, source=source, where=where, first_line=first_line)
 
 
 def _rows(entry: Entry[PersonasShape], desk: Desk) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]] | None:
@@ -155,9 +164,8 @@ def _check_template(
     entry: Entry[PersonasShape], desk: Desk, text: _TemplateText, rows_name: str, columns: tuple[str, ...]
 ) -> None:
     template = text.template
-    problem = syntax_problem(template.text)
-    if problem:
-        desk.complaints.add(_template_fault(entry, text, problem, ""))
+    if syntax_problem(template.text):
+        desk.complaints.add(_problem_fault(entry, text))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
         message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
         desk.complaints.add(_template_fault(entry, text, message, place_of(variable, template.text)))
@@ -169,6 +177,16 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     return (
         f"is filled by nothing; {rows_name} has {has}" if has else f"is filled by nothing; {rows_name} has no columns"
     )
+
+
+def _problem_fault(entry: Entry[PersonasShape], text: _TemplateText) -> PlacedFault:
+    """Return the fault of a template that will never be filled, at its line where it has a file of its own."""
+    template = text.template.text
+    if text.source is None or text.where == SHIPPED:
+        return _template_fault(entry, text, syntax_problem(template), "")
+    fault = _template_fault(entry, text, syntax_problem(template, with_line=False), "")
+    line = text.first_line + line_of_problem(template) - 1
+    return replace(fault, line=line, excerpt=text.source.lines[line - 1])
 
 
 def _template_fault(entry: Entry[PersonasShape], text: _TemplateText, message: str, words: str) -> PlacedFault:
@@ -197,10 +215,9 @@ def check_meetings(
             continue
         met = [reading for reading in readings if not scenario.personas or reading.group.name in scenario.personas]
         for key in ("goal", "starter"):
-            wanted = variables(getattr(scenario, key))
             _check_slots(scenario, entry, key, met, desk)
             for reading in met:
-                used[reading.group.name] |= wanted
+                used[reading.group.name] |= _used(getattr(scenario, key), reading.columns)
     for reading in readings:
         _check_duplicates(reading, used[reading.group.name], desk)
 

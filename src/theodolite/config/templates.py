@@ -5,37 +5,47 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes
-from jinja2.sandbox import SandboxedEnvironment
+from theodolite.domain.errors import TemplateError
+from theodolite.testing.templates import Refusal, refusal_of, variables_of
 
-from theodolite.domain.fault import did_you_mean
-
-_ENVIRONMENT = SandboxedEnvironment(autoescape=False)
-_ENVIRONMENT.filters.pop("random", None)  # chance comes from the plan's seed, never from a template
-_BUILT_IN = frozenset({"range", "dict", "namespace", "cycler", "joiner"})
+_NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
+_UNKNOWN_TAG = re.compile(r"unknown tag '(?!end|el)(\w+)'")
 
 
 def variables(text: str) -> frozenset[str]:
-    """Return the names that the template wants filled; empty for one that cannot be parsed."""
+    """Return the names that the template wants filled; empty for one that will never be filled."""
     try:
-        return frozenset(meta.find_undeclared_variables(_ENVIRONMENT.parse(text))) - _BUILT_IN
+        return variables_of(text)
     except TemplateError:
         return frozenset()
 
 
-def syntax_problem(text: str) -> str:
-    """Return what is wrong with the text as a template; empty where nothing is."""
-    try:
-        tree = _ENVIRONMENT.parse(text)
-    except TemplateSyntaxError:
-        return "the template is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
-    for node in tree.find_all((nodes.Filter, nodes.Test)):
-        is_filter = isinstance(node, nodes.Filter)
-        known = _ENVIRONMENT.filters if is_filter else _ENVIRONMENT.tests
-        if node.name not in known:
-            noun = "filter" if is_filter else "test"
-            return f"the template uses an unknown {noun} `{node.name}`{did_you_mean(node.name, known)}"
-    return ""
+def syntax_problem(text: str, *, with_line: bool = True) -> str:
+    """Return what is wrong with the text as a template; empty where nothing is.
+
+    Args:
+        text: The template.
+        with_line: Whether to name its line; not where the place of the fault does so.
+    """
+    refusal = refusal_of(text)
+    if refusal is None:
+        return ""
+    where = f"line {refusal.line} of the template" if with_line and refusal.line > 1 else "the template"
+    return f"{where} {_words(refusal)}"
+
+
+def line_of_problem(text: str) -> int:
+    """Return the line of the template that cannot be used, from 1; 1 where all of it is meant."""
+    refusal = refusal_of(text)
+    return max(1, refusal.line) if refusal else 1
+
+
+def _words(refusal: Refusal) -> str:
+    """Return a refusal in words for people who write no parsers."""
+    if not refusal.malformed:
+        return refusal.words
+    tag = _UNKNOWN_TAG.search(refusal.words)
+    return f"holds `{{% {tag[1]} %}}`, which means nothing; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
 
 
 def place_of(variable: str, text: str) -> str:

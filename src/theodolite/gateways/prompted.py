@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
+from theodolite.gateways.templates import text_template
 from theodolite.ports.application import OnChunk
 from theodolite.ports.endpoint import Endpoint, Knock
 from theodolite.ports.model import Model
+from theodolite.testing.templates import variables_of
 
-_SLOT = re.compile(r"\{\{\s*context\s*\}\}")
-
-Render = Callable[[str, str], str]
-"""From a system prompt and the context to the text that is sent."""
-
-
-def fill_context(system: str, context: str) -> str:
-    """Return a system prompt with the context in its `{{ context }}` slots.
-
-    Nothing else in the prompt is touched, so that braces in it stay as they are.
-    """
-    return _SLOT.sub(lambda _: context, system)
+SLOT = "context"
+"""What a system prompt may name: the source material."""
 
 
 class PromptedModelApplication:
@@ -35,19 +25,22 @@ class PromptedModelApplication:
     scenario's material goes into a slot only; a prompt without one never sees it.
     """
 
-    def __init__(self, name: str, connection: PromptedModel, *, model: Model, render: Render = fill_context) -> None:
+    def __init__(self, name: str, connection: PromptedModel, *, model: Model) -> None:
         """Keep the parts.
 
         Args:
             name: Name of the application in the study.
             connection: System prompt and context files.
             model: The model; whoever opened it closes it.
-            render: Fills the system prompt.
+
+        Raises:
+            InputError: If the system prompt is no template, or names what nothing fills.
         """
         self._name = name
         self._connection = connection
         self._model = model
-        self._render = render
+        self._fill = text_template(connection.system, what=f"`system` of application `{name}`", slots=(SLOT,))
+        self._has_slot = SLOT in variables_of(connection.system)
         self._files = "\n\n".join(f"# {file}\n{text}" for file, text in connection.context.items())
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
@@ -84,7 +77,6 @@ class PromptedModelApplication:
         return (*messages, Message(speaker=Speaker.USER, text=request.prompt))
 
     def _system(self, context: str) -> str:
-        system = self._connection.system
-        if _SLOT.search(system):
-            return self._render(system, "\n\n".join(filter(None, (self._files, context))))
-        return "\n\n".join(filter(None, (system, self._files)))
+        given = "\n\n".join(filter(None, (self._files, context))) if self._has_slot else ""
+        system = self._fill({SLOT: given})
+        return system if self._has_slot else "\n\n".join(filter(None, (system, self._files)))

@@ -1,23 +1,23 @@
-"""Templates of a request: Jinja2 in its sandbox, filled strictly."""
+"""Templates of a request: the one template engine, on the slots that a request fills."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
-
-from jinja2 import StrictUndefined, Template
-from jinja2 import TemplateError as JinjaError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.identity import Json
+from theodolite.testing import templates
 
 LARGEST_TEXT = 1_000_000
-"""Characters that one template may grow to."""
+"""Characters that one template may grow to; source material and a long dialogue have to fit in."""
+
+SLOTS = ("prompt", "session", "turn", "context", "history")
+"""What the templates of a request may name."""
 
 _WHOLE = re.compile(r"\s*\{\{([^{}]*)\}\}\s*")
 
@@ -37,31 +37,56 @@ def variables_of(request: SayToApplication, *, session: str) -> dict[str, Any]:
     }
 
 
-def _sandbox(finalize: Callable[[Any], Any] | None = None) -> ImmutableSandboxedEnvironment:
-    # Request bodies are no HTML: escaping would change what the application is told.
-    sandbox = ImmutableSandboxedEnvironment(undefined=StrictUndefined, finalize=finalize, autoescape=False)
-    sandbox.globals.clear()
-    sandbox.filters.pop("random")
-    return sandbox
+def text_template(
+    source: str,
+    *,
+    what: str,
+    slots: Iterable[str] = SLOTS,
+    encode: Callable[[Any], str] | None = None,
+) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that fills one text.
+
+    Args:
+        source: The template.
+        what: What messages call it.
+        slots: What it may name.
+        encode: What each value goes through before it is put in.
+
+    Raises:
+        InputError: If it is no template, or names what nothing fills.
+    """
+    known = tuple(slots)
+    try:
+        unknown = sorted(templates.variables_of(source).difference(known))
+    except TemplateError as error:
+        message = f"{what} is not a template that can be filled: {error}"
+        raise InputError(message) from error
+    if unknown:
+        message = f"{what} names `{unknown[0]}`, which nothing fills; it may name {', '.join(known)}"
+        raise InputError(message)
+
+    def fill(variables: Mapping[str, Any]) -> str:
+        try:
+            return templates.fill(source, variables, largest=LARGEST_TEXT, finalize=encode)
+        except TemplateError as error:
+            message = f"{what}: {error}"
+            raise TemplateError(message) from error
+
+    return fill
+
+
+def address_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that fills an address; values are percent-encoded.
+
+    Raises:
+        InputError: If it is no template, or names what nothing fills.
+    """
+    return text_template(source, what=what, encode=_in_address)
 
 
 def _in_address(value: Any) -> str:
     # An undefined value complains when it becomes text, so it must become text here.
     return quote(str(value), safe="")
-
-
-_PLAIN = _sandbox()
-_ADDRESS = _sandbox(_in_address)
-
-
-def text_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that fills one text."""
-    return _filled(_compiled(_PLAIN, source, what), what)
-
-
-def address_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that fills an address; values are percent-encoded."""
-    return _filled(_compiled(_ADDRESS, source, what), what)
 
 
 def body_template(source: str, *, what: str) -> Fill:
@@ -102,32 +127,3 @@ def _value_template(source: str, what: str) -> Fill:
         return text_template(source, what=what)
     name = whole[1].strip()
     return lambda variables: variables[name]
-
-
-def _compiled(sandbox: ImmutableSandboxedEnvironment, source: str, what: str) -> Template:
-    try:
-        return sandbox.from_string(source)
-    except JinjaError as error:
-        message = f"{what} is not a template that can be filled: {error.message}"
-        raise InputError(message) from error
-
-
-def _filled(template: Template, what: str) -> Callable[[Mapping[str, Any]], str]:
-    def fill(variables: Mapping[str, Any]) -> str:
-        pieces: list[str] = []
-        size = 0
-        try:
-            for piece in template.generate(variables):
-                size += len(piece)
-                if size > LARGEST_TEXT:
-                    break
-                pieces.append(piece)
-        except (JinjaError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            message = f"{what} cannot be filled: {error}; it may name prompt, session, turn, context and history"
-            raise TemplateError(message) from error
-        if size > LARGEST_TEXT:
-            message = f"{what} grew beyond {LARGEST_TEXT:,} characters when filled; shorten it"
-            raise TemplateError(message)
-        return "".join(pieces)
-
-    return fill

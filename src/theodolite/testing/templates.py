@@ -8,7 +8,8 @@ is refused when it is read, not when memory is gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.sandbox import SandboxedEnvironment
 
 from theodolite.domain.errors import TemplateError
+from theodolite.domain.fault import did_you_mean
 
 MAX_RENDERED = 200_000
 """Characters that a filled template may have."""
@@ -102,81 +104,127 @@ def _environment() -> SandboxedEnvironment:
 _ENVIRONMENT = _environment()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a text cannot be used as a template, before anything is filled.
+
+    Attributes:
+        line: Line of the template that is meant, from 1; 0 where all of it is.
+        words: What it does and what it may do; goes on after `the template`.
+        malformed: Whether it is no template at all, rather than one that wants too much.
+    """
+
+    line: int
+    words: str
+    malformed: bool = False
+
+
+def refusal_of(text: str) -> Refusal | None:
+    """Return why a text will never be filled; None where that hangs on the values alone."""
+    read = _read(text)
+    return read if isinstance(read, Refusal) else None
+
+
 def variables_of(text: str) -> frozenset[str]:
     """Return the names of the slots of a template.
 
     Raises:
         TemplateError: If the text is no template, or wants what no template may; says the line.
     """
-    return frozenset(meta.find_undeclared_variables(_parsed(text)))
+    read = _read(text)
+    if isinstance(read, Refusal):
+        raise _error(read)
+    return read
 
 
-def fill(text: str, values: Mapping[str, object]) -> str:
+def fill(
+    text: str,
+    values: Mapping[str, object],
+    *,
+    largest: int = MAX_RENDERED,
+    finalize: Callable[[Any], str] | None = None,
+) -> str:
     """Return a template with its slots filled.
 
     Args:
         text: The template.
         values: Slot to value.
+        largest: Characters that the result may have; count.
+        finalize: What each value goes through before it is put in, e.g. to
+            encode it for an address; None puts it in as it is.
 
     Raises:
         TemplateError: If a slot has no value, the text is no template, or the
-            result is longer than `MAX_RENDERED` characters.
+            result is longer than `largest` characters.
     """
+    template = _compiled(text, finalize)
+    if isinstance(template, Refusal):
+        raise _error(template)
     pieces: list[str] = []
     size = 0
     try:
-        for piece in _compiled(text).generate(values):
+        for piece in template.generate(values):
             size += len(piece)
-            if size > MAX_RENDERED:
+            if size > largest:
                 break
             pieces.append(piece)
     except _FILLING as error:
         message = f"the template cannot be filled: {error}"
         raise TemplateError(message) from error
     except RecursionError as error:
-        raise TemplateError(_NESTED) from error
-    if size > MAX_RENDERED:
-        message = f"the filled template is longer than {MAX_RENDERED} characters"
+        raise _error(_NESTED) from error
+    if size > largest:
+        message = f"the filled template is longer than {largest} characters"
         raise TemplateError(message)
     return "".join(pieces)
 
 
-_NESTED = "the template is nested too deeply; write it flatter"
+_NESTED = Refusal(line=0, words="is nested too deeply; write it flatter")
+
+
+def _error(refusal: Refusal) -> TemplateError:
+    where = f"line {refusal.line} of the template" if refusal.line else "the template"
+    return TemplateError(f"{where} {refusal.words}")
 
 
 @lru_cache(maxsize=512)
-def _compiled(text: str) -> Template:
-    try:
-        return _ENVIRONMENT.from_string(_parsed(text))
-    except _TOO_DEEP as error:
-        raise TemplateError(_NESTED) from error
+def _read(text: str) -> frozenset[str] | Refusal:
+    """Return the slots of a template that can be filled once they all have values."""
+    compiled = _compiled(text, None)
+    if isinstance(compiled, Refusal):
+        return compiled
+    return frozenset(meta.find_undeclared_variables(_ENVIRONMENT.parse(text)))
 
 
-def _parsed(text: str) -> nodes.Template:
+@lru_cache(maxsize=512)
+def _compiled(text: str, finalize: Callable[[Any], str] | None) -> Template | Refusal:
+    environment = _ENVIRONMENT if finalize is None else _ENVIRONMENT.overlay(finalize=finalize)
     try:
-        tree = _ENVIRONMENT.parse(text)
-        refusal = next(_refusals(tree), "")
+        tree = environment.parse(text)
+        return next(_refusals(tree), None) or environment.from_string(tree)
     except TemplateSyntaxError as error:
-        message = f"line {error.lineno} of the template cannot be read: {error.message}"
-        raise TemplateError(message) from error
-    except _TOO_DEEP as error:
-        raise TemplateError(_NESTED) from error
-    if refusal:
-        raise TemplateError(refusal)
-    return tree
+        return Refusal(line=error.lineno, words=f"cannot be read: {error.message}", malformed=True)
+    except _TOO_DEEP:
+        return _NESTED
 
 
-def _refusals(tree: nodes.Template) -> Iterator[str]:
+def _refusals(tree: nodes.Template) -> Iterator[Refusal]:
     """Yield what a template wants and may not have."""
     for kind, words in _REFUSED.items():
         for node in tree.find_all(kind):
-            yield f"line {node.lineno} of the template uses {words}; a template only names, chooses and repeats words"
-    for wanted in tree.find_all(nodes.Filter):
-        if wanted.name not in FILTERS:
-            yield (
-                f"line {wanted.lineno} of the template uses the filter `{wanted.name}`; "
-                f"those that may be used are {', '.join(FILTERS)}"
-            )
+            yield Refusal(line=node.lineno, words=f"uses {words}; a template only names, chooses and repeats words")
+    yield from _unknown(tree, nodes.Filter, "filter", FILTERS)
+    yield from _unknown(tree, nodes.Test, "test", sorted(_ENVIRONMENT.tests))
     for loop in tree.find_all(nodes.For):
         if next(loop.find_all(nodes.For), None):
-            yield f"line {loop.lineno} of the template has a loop inside this loop; one is enough for words"
+            yield Refusal(line=loop.lineno, words="has a loop inside this loop; one is enough for words")
+
+
+def _unknown(
+    tree: nodes.Template, kind: type[nodes.Filter | nodes.Test], noun: str, known: Sequence[str]
+) -> Iterator[Refusal]:
+    """Yield the filters or tests that are none of those that may be used."""
+    for node in tree.find_all(kind):
+        if node.name not in known:
+            tail = did_you_mean(node.name, known) or f"; those that may be used are {', '.join(known)}"
+            yield Refusal(line=node.lineno, words=f"uses the {noun} `{node.name}`{tail}")

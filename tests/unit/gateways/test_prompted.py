@@ -4,9 +4,10 @@ import pytest
 
 from tests.fakes.model import FakeModel
 from theodolite.domain.application import PromptedModel
+from theodolite.domain.errors import InputError
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import Exchange, Message, SayToApplication, Speaker
-from theodolite.gateways.prompted import PromptedModelApplication, fill_context
+from theodolite.gateways.prompted import PromptedModelApplication
 
 SAY = SayToApplication(
     application="bot",
@@ -43,7 +44,10 @@ async def test_the_dialogue_so_far_becomes_a_chat() -> None:
         ("Use: {{ context }}", {}, "Use: 30 days"),
         ("Use: {{context}}.", {"faq.md": "Ask."}, "Use: # faq.md\nAsk.\n\n30 days."),
         ("Be kind.", {"faq.md": "Ask."}, "Be kind.\n\n# faq.md\nAsk."),
-        ("Say {{ name }} and {% x %}", {}, "Say {{ name }} and {% x %}"),
+        ("Use: {{ context | upper }}", {}, "Use: 30 DAYS"),
+        ("{% if context %}Use {{ context }}{% endif %}", {}, "Use 30 days"),
+        ("Say {name} and }}", {}, "Say {name} and }}"),
+        ("{% raw %}Say {{ name }}{% endraw %}", {}, "Say {{ name }}"),
     ],
 )
 async def test_the_system_prompt_is_filled(system: str, files: dict[str, str], expected: str) -> None:
@@ -58,8 +62,17 @@ async def test_without_a_system_prompt_there_is_no_system_message() -> None:
     assert model.asked[0].messages[0].speaker is Speaker.USER
 
 
-def test_source_material_is_put_in_as_it_is() -> None:
-    assert fill_context("A {{ context }} B", r"\1 {{ context }} \g<0>") == r"A \1 {{ context }} \g<0> B"
+async def test_source_material_is_no_template() -> None:
+    odd = r"\1 {{ context }} {% if %}"
+    model = await sent(PromptedModel(model="m", system="A {{ context }} B", context={"f": odd}))
+
+    assert model.asked[0].messages[0].text == f"A # f\n{odd}\n\n30 days B"
+
+
+@pytest.mark.parametrize("system", ["Say {{ name }}", "Say {% x %}", "{{ context.upper() }}"])
+def test_a_system_prompt_that_will_never_be_filled_is_said_before_anything_is_sent(system: str) -> None:
+    with pytest.raises(InputError, match="`system` of application `bot`"):
+        PromptedModelApplication("bot", PromptedModel(model="m", system=system), model=FakeModel())
 
 
 async def test_a_knock_asks_the_model_in_the_applications_name() -> None:

@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from theodolite.config.applications import SLOTS as CHECKED
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.flow import Exchange, SayToApplication
-from theodolite.gateways.templates import LARGEST_TEXT, address_template, body_template, text_template, variables_of
+from theodolite.gateways.templates import (
+    LARGEST_TEXT,
+    SLOTS,
+    address_template,
+    body_template,
+    text_template,
+    variables_of,
+)
 
 SAID = SayToApplication(
     application="app",
@@ -55,19 +63,24 @@ def test_values_in_an_address_are_encoded() -> None:
     assert fill(VARIABLES | {"prompt": "a&b=c/../d é"}) == "http://h/ask?q=a%26b%3Dc%2F..%2Fd%20%C3%A9&s=s-1"
 
 
-@pytest.mark.parametrize("source", ["{{ nme }}", "{{ prompt.secret.deep }}", "{{ 1 / 0 }}", "{{ range(9) }}"])
-def test_what_cannot_be_filled_is_said(source: str) -> None:
-    with pytest.raises(TemplateError, match="`q` cannot be filled"):
-        text_template(source, what="`q`")(VARIABLES)
+@pytest.mark.parametrize("source", ["{{ prompt.secret.deep }}", "{{ 1 / 0 }}", "{{ prompt + 1 }}"])
+@pytest.mark.parametrize("template", [text_template, address_template])
+def test_what_cannot_be_filled_is_said(template, source: str) -> None:
+    with pytest.raises(TemplateError, match="`q`: the template cannot be filled"):
+        template(source, what="`q`")(VARIABLES)
 
 
-@pytest.mark.parametrize("source", ["{{ nme }}", "{{ prompt + 1 }}"])
-def test_an_address_is_filled_as_strictly(source: str) -> None:
-    with pytest.raises(TemplateError):
-        address_template(source, what="`url`")(VARIABLES)
+@pytest.mark.parametrize("template", [text_template, address_template, body_template])
+def test_a_slot_that_nothing_fills_is_said_before_anything_is_sent(template) -> None:
+    with pytest.raises(InputError, match="names `nme`, which nothing fills; it may name prompt, session"):
+        template('"{{ nme }}"', what="`q`")
 
 
-@pytest.mark.parametrize("source", ["{{ prompt", "{% if %}", "{{ prompt | nofilter }}"])
+def test_what_a_study_is_checked_for_is_what_a_request_fills() -> None:
+    assert set(CHECKED) == set(SLOTS) == set(VARIABLES)
+
+
+@pytest.mark.parametrize("source", ["{{ prompt", "{% if %}", "{{ prompt | nofilter }}", "{{ range(9) }}"])
 def test_what_is_no_template_is_said_before_anything_is_sent(source: str) -> None:
     with pytest.raises(InputError, match="not a template"):
         body_template(json.dumps({"q": source}), what="`body`")
@@ -94,7 +107,7 @@ def test_the_sandbox_holds(source: str) -> None:
 
 
 def test_a_template_does_not_grow_without_end() -> None:
-    with pytest.raises(TemplateError, match="grew beyond"):
+    with pytest.raises(TemplateError, match="longer than 1000000 characters"):
         text_template("{% for a in context %}{{ context }}{% endfor %}", what="`q`")(
             VARIABLES | {"context": "x" * (LARGEST_TEXT // 100)}
         )

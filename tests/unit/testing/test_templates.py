@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.errors import TemplateError
-from theodolite.testing.templates import FILTERS, MAX_RENDERED, fill, variables_of
+from theodolite.testing.templates import FILTERS, MAX_RENDERED, fill, refusal_of, variables_of
 
 LARGE = {"big": "x" * MAX_RENDERED, "name": "Ana"}
 
@@ -174,3 +174,42 @@ def test_a_value_too_deep_to_be_written_is_a_fault():
 
     with pytest.raises(TemplateError, match="nested too deeply"):
         fill("{{ deep }}", {"deep": deep})
+
+
+def test_the_bound_may_be_set():
+    assert len(fill("{{ big }}!", LARGE, largest=MAX_RENDERED + 1)) == MAX_RENDERED + 1
+    with pytest.raises(TemplateError, match="longer than 2 characters"):
+        fill("{{ name }}", LARGE, largest=2)
+
+
+def test_values_but_not_the_words_between_them_go_through_what_finalizes():
+    assert fill("x {{ name }} {{ 'y' ~ name }}", {"name": "Ana"}, finalize=str.upper) == "x ANA YANA"
+
+
+def test_what_finalizes_once_does_not_finalize_again():
+    fill("{{ name }}", {"name": "Ana"}, finalize=str.upper)
+
+    assert fill("{{ name }}", {"name": "Ana"}) == "Ana"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words", "malformed"),
+    [
+        ("a\n{{ b|uper }}", 2, "uses the filter `uper`; meant `upper`?", False),
+        ("{{ b is evn }}", 1, "uses the test `evn`; meant `even`?", False),
+        ("\n\n{{ b", 3, "cannot be read", True),
+        ("{% for loop in b %}{% endfor %}", 1, "cannot be read", True),
+        ("{% if b %}" * 200 + "{% endif %}" * 200, 0, "is nested too deeply", False),
+    ],
+)
+def test_why_a_text_is_no_template_is_known_before_there_are_values(text, line, words, malformed):
+    refusal = refusal_of(text)
+
+    assert refusal is not None
+    assert (refusal.line, refusal.malformed) == (line, malformed)
+    assert words in refusal.words
+
+
+@pytest.mark.parametrize("text", ["", "{{ a }}", "{{ a / 0 }}", "{{ a.b }}"])
+def test_what_hangs_on_the_values_is_not_refused(text):
+    assert refusal_of(text) is None
