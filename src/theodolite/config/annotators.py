@@ -115,6 +115,7 @@ def _word_rule(entry: Entry[JudgeShape], shape: WordsRuleShape, guideline: Guide
             at = f" at character {error.pos + 1}" if error.pos is not None else ""
             message = f"`{pattern}` is no regular expression: {error.msg}{at}"
             desk.complaints.add(entry.fault("rule", "any", place, message=message))
+    _check_one_question(entry, f"the rule of judge `{entry.name}` gives one label", guideline, desk)
     scale = guideline.question.scale
     for key, label in (("then", shape.then), ("else", shape.otherwise)):
         if not scale.admits(label):
@@ -139,6 +140,7 @@ def recorded_annotator(
     guideline = shelf.named(name, entry, "guideline")
     if guideline is None:
         return None
+    _check_one_question(entry, f"annotator `{entry.name}` reads one column", guideline, desk)
     return Annotator(
         name=entry.name,
         kind=entry.shape.who,
@@ -146,6 +148,17 @@ def recorded_annotator(
         labelling=RecordedLabels(column=entry.shape.column, spelling=spelling_of(guideline, spelling)),
         title=entry.shape.title,
     )
+
+
+def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, desk: Desk) -> None:
+    """Add a fault where one label would have to answer several questions: all but one would stay without an answer."""
+    names = [question.name for question in guideline.instrument.questions]
+    if len(names) > 1:
+        message = (
+            f"{subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
+            " split it into one guideline for each question"
+        )
+        desk.complaints.add(entry.fault("guideline", message=message))
 
 
 def spelling_of(guideline: Guideline, spelling: Mapping[str, str]) -> dict[str, str]:
@@ -184,6 +197,7 @@ def reference_of(
     guideline = shelf.named(name, entry, "guideline")
     if guideline is None:
         return None
+    _check_one_question(entry, "`reference` reads one column", guideline, desk)
     return Reference(column=entry.shape.column, guideline=name, spelling=spelling_of(guideline, spelling))
 
 
