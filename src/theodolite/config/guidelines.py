@@ -12,6 +12,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Operator, Origin
 from theodolite.domain.instrument import (
+    MOST_POINTS,
     Instrument,
     Label,
     Orientation,
@@ -85,6 +86,12 @@ def _meanings(labels: list[str]) -> dict[str, str]:
 def _numbers(lowest: int, highest: int, meanings: Mapping[str, str], orientation: Orientation) -> Scale:
     if not lowest < highest:
         message = f"scale runs from {lowest} to {highest}; the lower end must stand first"
+        raise InputError(message)
+    if highest - lowest >= MOST_POINTS:
+        message = (
+            f"scale runs from {lowest} to {highest}, which are {highest - lowest + 1:,} points;"
+            f" {MOST_POINTS} at most can be used"
+        )
         raise InputError(message)
     labels = tuple(
         Label(value=value, meaning=meanings[value]) for value in sorted(meanings, key=int) if meanings[value]

@@ -31,6 +31,10 @@ class ScaleKind(StrEnum):
     TEXT = "text"
 
 
+MOST_POINTS = 101
+"""Points of a number scale at most; count. 0 to 100 fits, and whole tables are made of all pairs of points."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
     """One point of a scale, with the words that define it."""
@@ -60,7 +64,7 @@ class Scale:
     orientation: Orientation = Orientation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse a scale without points, or with one point twice."""
+        """Refuse a scale without points, with one point twice, or with more points than anybody can tell apart."""
         values = [label.value for label in self.labels]
         if len(set(values)) != len(values):
             message = f"a scale names each label once; got {values}"
@@ -70,6 +74,9 @@ class Scale:
             raise InputError(message)
         if self.kind is ScaleKind.NUMBERS and not self._has_range():
             message = f"a number scale needs `lowest` below `highest`; lowest={self.lowest}, highest={self.highest}"
+            raise InputError(message)
+        if self.lowest is not None and self.highest is not None and self.highest - self.lowest >= MOST_POINTS:
+            message = f"a number scale has {MOST_POINTS} points at most; lowest={self.lowest}, highest={self.highest}"
             raise InputError(message)
 
     def _has_range(self) -> bool:

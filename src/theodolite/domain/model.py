@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.identity import version_of
 
 
@@ -56,6 +57,11 @@ class ModelEndpoint:
     parallel: int = 16
     timeout_s: float = 60.0
     attempts: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse limits under which no call could be made."""
+        require_counts(f"model `{self.name}`", parallel=self.parallel, attempts=self.attempts)
+        require_positive(f"model `{self.name}`", timeout_s=self.timeout_s)
 
     @property
     def is_scripted(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from theodolite.domain.bounds import require_counts
 from theodolite.domain.persona import Script
 
 
@@ -89,6 +90,10 @@ class Scenario:
     instructions: Mapping[str, str] = field(default_factory=dict)
     risks: tuple[str, ...] = ()
     personas: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse dialogues without a turn."""
+        require_counts(f"scenario `{self.name}`", turns=self.turns)
 
     @property
     def context(self) -> str:

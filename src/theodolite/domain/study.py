@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
+from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
@@ -31,6 +32,10 @@ class Sampling:
     dialogues: int | None = None
     repeats: int = 1
 
+    def __post_init__(self) -> None:
+        """Refuse to draw nothing."""
+        require_counts("sampling", dialogues=self.dialogues, repeats=self.repeats)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
@@ -45,6 +50,10 @@ class Budget:
     usd: float | None = None
     tokens: int | None = None
     calls: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a limit that nothing could keep."""
+        require_positive("budget", usd=self.usd, tokens=self.tokens, calls=self.calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ judges: {j: {guideline: NAME, model: m}}
         ({"1": "bad", "5": "good"}, ("1", "2", "3", "4", "5")),
         ({"yes": "it is", "no": ""}, ("yes", "no")),
         ("text", ()),
+        ("0-100", tuple(str(point) for point in range(101))),
     ],
 )
 def test_a_scale_has_these_points(form, points):

@@ -35,6 +35,7 @@ from theodolite.store.records import record_from, record_text
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+AMOUNTS = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
 NAMES = st.dictionaries(TEXTS, TEXTS, max_size=2)
 
 MODELS = st.builds(
@@ -42,7 +43,7 @@ MODELS = st.builds(
     name=TEXTS,
     params=st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), NUMBERS, st.booleans()), max_size=2),
     price=st.none() | st.builds(Price, input_usd=NUMBERS, output_usd=NUMBERS),
-    timeout_s=NUMBERS,
+    timeout_s=AMOUNTS,
 )
 CONNECTIONS = st.one_of(
     st.builds(RecordedFile, columns=NAMES, where=NAMES),
@@ -97,7 +98,7 @@ STUDIES = st.builds(
     reference=st.none() | st.builds(Reference),
     groups=few(TEXTS),
     sampling=st.builds(Sampling),
-    budget=st.builds(Budget, usd=st.none() | NUMBERS),
+    budget=st.builds(Budget, usd=st.none() | AMOUNTS),
     levels=few(st.builds(LevelPlan)),
     annotation=st.none() | st.builds(AnnotationProcess, quality_check=NUMBERS),
     event=st.none() | st.builds(Event),

@@ -154,7 +154,6 @@ def test_a_plan_is_a_hash_away_from_its_study():
         ({"personas": ()}, "nobody speaks to `bot`"),
         ({"scenarios": ()}, "nobody speaks to `bot`"),
         ({"applications": (recorded(),)}, "plans no dialogue"),
-        ({"sampling": Sampling(dialogues=0)}, "plans no dialogue"),
         ({"personas": (group("Ana", "Ana"),)}, "`d002` is the same dialogue as `d001`"),
         ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would count twice"),
     ],
