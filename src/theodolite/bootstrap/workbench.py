@@ -10,6 +10,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.database import open_store, workspace_for
+from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
@@ -162,6 +163,6 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ
-    loaded = load_study(Path(path))
+    loaded = load_study(Path(path), shelves=plugin_shelves())
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     return Workbench(loaded=loaded, path=path, store=store, environ=variables)

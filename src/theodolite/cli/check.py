@@ -6,6 +6,7 @@ import os
 
 import click
 
+from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import faults_json
 from theodolite.cli.terminal import wants_colour
@@ -33,7 +34,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
       theodolite check support --expanded
     """  # noqa: D301 - click's mark for "keep these lines"
     try:
-        loaded = load_study(study, environ=os.environ)
+        loaded = load_study(study, environ=os.environ, shelves=plugin_shelves())
     except StudyFaults as faults:
         if as_json:
             click.echo(faults_json(faults.placed, exit_code=2))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -12,7 +11,7 @@ from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.outcome import present_results
 from theodolite.cli.progress import PlainProgress
-from theodolite.cli.sitting import sit
+from theodolite.cli.sitting import sit_at_terminal
 from theodolite.usecases.running import RunOptions
 
 
@@ -57,7 +56,7 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     bench = open_workbench(str(folder / study.name))
     started = bench.clock.monotonic_s()
     try:
-        asyncio.run(sit(bench, RunOptions(parallel=64), progress=PlainProgress(bench.clock, quiet=True)))
+        sit_at_terminal(bench, RunOptions(parallel=64), progress=PlainProgress(bench.clock, quiet=True))
         if number > 1:
             evidence = bench.evidence()
             write_reports(bench, evidence, bench.findings(evidence))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import click
 
 from theodolite.bootstrap.reports import first_screen
+from theodolite.bootstrap.sitting import Sat, slots_for
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.outcome import present_results
-from theodolite.cli.sitting import Sat, progress_for, sit
+from theodolite.cli.sitting import progress_for, sit_at_terminal
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
 from theodolite.usecases.measuring import is_measured
@@ -52,8 +51,8 @@ def run(
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
-        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=_slots(bench, parallel))
-        sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json))
+        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=parallel or slots_for(bench))
+        sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
         if sat.standing.stopped:
             _say_why_it_stopped(bench, sat, study)
             if not as_json:
@@ -93,8 +92,8 @@ def assess(study: str, *, as_json: bool) -> int:
 def _stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json: bool) -> int:
     bench = open_workbench(study)
     try:
-        options = RunOptions(kinds=kinds, first=first, parallel=_slots(bench, None))
-        sat = asyncio.run(sit(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json))
+        options = RunOptions(kinds=kinds, first=first, parallel=slots_for(bench))
+        sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
         standing = sat.standing
         done = standing.dialogues if UnitKind.SESSION in kinds else standing.annotated
         code = NOT_FINISHED if standing.stopped or not done else 0
@@ -113,13 +112,6 @@ def _kept(standing: Standing) -> str:
         f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
         f"{standing.annotated:,} of {standing.due:,} annotations"
     )
-
-
-def _slots(bench: Workbench, asked: int | None) -> int:
-    """Return how many dialogues to hold at a time: enough to keep every endpoint busy."""
-    if asked is not None:
-        return asked
-    return min(256, max([32, *(2 * endpoint.parallel for endpoint in bench.loaded.study.models)]))
 
 
 def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, first: int | None) -> int:

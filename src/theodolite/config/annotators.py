@@ -11,6 +11,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape, WordsRuleShape
 from theodolite.config.shapes.study import ReferenceShape
+from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, Labelling, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.fault import Severity, did_you_mean
@@ -41,7 +42,7 @@ class GuidelineShelf:
         origin = Origin.STUDY
         if found is None:
             found = self._desk.shaped_file("guidelines", name, GuidelineShape, "guideline")
-            shipped = any(item.where == "shipped" and item.name == name for item in self._desk.found)
+            shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)
             origin = Origin.SHIPPED if shipped else Origin.STUDY
         if found is None:
             self._complain_unknown(name, entry, key)

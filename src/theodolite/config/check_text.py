@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from theodolite.config.calls import CallEstimate, price_days
 from theodolite.config.hosts import hosts
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.lookup import SHIPPED, Found
+from theodolite.config.lookup import Found
 from theodolite.config.places import PlacedFault
+from theodolite.config.shelves import SHIPPED
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity

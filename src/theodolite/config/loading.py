@@ -12,6 +12,7 @@ from theodolite.config.lookup import Desk, Entry, Found
 from theodolite.config.places import PlacedFault, render_faults
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
+from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import StudyError
 from theodolite.domain.fault import Fault, Severity
@@ -64,17 +65,20 @@ class _Reading:
     placed: tuple[PlacedFault, ...]
 
 
-def load_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -> LoadedStudy:
+def load_study(
+    path: Path | str, *, environ: Mapping[str, str] | None = None, shelves: Shelves | None = None
+) -> LoadedStudy:
     """Return the study of a file or folder.
 
     Args:
         path: A study file, or a folder that holds one.
         environ: The environment, to note which keys are not set; None asks nothing.
+        shelves: Where names are looked up last; what is shipped where None.
 
     Raises:
         StudyFaults: If its files hold faults; all of them at once.
     """
-    reading = _read(Path(path), environ)
+    reading = _read(Path(path), environ, shelves or Shelves())
     if reading.loaded is None:
         raise StudyFaults(reading.placed)
     return reading.loaded
@@ -86,23 +90,23 @@ def check_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -
     What is wrong can make a note untrue (a judge that cannot be read leaves
     nobody who labels), so notes wait until there are no faults.
     """
-    return _read(Path(path), environ).placed
+    return _read(Path(path), environ, Shelves()).placed
 
 
-def _read(path: Path, environ: Mapping[str, str] | None) -> _Reading:
+def _read(path: Path, environ: Mapping[str, str] | None, shelves: Shelves) -> _Reading:
     file = study_file(path)
     if isinstance(file, PlacedFault):
         return _Reading(loaded=None, placed=(file,))
     raw = read_file(file)
     if isinstance(raw, PlacedFault):
         return _Reading(loaded=None, placed=(raw,))
-    return _read_source(file, raw, environ)
+    return _read_source(file, raw, environ, shelves)
 
 
-def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None) -> _Reading:
+def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, shelves: Shelves) -> _Reading:
     source = read_yaml(raw, file.name)
     shape = shaped(source, StudyShape, owner="the study") if source.content else None
-    desk = Desk(folder=file.parent)
+    desk = Desk(folder=file.parent, shelves=shelves)
     desk.complaints.first = file.name
     desk.complaints.add(*source.faults)
     if shape is None:

@@ -11,14 +11,12 @@ from theodolite.config import yaml_source
 from theodolite.config.places import Complaints, PlacedFault
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shaping import shaped
-from theodolite.config.shipped import shipped_bytes, shipped_names
+from theodolite.config.shelves import Shelves
 from theodolite.config.tables import Table, decoded, read_table, unreadable
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 
 S = TypeVar("S", bound=Shape)
-
-SHIPPED = "shipped"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,8 @@ class Desk:
 
     Attributes:
         folder: The study's folder.
-        pack: Folder of the scenario pack among the shipped resources; empty for none.
+        pack: Folder of the scenario pack below a shelf; empty for none.
+        shelves: Where names are looked up that the study's own folder does not hold.
         complaints: Faults, notes and open items so far.
         found: Names that were found outside of the study file.
         tables: Tables that have been read, by name.
@@ -82,6 +81,7 @@ class Desk:
 
     folder: Path
     pack: str = ""
+    shelves: Shelves = field(default_factory=Shelves)
     complaints: Complaints = field(default_factory=Complaints)
     found: list[Found] = field(default_factory=list)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -95,9 +95,9 @@ class Desk:
         except OSError as error:
             self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
             return None
-        shipped = shipped_bytes(f"{self.pack}/{name}") if self.pack else None
-        if shipped is not None:
-            return shipped.decode("utf-8")
+        resource = self.shelves.resource(f"{self.pack}/{name}") if self.pack else None
+        if resource is not None:
+            return resource.raw.decode("utf-8")
         self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
         return None
 
@@ -128,10 +128,10 @@ class Desk:
         if is_there(path):
             file = path.relative_to(self.folder).as_posix()
             return self._shape(path.read_bytes(), file, name, shape, noun, where=file)
-        shipped = shipped_bytes(f"{folder}/{name}.yaml")
-        if shipped is None:
+        resource = self.shelves.resource(f"{folder}/{name}.yaml")
+        if resource is None:
             return None
-        return self._shape(shipped, f"{folder}/{name}.yaml", name, shape, noun, where=SHIPPED)
+        return self._shape(resource.raw, f"{folder}/{name}.yaml", name, shape, noun, where=resource.shelf)
 
     def _shape(self, raw: bytes, file: str, name: str, shape: type[S], noun: str, *, where: str) -> Entry[S] | None:
         source = read_yaml(raw, file)
@@ -147,7 +147,7 @@ class Desk:
         """Return the names that a folder offers, the study's own and the shipped ones."""
         own = self.folder / folder
         names = [path.name.removesuffix(suffix) for path in _files(own) if path.name.endswith(suffix)]
-        return tuple(dict.fromkeys([*sorted(names), *shipped_names(folder, suffix)]))
+        return tuple(dict.fromkeys([*sorted(names), *self.shelves.names(folder, suffix)]))
 
 
 def is_there(path: Path) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from theodolite.config.lookup import SHIPPED, Desk, Entry, Found
+from theodolite.config.lookup import Desk, Entry, Found
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.scenarios import PersonasShape, ScenarioShape
 from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape
 from theodolite.config.shaping import shaped
-from theodolite.config.shipped import shipped, shipped_bytes
+from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import did_you_mean
 
@@ -28,13 +28,7 @@ class Pack:
 
 def pack_names() -> tuple[str, ...]:
     """Return the names of all shipped packs, e.g. `aria/tv-spoilers`."""
-    root = shipped("packs")
-    if not root.is_dir():
-        return ()
-    families = [family for family in root.iterdir() if family.is_dir()]
-    return tuple(
-        sorted(f"{family.name}/{pack.name}" for family in families for pack in family.iterdir() if pack.is_dir())
-    )
+    return Shelves().packs()
 
 
 def read_pack(entry: Entry[StudyShape], desk: Desk) -> Pack:
@@ -42,18 +36,19 @@ def read_pack(entry: Entry[StudyShape], desk: Desk) -> Pack:
     name = entry.shape.pack
     if not name:
         return Pack()
-    raw = shipped_bytes(f"packs/{name}/pack.yaml") if name in pack_names() else None
-    if raw is None:
-        tail = did_you_mean(name, pack_names()) or f"; known here: {', '.join(pack_names())}"
+    known = desk.shelves.packs()
+    resource = desk.shelves.resource(f"packs/{name}/pack.yaml") if name in known else None
+    if resource is None:
+        tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         desk.complaints.add(entry.fault("pack", message=f"there is no scenario pack `{name}`{tail}"))
         return Pack()
-    source = read_yaml(raw, f"{name}/pack.yaml")
+    source = read_yaml(resource.raw, f"{name}/pack.yaml")
     shape = shaped(source, PackShape, owner=f"pack `{name}`")
     desk.complaints.add(*source.faults)
     if shape is None:
         return Pack()
     desk.pack = f"packs/{name}"
-    desk.found.append(Found(noun="scenario pack", name=name, edition=shape.edition, where=SHIPPED))
+    desk.found.append(Found(noun="scenario pack", name=name, edition=shape.edition, where=resource.shelf))
     return Pack(
         scenarios=tuple(_entries(source, "scenarios", shape.scenarios)),
         personas=tuple(_entries(source, "personas", shape.personas)),

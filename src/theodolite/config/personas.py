@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.lookup import SHIPPED, Desk, Entry, Found, is_there
+from theodolite.config.lookup import Desk, Entry, Found, is_there
 from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.scenarios import PersonasShape
-from theodolite.config.shipped import shipped_bytes, shipped_text
+from theodolite.config.shelves import SHIPPED
+from theodolite.config.shipped import shipped_text
 from theodolite.config.tables import decoded
 from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import Spot, YamlSource
@@ -92,9 +93,9 @@ def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
     if path is not None:
         file = path.relative_to(desk.folder).as_posix()
         return _read_template(desk, decoded(path.read_bytes())[0], name, file, where=file)
-    raw = shipped_bytes(f"personas/{name}.md")
-    if raw is not None:
-        return _read_template(desk, raw.decode("utf-8"), name, f"personas/{name}.md", where=SHIPPED)
+    resource = desk.shelves.resource(f"personas/{name}.md")
+    if resource is not None:
+        return _read_template(desk, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.shelf)
     known = desk.names_in("personas", ".md")
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
     message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 def shipped(path: str) -> Traversable:
     """Return a shipped file or folder by its path under `theodolite/resources`."""
     place: Traversable = resources.files("theodolite.resources")
-    for part in path.split("/"):
+    for part in path.split("/") if path else ():
         place = place / part
     return place
 

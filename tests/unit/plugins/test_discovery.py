@@ -9,8 +9,22 @@ from types import ModuleType
 
 import pytest
 
+from theodolite.config.loading import load_study
+from theodolite.config.shelves import Shelves
 from theodolite.domain.errors import InputError
 from theodolite.plugins.discovery import GROUP, installed_plugins
+
+STUDY = """\
+study: small
+models:
+  large: {script: ["{}"]}
+applications:
+  bot: {kind: model, model: large}
+scenarios:
+  talk: {scripts: {hello: "Hello?"}}
+judges:
+  grounded: {guideline: groundedness, model: large}
+"""
 
 
 @pytest.fixture
@@ -51,3 +65,17 @@ def test_resources_must_be_a_folder(plugin: ModuleType) -> None:
 
 def test_without_plugins_there_is_nothing() -> None:
     assert installed_plugins([]).names == ()
+
+
+def test_a_study_finds_the_guideline_of_a_plugin_before_the_shipped_one(tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    (shelf / "guidelines").mkdir(parents=True)
+    ours = 'edition: "9.9"\nask: "Is it ours?"\ndefect: "== no"\n'
+    (shelf / "guidelines" / "groundedness.yaml").write_text(ours, encoding="utf-8")
+    study = tmp_path / "study.yaml"
+    study.write_text(STUDY, encoding="utf-8")
+
+    loaded = load_study(study, shelves=Shelves((("our-house", shelf),)))
+
+    assert loaded.study.guideline("groundedness").edition == "9.9"
+    assert [(found.name, found.where) for found in loaded.found] == [("groundedness", "our-house")]

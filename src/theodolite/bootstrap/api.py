@@ -1,0 +1,105 @@
+"""The same from Python: what `theodolite run` does, as one function."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from theodolite.bootstrap.reports import Written, write_reports
+from theodolite.bootstrap.sitting import sit, slots_for
+from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.domain.annotation import Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import RunStopped
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.failure import Failure
+from theodolite.domain.run import Spending
+from theodolite.execution.lines import Lines
+from theodolite.ports.progress import Progress
+from theodolite.usecases.knocking import knock_at
+from theodolite.usecases.running import RunOptions, Standing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRun:
+    """What running a study brought.
+
+    Attributes:
+        standing: Where the run stands; `standing.stopped` says why it is not finished, if it is not.
+        evidence: Everything that it holds.
+        findings: Everything that was measured on it.
+        written: Where report and results are.
+    """
+
+    standing: Standing
+    evidence: Evidence
+    findings: Findings
+    written: Written
+
+
+class Silent:
+    """Watches a run and says nothing."""
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Take note of nothing."""
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Take note of nothing."""
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Take note of nothing."""
+
+    def spent(self, total: Spending) -> None:
+        """Take note of nothing."""
+
+    def end(self) -> None:
+        """Take note of nothing."""
+
+
+def run(
+    study: str,
+    *,
+    first: int | None = None,
+    anew: bool = False,
+    retry_failed: bool = False,
+    out: str | None = None,
+    progress: Progress | None = None,
+) -> StudyRun:
+    """Test, assess, measure and report a study; goes on where an earlier call stopped.
+
+    Works in a notebook too: the event loop runs in a thread of its own.
+
+    Args:
+        study: A folder with a study file, or the file.
+        first: Hold the first sessions of the plan only; count, None for all.
+        anew: Begin another run of the same plan, and ask everything again.
+        retry_failed: Try once more what failed before.
+        out: Folder for report.html and results.json; the study's own where None.
+        progress: Who watches; nobody where None.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
+        RunStopped: If an endpoint cannot be used.
+        StoreError: If the database fails; what was acknowledged is kept.
+    """
+    bench = open_workbench(study)
+    try:
+        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots_for(bench))
+        sitting = sit(bench, options, progress=progress or Silent(), before_asking=_knock)
+        with ThreadPoolExecutor(max_workers=1) as room:
+            sat = room.submit(asyncio.run, sitting).result()
+        evidence = bench.evidence()
+        findings = bench.findings(evidence)
+        written = write_reports(bench, evidence, findings, out=out)
+        return StudyRun(standing=sat.standing, evidence=evidence, findings=findings, written=written)
+    finally:
+        bench.close()
+
+
+async def _knock(bench: Workbench, lines: Lines, options: RunOptions) -> None:
+    knocks = await knock_at(bench.endpoints(lines, options.kinds))
+    dead = [f"{bench.users_of(knock.name)} cannot be used: {knock.answer}" for knock in knocks if not knock.alive]
+    if dead:
+        raise RunStopped("; ".join(dead))

@@ -1,0 +1,72 @@
+"""A sitting: one go at a run, whoever asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.domain.run import Spending
+from theodolite.execution.lines import Lines
+from theodolite.ports.progress import Progress
+from theodolite.usecases.running import RunOptions, Standing
+
+AT_A_TIME = 32
+"""Dialogues in work at a time, where no endpoint takes more."""
+
+_MOST_AT_A_TIME = 256
+
+BeforeAsking = Callable[[Workbench, Lines, RunOptions], Awaitable[None]]
+"""Called before the first paid call, unless nothing is left to be asked; may refuse to go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sat:
+    """A sitting that is over.
+
+    Attributes:
+        standing: Where the run stands.
+        spent: What the run has cost so far.
+    """
+
+    standing: Standing
+    spent: Spending
+
+
+async def sit(
+    bench: Workbench,
+    options: RunOptions,
+    *,
+    progress: Progress,
+    before_asking: BeforeAsking,
+    with_lines: Callable[[Lines], None] = lambda _: None,
+) -> Sat:
+    """Run a study as far as it goes this time.
+
+    Args:
+        bench: The study.
+        options: How far it is to go.
+        progress: Who watches.
+        before_asking: Knocks at the endpoints.
+        with_lines: Receives the connections, e.g. to let Ctrl-C reach their brakes.
+
+    Raises:
+        RunStopped: If an endpoint cannot be used.
+        StoreError: If the database fails; what was acknowledged is kept.
+    """
+    lines = bench.connect()
+    await bench.store.start()
+    try:
+        if options.anew or options.retry_failed or not bench.is_finished():
+            await before_asking(bench, lines, options)
+        with_lines(lines)
+        standing = await bench.runner(lines, progress).run(options)
+    finally:
+        await bench.store.stop()
+        await lines.close()
+    return Sat(standing=standing, spent=lines.brakes.spent)
+
+
+def slots_for(bench: Workbench) -> int:
+    """Return how many dialogues to hold at a time: enough to keep every endpoint busy; count."""
+    return min(_MOST_AT_A_TIME, max([AT_A_TIME, *(2 * endpoint.parallel for endpoint in bench.loaded.study.models)]))

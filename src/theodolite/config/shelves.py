@@ -1,0 +1,62 @@
+"""Shelves: where measurement resources are looked up by name once the study's own folder has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+
+from theodolite.config.shipped import shipped
+
+SHIPPED = "shipped"
+"""Name of the shelf that came with the package."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One file of a shelf.
+
+    Attributes:
+        raw: Its bytes.
+        shelf: Name of the shelf that holds it.
+    """
+
+    raw: bytes
+    shelf: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """Folders of resources, laid out alike; the first that holds a name wins.
+
+    Attributes:
+        plugins: Shelves that installed plugins bring, by the plugin's name.
+    """
+
+    plugins: tuple[tuple[str, Traversable], ...] = ()
+
+    def resource(self, path: str) -> Resource | None:
+        """Return a file by its path below a shelf, or None if no shelf holds it."""
+        for name, folder in self._all():
+            place = folder
+            for part in path.split("/"):
+                place = place / part
+            if place.is_file():
+                return Resource(raw=place.read_bytes(), shelf=name)
+        return None
+
+    def names(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the names that a folder of the shelves offers, without the ending, sorted."""
+        places = (shelf / folder for _, shelf in self._all())
+        entries = (entry.name for place in places if place.is_dir() for entry in place.iterdir())
+        return tuple(sorted({name.removesuffix(suffix) for name in entries if name.endswith(suffix)}))
+
+    def packs(self) -> tuple[str, ...]:
+        """Return the names of all packs, e.g. `aria/tv-spoilers`, sorted."""
+        roots = (shelf / "packs" for _, shelf in self._all())
+        families = [family for root in roots if root.is_dir() for family in root.iterdir() if family.is_dir()]
+        return tuple(sorted({f"{f.name}/{pack.name}" for f in families for pack in f.iterdir() if pack.is_dir()}))
+
+    def _all(self) -> Iterator[tuple[str, Traversable]]:
+        yield from self.plugins
+        yield SHIPPED, shipped("")
