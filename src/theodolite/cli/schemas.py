@@ -1,4 +1,4 @@
-"""`theodolite schemas`: the JSON Schemas of study files, for editors."""
+"""`theodolite schemas`: the JSON Schemas of study files, for editors, and of results.json."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from theodolite.config.schemas import write_schemas
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
 def schemas(folder: str) -> int:
-    """Write the JSON Schemas of study files to a folder.
+    """Write the JSON Schemas of study files and of results.json to a folder.
 
     An editor with a YAML language server completes and checks a study that
     begins with a line like

@@ -1,4 +1,4 @@
-"""JSON Schemas of all kinds of study files, for completion in editors."""
+"""JSON Schemas: of all kinds of study files, for completion in editors, and of what a run writes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from theodolite.config.shapes.base import Shape
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import PackShape, StudyShape
+from theodolite.config.shipped import shipped_text
 from theodolite.domain.errors import InputError
 
 SHAPES: Mapping[str, type[Shape]] = {
@@ -20,6 +21,9 @@ SHAPES: Mapping[str, type[Shape]] = {
     "pack.schema.json": PackShape,
 }
 """File name to the shape that it describes."""
+
+RESULTS = "results.schema.json"
+"""File name of the schema of `results.json`, which is written by hand and shipped."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -34,7 +38,7 @@ def schema_texts() -> dict[str, str]:
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
-    """Write all schemas into a folder and return where they are.
+    """Write all schemas, that of `results.json` too, into a folder and return where they are.
 
     Raises:
         InputError: If the folder cannot be written to.
@@ -42,7 +46,7 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in schema_texts().items():
+        for name, text in (schema_texts() | {RESULTS: shipped_text(f"report/{RESULTS}")}).items():
             path = folder / name
             path.write_text(text, encoding="utf-8")
             written.append(path)
