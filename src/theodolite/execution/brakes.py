@@ -60,7 +60,13 @@ class Brakes:
         self.spent += spending_of(reply)
 
     def refused(self, endpoint: str, error: GatewayError, unit: str) -> None:
-        """Take note of a call that brought nothing; a gap in a recording is no such call."""
+        """Take note of a call that brought nothing; a gap in a recording is no such call.
+
+        Args:
+            endpoint: The model or application that was asked; rows are counted by it.
+            error: What came. It may name the model behind an application, which is where to look.
+            unit: Key of the unit of work.
+        """
         if not error.tries:
             return
         streak = self._streaks[endpoint]
@@ -69,7 +75,7 @@ class Brakes:
         if len(streak) >= REFUSALS_IN_A_ROW:
             self._unjust.update(streak)
             words = "refused," if isinstance(error, Rejected) else "brought no reply; the last:"
-            self.stop(f"{len(streak)} calls in a row to `{endpoint}` {words} {error}", _remedy(error))
+            self.stop(f"{len(streak)} calls in a row to `{error.endpoint or endpoint}` {words} {error}", _remedy(error))
 
     def unjust_failures(self) -> frozenset[str]:
         """Return the units that failed in a streak which stopped the run.

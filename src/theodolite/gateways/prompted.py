@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.domain.application import PromptedModel
+from theodolite.domain.errors import GatewayError
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
 from theodolite.gateways.templates import text_template
@@ -47,17 +48,22 @@ class PromptedModelApplication:
         """Return what the model answers to the dialogue so far.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If no reply came; the subclass says why. Its endpoint is
+                the model, which may stand behind other applications too.
+            TemplateError: If the system prompt cannot be filled.
         """
         del session, on_chunk  # the whole dialogue is sent each time, and the answer comes in one piece
-        return await self._model.reply(
-            AskModel(
-                model=self._connection.model,
-                messages=self._messages(request),
-                party=Party.APPLICATION,
-                replicate=request.repeat,
-            )
+        asked = AskModel(
+            model=self._connection.model,
+            messages=self._messages(request),
+            party=Party.APPLICATION,
+            replicate=request.repeat,
         )
+        try:
+            return await self._model.reply(asked)
+        except GatewayError as error:
+            error.endpoint = error.endpoint or self._connection.model
+            raise
 
     async def knock(self) -> Knock:
         """Ask the model behind it."""

@@ -67,6 +67,14 @@ def test_twenty_refusals_in_a_row_stop_a_run_and_name_the_endpoint():
     assert braked(brakes) == "20 calls in a row to `large` refused, 401 invalid key"
 
 
+def test_a_stop_names_the_model_behind_an_application():
+    brakes = Brakes(budget=Budget())
+    for number in range(LAST):
+        brakes.refused("bot", Rejected("401 invalid key", endpoint="large", status=401), f"u{number}")
+
+    assert braked(brakes) == "20 calls in a row to `large` refused, 401 invalid key"
+
+
 def test_a_reply_in_between_begins_the_row_anew():
     brakes = Brakes(budget=Budget())
     refuse(brakes, LAST - 1)

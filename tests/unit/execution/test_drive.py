@@ -89,6 +89,12 @@ async def test_a_failing_application_is_the_applications_fault_and_names_the_tur
     assert len(journal.entries) == 3
 
 
+async def test_a_failing_model_behind_an_application_is_named_beside_the_application():
+    result, _, _ = await driven(failing_at(3, TimedOut("30 s", endpoint="large")))
+
+    assert (result.party, result.application, result.endpoint) == (Party.APPLICATION, "bot", "large")
+
+
 async def test_a_failing_simulated_user_is_not_the_applications_fault():
     result, _, _ = await driven(failing_at(2, ServerFault("500")))
 

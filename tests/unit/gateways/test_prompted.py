@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.model import FakeModel
 from theodolite.domain.application import PromptedModel
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import ContentRefused, GatewayError, InputError, TimedOut
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import Exchange, Message, SayToApplication, Speaker
 from theodolite.gateways.prompted import PromptedModelApplication
@@ -80,6 +80,20 @@ async def test_a_knock_asks_the_model_in_the_applications_name() -> None:
     knock = await application.knock()
 
     assert (knock.name, knock.alive) == ("bot", False)
+
+
+@pytest.mark.parametrize(
+    "error", [TimedOut("30 s"), TimedOut("30 s", endpoint="m"), ContentRefused("filter", endpoint="m")]
+)
+async def test_a_failure_names_the_model_that_brought_nothing(error: GatewayError) -> None:
+    model = FakeModel(answer=lambda _: error)
+    application = PromptedModelApplication("bot", PromptedModel(model="m"), model=model)
+
+    with pytest.raises(GatewayError) as caught:
+        await application.reply(SAY, session="s-1")
+
+    assert caught.value is error
+    assert caught.value.endpoint == "m"
 
 
 class Mute:
