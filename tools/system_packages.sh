@@ -10,14 +10,14 @@ found() {
 }
 
 missing=
-found /usr/bin/chromium || missing="$missing chromium"
+found /usr/bin/chromium || missing="$missing chromium fonts-dejavu-core" # text is laid out, so a font must be there
 found initdb /usr/lib/postgresql/*/bin/initdb || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" -eq 0 ] && found apt-get; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -q
-    # shellcheck disable=SC2086 # two names
+    # shellcheck disable=SC2086 # names
     apt-get install -q -y --no-install-recommends $missing
     exit 0
 fi
