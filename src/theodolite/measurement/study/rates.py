@@ -84,6 +84,7 @@ def _rate(
             "condition": rule.condition,
             "annotator": source.name,
             "violation": rule.violation.value,
+            **{f"among.{name}": value for name, value in rule.among.items()},
             **part,
         },
         result=_share(defects),
