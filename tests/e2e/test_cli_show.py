@@ -67,6 +67,14 @@ def test_a_label_without_its_application_is_guessed(tmp_path):
     assert "meant `plain/2` or `guarded/2`?" in ended.err
 
 
+def test_commands_to_type_are_quoted_where_a_folder_needs_it(study):
+    spaced = study.folder.parent / "two words"
+    shutil.copytree(study.folder, spaced, ignore=shutil.ignore_patterns(".theodolite"))
+
+    assert f"theodolite run '{spaced}'" in theodolite("show", spaced, "d001").err
+    assert f"theodolite run '{spaced}'" in theodolite("check", spaced).out
+
+
 @pytest.mark.parametrize("words", [("report",), ("measure",), ("show", "d001"), ("report", "--unfinished")])
 def test_before_the_first_run_one_is_told_to_run(tmp_path, words):
     folder = SupportStudy(folder=tmp_path / "new", url="http://127.0.0.1:9/v1").write()

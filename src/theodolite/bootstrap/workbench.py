@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +43,7 @@ class Workbench:
 
     Attributes:
         loaded: The study as it was read.
-        path: What the user typed to name it.
+        path: What the user types to name it, quoted for a shell.
         store: The workspace's database.
         clock: Tells the time.
         environ: Environment variables; keys are taken from it and from nowhere else.
@@ -165,4 +166,4 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
     variables = os.environ if environ is None else environ
     loaded = load_study(Path(path), shelves=plugin_shelves())
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
-    return Workbench(loaded=loaded, path=path, store=store, environ=variables)
+    return Workbench(loaded=loaded, path=shlex.quote(path), store=store, environ=variables)

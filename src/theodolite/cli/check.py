@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import click
 
@@ -53,5 +54,5 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
 def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
     estimate = estimate_calls(loaded)
     notes = [render_faults(loaded.notes, limit=limit, color=wants_colour())] if loaded.notes else []
-    closing = closing_line(loaded.notes, path, calls=estimate.calls)
+    closing = closing_line(loaded.notes, shlex.quote(path), calls=estimate.calls)
     return "\n".join([*notes, *check_lines(loaded, estimate), closing])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -129,8 +130,8 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
                 f" ({len(other.read_text(encoding='utf-8').splitlines()) - 1} rows)" if other.suffix == ".csv" else ""
             )
             click.echo(f"      {other}{rows}")
-        click.echo(f"Next: edit these three, then  theodolite check {folder}")
+        click.echo(f"Next: edit these three, then  theodolite check {shlex.quote(str(folder))}")
         return
     called = " No model will be called." if kind is StarterKind.RECORDED else ""
     click.echo(f"Wrote {', '.join(str(path) for path in (study, *others))} ({n_lines} lines).{called}")
-    click.echo(f"Next: theodolite check {folder}")
+    click.echo(f"Next: theodolite check {shlex.quote(str(folder))}")

@@ -32,7 +32,7 @@ def report(study: str, *, unfinished: bool, open_it: bool, out: str | None, as_j
         if not unfinished and not bench.is_finished():
             message = (
                 f"The latest run of `{bench.loaded.study.name}` is not finished, and half a run must not look whole. "
-                f"Go on with  theodolite run {study}  or add  --unfinished"
+                f"Go on with  theodolite run {bench.path}  or add  --unfinished"
             )
             raise RunStopped(message)
         code = _exit_code(evidence)

@@ -54,7 +54,7 @@ def run(
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=parallel or slots_for(bench))
         sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
         if sat.standing.stopped:
-            _say_why_it_stopped(bench, sat, study)
+            _say_why_it_stopped(bench, sat)
             if not as_json:
                 return NOT_FINISHED
         return _present(bench, sat, out=out, as_json=as_json, first=first)
@@ -99,7 +99,7 @@ def _stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json
         code = NOT_FINISHED if standing.stopped or not done else 0
         click.echo(as_line({"exit_code": code, **counts_of(standing)}) if as_json else _kept(standing))
         if standing.stopped:
-            _say_why_it_stopped(bench, sat, study)
+            _say_why_it_stopped(bench, sat)
         elif not done:
             click.echo(nothing_text(standing, bench.evidence()), err=True)
         return code
@@ -134,14 +134,14 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     return code
 
 
-def _say_why_it_stopped(bench: Workbench, sat: Sat, study: str) -> None:
+def _say_why_it_stopped(bench: Workbench, sat: Sat) -> None:
     """Tell on standard error what is kept and how to go on."""
     text = stopped_text(
         sat.standing,
         spent=sat.spent,
         budget=bench.loaded.study.budget,
         at=bench.clock.now(),
-        command=f"theodolite run {study}",
-        path=study,
+        command=f"theodolite run {bench.path}",
+        path=bench.path,
     )
     click.echo(text, err=True)
