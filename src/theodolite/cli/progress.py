@@ -143,7 +143,9 @@ class BarProgress:
     def __init__(self, clock: Clock) -> None:
         self._counts = Counts(clock)
         console = Console(no_color=not wants_colour(), highlight=False)
-        columns = (TextColumn("  {task.description:<7}"), BarColumn(bar_width=20), TextColumn("{task.fields[words]}"))
+        # Plain letters' own colour: red and green would look like verdicts.
+        bar = BarColumn(bar_width=20, style="dim", complete_style="bold", finished_style="bold")
+        columns = (TextColumn("  {task.description:<7}"), bar, TextColumn("{task.fields[words]}"))
         self._bars = Progress(*columns, console=console, refresh_per_second=8)
         self._test = TaskID(0)
         self._assess = TaskID(0)
