@@ -24,8 +24,8 @@ KNOCK_WORDS = "Reply with the word ok."
 KNOCK_S = 4.0
 """Deadline of a knock, everything included; seconds."""
 
-_CHAT_SHARE = 0.8
-_LIST_S = 0.8
+_CHAT_SHARE = 0.75
+_LIST_S = 0.6
 
 KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
