@@ -119,16 +119,6 @@ def test_the_second_study_is_labelled_as_scripted_wherever_it_shows(demo):
     assert "script" in (folder / "report.html").read_text(encoding="utf-8").lower()
 
 
-def test_changed_files_of_an_earlier_demo_are_kept(demo):
-    study = demo.folder / "theodolite-demo" / "spoiler-guard" / "study.yaml"
-    changed = study.read_text(encoding="utf-8") + "\n# mine\n"
-    study.write_text(changed, encoding="utf-8")
-
-    again = in_a_process("demo", cwd=demo.folder)
-
-    assert (again.code, study.read_text(encoding="utf-8")) == (0, changed)
-
-
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
 
