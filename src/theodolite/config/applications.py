@@ -20,6 +20,7 @@ from theodolite.config.shapes.applications import (
 )
 from theodolite.config.templates import place_of, syntax_problem, unfilled
 from theodolite.config.yaml_source import typed
+from theodolite.domain.address import without_userinfo
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -117,7 +118,7 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         desk.complaints.add(entry.fault("reply", message=message))
     check_key(entry, key=shape.key, desk=desk, environ=environ)
     return HttpEndpoint(
-        url=shape.url,
+        url=without_userinfo(shape.url),
         reply=shape.reply,
         body=json.dumps(body, ensure_ascii=False),
         method=shape.method,

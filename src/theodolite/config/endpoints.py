@@ -12,6 +12,7 @@ from theodolite.config.prices import known_price
 from theodolite.config.secret_shapes import is_variable_name
 from theodolite.config.shapes.study import ModelShape, PriceShape
 from theodolite.config.yaml_source import Scalar, typed
+from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Severity
 from theodolite.domain.model import ModelEndpoint, Price
 
@@ -34,7 +35,7 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
     check_key(entry, key=shape.key, desk=desk, environ=environ)
     return ModelEndpoint(
         name=entry.name,
-        url=shape.url.rstrip("/"),
+        url=without_userinfo(shape.url).rstrip("/"),
         model=shape.name,
         key=shape.key,
         params=_params(entry, desk),
@@ -48,6 +49,8 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
 
 def url_problem(url: str) -> str:
     """Return what is wrong with an address; templates in it may stand for anything."""
+    if userinfo_of(url):
+        return WORDS
     plain = _TEMPLATE.sub("x", url)
     try:
         parts = urlsplit(plain)

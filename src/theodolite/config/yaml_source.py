@@ -19,6 +19,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from theodolite.config.places import PlacedFault
 from theodolite.config.secret_shapes import holds_secret, is_variable_name, names_secret, strike_out
+from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Fault
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -233,9 +234,21 @@ class _Reader:
             first[key] = line
             self._source.keys.setdefault((*path, key), _spot_of(key_node))
             value = self._read(value_node, (*path, key))
-            if isinstance(value, Scalar) and names_secret(key) and not is_variable_name(value):
-                self._hide(value, value_node)
-            yield key, value
+            yield key, self._without_secret(key, value, value_node)
+
+    def _without_secret(self, key: str, value: Content, node: Node) -> Content:
+        """Return a key's value, struck out where the key says that a secret stands in it."""
+        if not isinstance(value, Scalar):
+            return value
+        if names_secret(key) and not is_variable_name(value):
+            self._hide(value, node)
+        who = userinfo_of(value) if key == "url" else ""
+        if not who:
+            return value
+        self._strike(who, node)
+        if value.tag != "secret":  # otherwise its shape gave it away, and it has its fault already
+            self._complain(f"{WORDS}. It is not repeated on screen", node=node)
+        return Scalar(without_userinfo(value), "secret")
 
     def _scalar(self, node: Node) -> Scalar:
         text = str(node.value)
@@ -248,9 +261,13 @@ class _Reader:
     def _hide(self, value: Scalar, node: Node) -> None:
         """Strike a value out of the lines that are shown: its key says that it may be a secret."""
         words = value.strip()
+        if len(words) > 3 and "{{" not in words:
+            self._strike(words, node)
+
+    def _strike(self, words: str, node: Node) -> None:
         lines = self._source.lines
         for place in range(node.start_mark.line, min(node.end_mark.line + 1, len(lines))):
-            for part in words.split() if len(words) > 3 and "{{" not in words else ():
+            for part in [words] if words in lines[place] else words.split():
                 lines[place] = lines[place].replace(part, "*" * len(part))
 
     def _complain(self, message: str, *, node: Node | None = None) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from theodolite.domain.address import refuse_userinfo
+
 
 class ClaimKind(StrEnum):
     """What a team says of its application."""
@@ -94,6 +96,10 @@ class HttpEndpoint:
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     timeout_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        """Refuse a password in the address."""
+        refuse_userinfo("an HTTP endpoint", self.url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.identity import version_of
 
@@ -59,7 +60,8 @@ class ModelEndpoint:
     attempts: int = 5
 
     def __post_init__(self) -> None:
-        """Refuse limits under which no call could be made."""
+        """Refuse limits under which no call could be made, and a password in the address."""
+        refuse_userinfo(f"model `{self.name}`", self.url)
         require_counts(f"model `{self.name}`", parallel=self.parallel, attempts=self.attempts)
         require_positive(f"model `{self.name}`", timeout_s=self.timeout_s)
 

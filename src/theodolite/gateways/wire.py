@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import aiohttp
 from yarl import URL
 
+from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.patience import Patience, asked_wait_s
@@ -211,8 +212,9 @@ def checked_address(url: str, *, what: str) -> str:
     """Return an address as it is, without a slash at its end.
 
     Raises:
-        InputError: If it is no HTTP address.
+        InputError: If it is no HTTP address, or holds a user or a password.
     """
+    refuse_userinfo(what, url)
     try:
         parsed = URL(url)
     except ValueError:

@@ -5,6 +5,8 @@ import pytest
 from theodolite.config.endpoints import url_problem
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
+from theodolite.config.starters import StarterKind, write_starter
+from theodolite.domain.errors import InputError
 from theodolite.domain.model import Price
 
 STUDY = """study: a
@@ -51,8 +53,51 @@ def test_a_script_needs_no_address(folder):
     assert (endpoint.script, endpoint.is_scripted) == (("Hello", "Bye"), True)
 
 
+CREDENTIALS = [
+    "https://ana:Pa55word@h.example/v1",
+    "https://Pa55word@h.example/v1",
+    "https://:Pa55word@h.example/v1",
+    "https://an a:Pa55word@h.example/v1",
+    "https://ana:Pa55/word@h.example/v1",
+    "https://ana:p@Pa55word@h.example:99999/v1",
+    "//ana:Pa55word@h.example",
+    "ana:Pa55word@h.example/v1",
+]
+
+
+@pytest.mark.parametrize("url", CREDENTIALS)
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:8000/v1", "https://x.example", "http://[::1]:80/", "https://x.example/{{ a b }}"]
+    "study",
+    [
+        STUDY % '{url: "%s", name: x}',
+        STUDY.replace("{kind: model, model: m}", '{kind: http, url: "%s"}').replace("{m: %s}", "{m: {script: [a]}}"),
+    ],
+    ids=["model", "application"],
+)
+def test_a_password_in_an_address_is_a_fault_and_never_repeated(folder, study, url):
+    faults = check_study(folder(study_yaml=study % url))
+
+    assert [fault.line for fault in faults if "environment variable" in fault.message] in ([2], [3])
+    assert [fault for fault in faults if "Pa55" in str(fault)] == []
+
+
+def test_a_password_never_gets_into_the_first_files_of_a_study(tmp_path):
+    with pytest.raises(InputError, match="no user and no password") as caught:
+        write_starter(tmp_path / "new", StarterKind.APPLICATION, {"app": CREDENTIALS[0]})
+
+    assert "Pa55" not in str(caught.value)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://x.example/@ana",
+        "http://127.0.0.1:8000/v1",
+        "https://x.example",
+        "http://[::1]:80/",
+        "https://x.example/{{ a b }}",
+    ],
 )
 def test_addresses_are_accepted(url):
     assert url_problem(url) == ""

@@ -24,5 +24,12 @@ def test_what_is_no_address_is_said(url: str) -> None:
         checked_address(url, what="model `m`")
 
 
+def test_an_address_with_a_password_is_not_used_and_not_repeated() -> None:
+    with pytest.raises(InputError, match="no user and no password") as caught:
+        checked_address("https://ana:pw123@h/v1", what="model `m`")
+
+    assert "pw123" not in str(caught.value)
+
+
 def test_a_slash_at_the_end_makes_no_difference() -> None:
     assert checked_address("http://h:1/v1/", what="m") == checked_address("http://h:1/v1", what="m")
