@@ -107,6 +107,9 @@ def _offers(section: str, names: tuple[str, ...]) -> str:
 
 def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str, str] | None) -> HttpEndpoint:
     problem = url_problem(shape.url)
+    fixed, slot, _ = shape.url.partition("{")
+    if slot and not problem and "/" not in fixed.partition("//")[2]:
+        problem = "`url` has a template before its path; host and port must be fixed, so that no prompt chooses them"
     if problem:
         desk.complaints.add(entry.fault("url", message=problem))
     body = typed(shape.body) if shape.body not in (None, "") else {}
