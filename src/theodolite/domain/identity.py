@@ -2,7 +2,8 @@
 
 A version is the SHA-256 of a record's content, so that equal content has equal
 identity wherever it was written. Fields at their defaults are left out: a field
-added later with a default leaves all earlier versions as they were.
+added later with a default leaves all earlier versions as they were. Fields that
+do not count when two records are compared do not count here either.
 """
 
 from __future__ import annotations
@@ -77,10 +78,11 @@ def _plain_record(record: Record) -> dict[str, Json]:
 
 @cache
 def _fields(kind: type[Record]) -> tuple[tuple[str, object], ...]:
-    """Return the names of a record's fields with their defaults; `MISSING` where there is none."""
+    """Return the names of the fields that identify a record, with their defaults; `MISSING` where there is none."""
     return tuple(
         (field.name, field.default if field.default_factory is dataclasses.MISSING else field.default_factory())
         for field in dataclasses.fields(kind)
+        if field.compare
     )
 
 

@@ -25,10 +25,15 @@ class PersonaTemplate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterRow:
-    """One row of values for a template's slots; `line` is its line in the file."""
+    """One row of values for a template's slots.
+
+    Attributes:
+        values: Column to value.
+        line: Its line in the file, for messages; no part of what the row is.
+    """
 
     values: Mapping[str, str]
-    line: int = 0
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

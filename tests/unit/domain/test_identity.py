@@ -36,12 +36,14 @@ class Sample:
     words: Mapping[str, object] = field(default_factory=dict)
     inner: Inner | None = None
     rate: float | None = None
+    line: int = field(default=0, compare=False)
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
         (Sample(words={"a": 1, "b": 2}), Sample(words={"b": 2, "a": 1})),
+        (Sample(line=1), Sample(line=2)),
         (Sample(words={}), Sample(words=MappingProxyType({}))),
         (Sample(patience_s=60), Sample(patience_s=60.0)),
         (Sample(patience_s=7), Sample(patience_s=7.0)),
