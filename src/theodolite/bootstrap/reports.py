@@ -35,7 +35,13 @@ class Written:
 
 
 def write_reports(
-    bench: Workbench, evidence: Evidence, findings: Findings, *, out: str | None = None, with_report: bool = True
+    bench: Workbench,
+    evidence: Evidence,
+    findings: Findings,
+    *,
+    out: str | None = None,
+    with_report: bool = True,
+    took_s: float | None = None,
 ) -> Written:
     """Write results.json and report.html, and return where they are.
 
@@ -45,12 +51,13 @@ def write_reports(
         findings: Everything that was measured on it.
         out: Folder; the study's own where None.
         with_report: Whether the HTML report is wanted too.
+        took_s: Length of the sitting that led to it; seconds, None where there was none.
 
     Raises:
         StorageUnavailable: If a file cannot be written.
     """
     folder = Path(out) if out else bench.loaded.folder
-    facts = facts_of(bench)
+    facts = facts_of(bench, took_s)
     results, report = folder / RESULTS, folder / REPORT
     _write(results, results_text(results_document(evidence, findings, facts)))
     if with_report:
@@ -59,12 +66,19 @@ def write_reports(
 
 
 def summary_of(
-    bench: Workbench, evidence: Evidence, findings: Findings, written: Written, *, width: int, unicode: bool
+    bench: Workbench,
+    evidence: Evidence,
+    findings: Findings,
+    written: Written,
+    *,
+    width: int,
+    unicode: bool,
+    took_s: float | None = None,
 ) -> str:
     """Return the result on one screen of a terminal."""
     places = Places(report=written.report, results=written.results)
     words = read_words(report_words())
-    return summary_text(evidence, findings, facts_of(bench), words, width=width, unicode=unicode, places=places)
+    return summary_text(evidence, findings, facts_of(bench, took_s), words, width=width, unicode=unicode, places=places)
 
 
 def dialogue_screen(evidence: Evidence, label: str, *, width: int) -> str:
@@ -105,13 +119,14 @@ def first_screen(evidence: Evidence, first: int, *, width: int) -> str:
     return first_text(evidence.study, dialogues, evidence.annotations, failures, width=width)
 
 
-def facts_of(bench: Workbench) -> RunFacts:
-    """Return what a report says about its own making."""
+def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
+    """Return what a report says about its own making; `took_s` is the length of the sitting, where there was one."""
     return RunFacts(
         command=f"theodolite run {bench.path}",
         package_version=version("theodolite"),
         generated=bench.clock.now(),
         hosts=hosts_of(bench.loaded.study),
+        duration_s=took_s,
     )
 
 

@@ -27,10 +27,12 @@ class Sat:
     Attributes:
         standing: Where the run stands.
         spent: What the run has cost so far.
+        took_s: How long the sitting was; seconds.
     """
 
     standing: Standing
     spent: Spending
+    took_s: float
 
 
 async def sit(
@@ -54,6 +56,7 @@ async def sit(
         RunStopped: If an endpoint cannot be used.
         StoreError: If the database fails; what was acknowledged is kept.
     """
+    started_s = bench.clock.monotonic_s()
     lines = bench.connect()
     await bench.store.start()
     try:
@@ -64,7 +67,8 @@ async def sit(
     finally:
         await bench.store.stop()
         await lines.close()
-    return Sat(standing=standing, spent=lines.brakes.spent)
+    took_s = bench.clock.monotonic_s() - started_s
+    return Sat(standing=standing, spent=lines.brakes.spent, took_s=took_s)
 
 
 def slots_for(bench: Workbench) -> int:

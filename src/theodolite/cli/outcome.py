@@ -21,14 +21,16 @@ def present_results(
     standing: Standing | None = None,
     with_report: bool = True,
     evidence: Evidence | None = None,
+    took_s: float | None = None,
 ) -> Written:
     """Write results (and the report), show the summary or one JSON object, and return where the files are."""
     evidence = bench.evidence() if evidence is None else evidence
     findings = bench.findings(evidence)
-    written = write_reports(bench, evidence, findings, out=out, with_report=with_report)
+    written = write_reports(bench, evidence, findings, out=out, with_report=with_report, took_s=took_s)
     if as_json:
         counts = counts_of(standing) if standing else {}
         click.echo(as_line({"report": written.report, "results": written.results, "exit_code": exit_code, **counts}))
     else:
-        click.echo(summary_of(bench, evidence, findings, written, width=width(), unicode=speaks_unicode()))
+        text = summary_of(bench, evidence, findings, written, width=width(), unicode=speaks_unicode(), took_s=took_s)
+        click.echo(text)
     return written

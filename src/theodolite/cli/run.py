@@ -123,7 +123,9 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     if first is not None and not as_json:
         click.echo(first_screen(evidence, first, width=width()))
     else:
-        present_results(bench, out=out, as_json=as_json, exit_code=code, standing=standing, evidence=evidence)
+        present_results(
+            bench, out=out, as_json=as_json, exit_code=code, standing=standing, evidence=evidence, took_s=sat.took_s
+        )
     if not succeeded and not standing.stopped:
         click.echo(nothing_text(standing, evidence), err=True)
     elif first is not None and not as_json:

@@ -70,7 +70,7 @@ def judges_text(
     sentences = []
     for place, judge in enumerate(tried):
         exact = with_people(study, agreements, guideline, judge.name, "exact_agreement")
-        name = judge.title or judge.name.capitalize()
+        name = judge.title or judge.name
         if place:
             sentences.append(f"{name} {counts_text(exact).split(' of ')[0]}.")
             continue
@@ -116,8 +116,10 @@ def _widest_gap(rates: tuple[Rate, ...], guideline: Guideline, rule: DefectRule,
     final, alone = max(pairs, key=lambda pair: abs(pair[0].defects - pair[1].defects))
     if final.defects == alone.defects:
         return None
-    shown, true = figures.count(alone.defects), figures.count(final.defects)
-    return final.measurement.application, f"{shown} {short_phrase(rule)}, not {true}"
+    true = figures.count(final.defects)
+    counted = figures.number_of(alone.defects, "defect")
+    shown = f"{figures.count(alone.defects)} {short_phrase(rule)}" if rule.phrase else counted
+    return final.measurement.application, f"{shown}, not {true}"
 
 
 def unreadable_judges(study: Study, cases: Sequence[Case]) -> list[str]:
