@@ -29,11 +29,17 @@ class GuidelineShelf:
         """Keep the study's own guidelines; others are looked up by name."""
         self._entries = entries
         self._desk = desk
+        self._found: dict[str, Entry[GuidelineShape]] = {}
         self._read: dict[str, Guideline | None] = {}
+        self._used: dict[str, None] = {}
         self.broken: set[str] = set()
 
     def named(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
         """Return the guideline of a name; None and a fault at `key` where there is none."""
+        self._used[name] = None
+        return self._look_up(name, entry, key)
+
+    def _look_up(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
         if name in self._read:
             return self._read[name]
         if name in self.broken:
@@ -48,26 +54,39 @@ class GuidelineShelf:
             self._complain_unknown(name, entry, key)
             self.broken.add(name)
             return None
+        if origin is Origin.STUDY:
+            self._found[name] = found
         self._read[name] = guideline_of(found, self._desk, origin=origin)
         return self._read[name]
 
     def read_own(self) -> None:
         """Read the guidelines of the study file and its pack, whether somebody names them or not."""
         for name, entry in self._entries.items():
-            self.named(name, entry, "ask")
+            self._look_up(name, entry, "ask")
+
+    def own(self) -> tuple[Entry[GuidelineShape], ...]:
+        """Return the entries of the study's own guidelines, those with a file of their own and a pack's too."""
+        return tuple(self._found.values())
 
     def add(self, guideline: Guideline) -> None:
         """Put a guideline on the shelf, e.g. one in a judge's own wording."""
+        self._used[guideline.name] = None
         self._read[guideline.name] = guideline
 
     def read(self) -> tuple[Guideline, ...]:
-        """Return all guidelines that were read, in the order of the file and then of their first use."""
-        order = [*self._entries, *(name for name in self._read if name not in self._entries)]
+        """Return all guidelines that were read: in the order of their first use, then those that nobody names.
+
+        The order is the same whether a guideline stands in the study's file or in one of its own.
+        """
+        order = dict.fromkeys([*self._used, *self._read])
         return tuple(guideline for name in order if (guideline := self._read.get(name)) is not None)
 
     def only(self) -> str:
-        """Return the name of the one guideline of the study; empty where there are several or none."""
-        names = {*self._entries, *self._read}
+        """Return the name of the one guideline of the study; empty where there are several or none.
+
+        Where the file holds none and names none, the study's folder may hold the one.
+        """
+        names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
         return next(iter(names)) if len(names) == 1 else ""
 
     def _complain_unknown(self, name: str, entry: Entry[Any], key: str) -> None:

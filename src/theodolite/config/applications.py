@@ -159,7 +159,7 @@ def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallab
     if _FILE_TARGET.fullmatch(target):
         path = desk.folder / target.rpartition(":")[0]
         if is_there(path):
-            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            sha256 = hashlib.sha256(desk.bytes_of(path)).hexdigest()
         else:
             name = target.rpartition(":")[0]
             desk.complaints.add(entry.fault("call", message=desk.no_such_file(name)))

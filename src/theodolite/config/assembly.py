@@ -116,7 +116,7 @@ def _scenario_files(desk: Desk) -> list[Entry[ScenarioShape]]:
     """Return the scenarios that have a file of their own in `scenarios/`."""
     entries = []
     for path in sorted((desk.folder / "scenarios").glob("*.yaml")):
-        source = read_yaml(path.read_bytes(), path.relative_to(desk.folder).as_posix())
+        source = read_yaml(path.read_bytes(), desk.named(path))
         shape = shaped(source, ScenarioShape, owner=f"scenario `{path.stem}`") if source.content else None
         desk.complaints.add(*source.faults)
         if shape is not None:

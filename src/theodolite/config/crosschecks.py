@@ -30,7 +30,7 @@ def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Se
     _check_claims(parts, desk)
     _check_annotator_names(parts, desk)
     _check_label_columns(parts, desk)
-    _check_groups(parts, shelf.read(), desk)
+    _check_groups(parts, shelf, desk)
     _note_unused(parts, desk, models, shelf.read())
     _note_prices(parts, desk, models)
     _list_open_items(parts, desk)
@@ -149,7 +149,7 @@ def _note_unfit(parts: Parts, entry: Entry[Any], rows: Rows, desk: Desk) -> None
         desk.complaints.add(*([note] if note else []))
 
 
-def _check_groups(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> None:
+def _check_groups(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
     rows: list[Mapping[str, str]] = [
         row for _, recorded in parts.recorded if recorded.table for row in recorded.table.rows
     ]
@@ -164,8 +164,8 @@ def _check_groups(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> 
             near = did_you_mean(name, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
             message = f"group `{name}` is a column of no recorded file and no persona rows{near}"
             desk.complaints.add(parts.entry.fault("groups", place, message=message))
-    for entry in section(parts.entry, "guidelines"):
-        if any(guideline.name == entry.name for guideline in guidelines):
+    for entry in shelf.own():
+        if any(guideline.name == entry.name for guideline in shelf.read()):
             _check_among(entry, rows, columns, desk)
 
 

@@ -33,6 +33,7 @@ class LoadedStudy:
         found: Names that were found outside of the study file.
         readings: How tables were read, e.g. `answers.csv: 2,250 rows, UTF-8, comma`.
         lines: Section and name to the line of the study file, for messages.
+        files: Files of the folder that the study is made of, beside its own file.
     """
 
     study: Study
@@ -43,6 +44,7 @@ class LoadedStudy:
     found: tuple[Found, ...] = ()
     readings: tuple[str, ...] = ()
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
 
     def line_of(self, section: str, name: str) -> int:
         """Return the line in which the study's file names an entry; 0 where it does not."""
@@ -126,6 +128,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, shel
         found=tuple(dict.fromkeys(desk.found)),
         readings=tuple(f"{table.file}: {table.described}" for table in desk.tables.values()),
         lines=_lines(source),
+        files=tuple(desk.files),
     )
     return _Reading(loaded=loaded, placed=placed)
 

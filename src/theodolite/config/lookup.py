@@ -77,6 +77,7 @@ class Desk:
         complaints: Faults, notes and open items so far.
         found: Names that were found outside of the study file.
         tables: Tables that have been read, by name.
+        files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
     """
 
     folder: Path
@@ -85,13 +86,14 @@ class Desk:
     complaints: Complaints = field(default_factory=Complaints)
     found: list[Found] = field(default_factory=list)
     tables: dict[str, Table] = field(default_factory=dict)
+    files: dict[str, None] = field(default_factory=dict)
 
     def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:
         """Return a file's text; None and a fault where it cannot be read."""
         path = self.folder / name
         try:
             if is_there(path):
-                return decoded(path.read_bytes())[0]
+                return decoded(self.bytes_of(path))[0]
         except OSError as error:
             self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
             return None
@@ -109,10 +111,21 @@ class Desk:
             if path is None:
                 self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
                 return None
-            self.tables[name] = read_table(path, path.relative_to(self.folder).as_posix())
+            self.tables[name] = read_table(path, self.named(path))
             self.complaints.add(*self.tables[name].faults)
         table = self.tables[name]
         return table if table.columns else None
+
+    def named(self, path: Path) -> str:
+        """Return what people are shown of a file's path, and keep the file as one that the study is made of."""
+        name = (path.relative_to(self.folder) if path.is_relative_to(self.folder) else path).as_posix()
+        self.files[name] = None
+        return name
+
+    def bytes_of(self, path: Path) -> bytes:
+        """Return a file's bytes, and keep the file as one that the study is made of."""
+        self.named(path)
+        return path.read_bytes()
 
     def no_such_file(self, name: str) -> str:
         """Return what to say of a file that is not there, with the likeliest other."""
@@ -126,7 +139,7 @@ class Desk:
         """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
         path = self.folder / folder / f"{name}.yaml"
         if is_there(path):
-            file = path.relative_to(self.folder).as_posix()
+            file = self.named(path)
             return self._shape(path.read_bytes(), file, name, shape, noun, where=file)
         resource = self.shelves.resource(f"{folder}/{name}.yaml")
         if resource is None:
@@ -145,9 +158,12 @@ class Desk:
 
     def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
         """Return the names that a folder offers, the study's own and the shipped ones."""
-        own = self.folder / folder
-        names = [path.name.removesuffix(suffix) for path in _files(own) if path.name.endswith(suffix)]
-        return tuple(dict.fromkeys([*sorted(names), *self.shelves.names(folder, suffix)]))
+        return tuple(dict.fromkeys([*self.own_names_in(folder, suffix), *self.shelves.names(folder, suffix)]))
+
+    def own_names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the names that a folder of the study offers."""
+        names = [path.name for path in _files(self.folder / folder)]
+        return tuple(sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix)))
 
 
 def is_there(path: Path) -> bool:

@@ -91,7 +91,7 @@ def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
         return _TemplateText(template=PersonaTemplate(name=entry.name, text=name), source=None, where="")
     path = _template_path(desk.folder, name)
     if path is not None:
-        file = path.relative_to(desk.folder).as_posix()
+        file = desk.named(path)
         return _read_template(desk, decoded(path.read_bytes())[0], name, file, where=file)
     resource = desk.shelves.resource(f"personas/{name}.md")
     if resource is not None:

@@ -52,3 +52,31 @@ def test_the_reference_answers_the_only_guideline(folder):
     reference = load_study(folder(study_yaml=study, rows_csv=ROWS)).study.reference
 
     assert (reference.column, reference.guideline, reference.spelling["1_ok"]) == ("ann", "g", "fine")
+
+
+def test_the_one_guideline_may_stand_in_a_file_of_the_folder(folder):
+    study = STUDY.replace('guidelines: {g: {ask: How?, scale: [fine, bad], defect: "== bad"}}\n', "")
+    own = 'ask: How?\nscale: [fine, bad]\ndefect: "== bad"\n'
+    path = folder(study_yaml=study, rows_csv=ROWS, guidelines__g_yaml=own)
+
+    assert load_study(path).study.annotators[0].guideline == "g"
+
+
+def test_guidelines_stand_in_the_order_of_their_first_use_wherever_they_are_written(folder):
+    three = "".join(f'  {name}: {{ask: "{name}?", defect: "== no"}}\n' for name in "cab")
+    study = "study: a\nmodels: {m: {script: [Hello]}}\napplications: {app: {kind: model, model: m}}\n"
+    study += "scenarios: {s: {scripts: {hello: Hello}}}\n"
+    study += "judges: {x: {guideline: b, model: m}, y: {guideline: a, model: m}}\n"
+
+    loaded = load_study(folder(study_yaml=f"{study}guidelines:\n{three}"))
+
+    assert [guideline.name for guideline in loaded.study.guidelines] == ["b", "a", "c"]
+
+
+def test_the_groups_of_a_guideline_in_its_own_file_are_checked_too(folder):
+    study = STUDY.replace('guidelines: {g: {ask: How?, scale: [fine, bad], defect: "== bad"}}\n', "")
+    own = 'ask: How?\nscale: [fine, bad]\ndefects: {d: {defect: "== bad", among: {tpye: x}}}\n'
+    (fault,) = check_study(folder(study_yaml=study, rows_csv=ROWS, guidelines__g_yaml=own))
+
+    assert (fault.file, fault.line) == ("guidelines/g.yaml", 3)
+    assert "names a column `tpye`" in fault.message
