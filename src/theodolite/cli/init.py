@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 
 import click
 
 from theodolite.bootstrap.offers import offered_models
+from theodolite.cli.terminal import wants_colour
 from theodolite.config.header import guess_columns, guess_lines
+from theodolite.config.loading import StudyFaults
+from theodolite.config.places import render_faults
+from theodolite.config.splitting import split_study
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.tables import read_table
+from theodolite.domain.identity import SHORT
 
 _QUESTION = """\
 What do you want to measure?
@@ -25,6 +31,8 @@ _KINDS = {
     "4": StarterKind.EMPTY,
 }
 
+_FROM = "Recorded dialogues: CSV, TSV or JSONL, whose header is read; or one study file, which becomes a folder."
+
 Answers = dict[str, str]
 
 
@@ -32,7 +40,7 @@ Answers = dict[str, str]
 @click.argument("folder", type=click.Path(file_okay=False))
 @click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
 @click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
-@click.option("--from", "from_file", type=click.Path(), help="Recorded dialogues: CSV, TSV or JSONL; reads the header.")
+@click.option("--from", "from_file", type=click.Path(), help=_FROM)
 @click.option("--pack", metavar="NAME", help="An event on a scenario pack, e.g. aria/tv-spoilers.")
 @click.option("--empty", is_flag=True, help="An empty study with comments.")
 def init(
@@ -48,11 +56,14 @@ def init(
       theodolite init support
       theodolite init support --app support.py:answer --guideline relevance
       theodolite init mine --from answers.csv
+      theodolite init grown --from study.yaml
       theodolite init spoilers --pack aria/tv-spoilers
     """  # noqa: D301 - click's mark for "keep these lines"
     kind, answers = _by_options(app=app, guideline=guideline, from_file=from_file, pack=pack, empty=empty)
     if kind is None:
         kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
+    if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
+        return _split(Path(answers["from"]), folder)
     if kind is StarterKind.RECORDED and not _is_right(answers["from"]):
         click.echo("Nothing was written. Rename the columns, or write the study by hand:  theodolite init DIR --empty")
         return 2
@@ -96,6 +107,24 @@ def _by_questions() -> tuple[StarterKind, Answers]:
         click.echo("Which file?  (CSV, TSV or JSONL, one row a turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
     return kind, {}
+
+
+def _split(file: Path, folder: str) -> int:
+    """Make a folder of a study that stands in one file."""
+    try:
+        made = split_study(file, Path(folder))
+    except StudyFaults as faults:
+        click.echo(render_faults(faults.placed, color=wants_colour()))
+        return 2
+    study, *others = made.files
+    noun = "files" if others else "file"
+    click.echo(f"Wrote {study}: the same study in {len(made.files)} {noun}, version {made.version[:SHORT]}")
+    for other in others:
+        click.echo(f"      {other}")
+    for reason in made.kept:
+        click.echo(textwrap.fill(f"Kept  {reason}", 80, subsequent_indent="      "))
+    click.echo(f"Next: theodolite check {folder}")
+    return 0
 
 
 def _is_right(file: str) -> bool:

@@ -31,6 +31,14 @@ def pack_names() -> tuple[str, ...]:
     return Shelves().packs()
 
 
+def pack_guidelines(name: str) -> tuple[str, ...]:
+    """Return the names of the guidelines that a shipped pack brings; none where there is no such pack."""
+    raw = shipped_bytes(f"packs/{name}/pack.yaml") if name in pack_names() else None
+    content = read_yaml(raw, f"{name}/pack.yaml").content if raw is not None else {}
+    named = content.get("guidelines") if isinstance(content, dict) else None
+    return tuple(named) if isinstance(named, dict) else ()
+
+
 def read_pack(entry: Entry[StudyShape], desk: Desk) -> Pack:
     """Return the pack that a study builds on; an empty one where it builds on none."""
     name = entry.shape.pack
