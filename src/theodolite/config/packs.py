@@ -33,8 +33,8 @@ def pack_names() -> tuple[str, ...]:
 
 def pack_guidelines(name: str) -> tuple[str, ...]:
     """Return the names of the guidelines that a shipped pack brings; none where there is no such pack."""
-    raw = shipped_bytes(f"packs/{name}/pack.yaml") if name in pack_names() else None
-    content = read_yaml(raw, f"{name}/pack.yaml").content if raw is not None else {}
+    resource = Shelves().resource(f"packs/{name}/pack.yaml") if name in pack_names() else None
+    content = read_yaml(resource.raw, f"{name}/pack.yaml").content if resource is not None else {}
     named = content.get("guidelines") if isinstance(content, dict) else None
     return tuple(named) if isinstance(named, dict) else ()
 

@@ -27,11 +27,3 @@ def shipped_text(path: str) -> str:
         FileNotFoundError: If the package does not hold it.
     """
     return shipped(path).read_text(encoding="utf-8")
-
-
-def shipped_names(folder: str, suffix: str) -> tuple[str, ...]:
-    """Return the names in a shipped folder that end so, without the ending, sorted."""
-    place = shipped(folder)
-    if not place.is_dir():
-        return ()
-    return tuple(sorted(entry.name.removesuffix(suffix) for entry in place.iterdir() if entry.name.endswith(suffix)))

@@ -14,7 +14,8 @@ from theodolite.config.header import Guess, guess_columns
 from theodolite.config.locate import USUAL
 from theodolite.config.packs import pack_names
 from theodolite.config.places import render_faults
-from theodolite.config.shipped import shipped_names, shipped_text
+from theodolite.config.shelves import Shelves
+from theodolite.config.shipped import shipped_text
 from theodolite.config.tables import read_table
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
@@ -163,7 +164,7 @@ def _recorded_text(study: str, file: str, guess: Guess) -> str:
 
 
 def _judge(answer: str) -> str:
-    known = shipped_names("guidelines", ".yaml")
+    known = Shelves().names("guidelines", ".yaml")
     if answer in known:
         return f"{answer.replace(' ', '-')}: {{guideline: {answer}, model: large}}"
     if " " in answer:
