@@ -3,7 +3,8 @@ from __future__ import annotations
 from theodolite.config.lookup import Desk, is_there
 from theodolite.config.report_assets import report_assets
 from theodolite.config.shapes.guidelines import GuidelineShape
-from theodolite.config.shipped import shipped_bytes, shipped_names, shipped_text
+from theodolite.config.shelves import Shelves
+from theodolite.config.shipped import shipped_bytes, shipped_text
 
 
 def test_a_name_that_no_file_can_have_is_no_file(tmp_path):
@@ -29,8 +30,8 @@ def test_a_missing_file_is_named_with_the_likeliest_other(folder):
 
 
 def test_shipped_resources_are_found_by_name():
-    assert "customer" in shipped_names("personas", ".md")
-    assert shipped_names("nothing", ".md") == ()
+    assert "customer" in Shelves().names("personas", ".md")
+    assert Shelves().names("nothing", ".md") == ()
     assert shipped_bytes("nothing.md") is None
     assert shipped_text("prices.yaml").startswith("#")
 
