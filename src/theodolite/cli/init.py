@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.offers import offered_models
+from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.header import guess_columns, guess_lines
 from theodolite.config.loading import StudyFaults
@@ -112,7 +113,7 @@ def _by_questions() -> tuple[StarterKind, Answers]:
 def _split(file: Path, folder: str) -> int:
     """Make a folder of a study that stands in one file."""
     try:
-        made = split_study(file, Path(folder))
+        made = split_study(file, Path(folder), shelves=plugin_shelves())
     except StudyFaults as faults:
         click.echo(render_faults(faults.placed, color=wants_colour()))
         return 2
@@ -123,7 +124,7 @@ def _split(file: Path, folder: str) -> int:
         click.echo(f"      {other}")
     for reason in made.kept:
         click.echo(textwrap.fill(f"Kept  {reason}", 80, subsequent_indent="      "))
-    click.echo(f"Next: theodolite check {folder}")
+    click.echo(f"Next: theodolite check {shlex.quote(folder)}")
     return 0
 
 

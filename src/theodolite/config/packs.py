@@ -31,9 +31,9 @@ def pack_names() -> tuple[str, ...]:
     return Shelves().packs()
 
 
-def pack_guidelines(name: str) -> tuple[str, ...]:
-    """Return the names of the guidelines that a shipped pack brings; none where there is no such pack."""
-    resource = Shelves().resource(f"packs/{name}/pack.yaml") if name in pack_names() else None
+def pack_guidelines(name: str, shelves: Shelves) -> tuple[str, ...]:
+    """Return the names of the guidelines that a pack brings; none where there is no such pack."""
+    resource = shelves.resource(f"packs/{name}/pack.yaml") if name in shelves.packs() else None
     content = read_yaml(resource.raw, f"{name}/pack.yaml").content if resource is not None else {}
     named = content.get("guidelines") if isinstance(content, dict) else None
     return tuple(named) if isinstance(named, dict) else ()

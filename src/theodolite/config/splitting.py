@@ -7,7 +7,7 @@ import io
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from theodolite.config.cutting import Cut, Pair, top_pairs, without
 from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
 from theodolite.config.locate import USUAL
 from theodolite.config.packs import pack_guidelines
+from theodolite.config.shelves import Shelves
 from theodolite.config.tables import read_table, unreadable
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
@@ -51,33 +52,37 @@ class _Pieces:
     kept: list[str] = field(default_factory=list)
 
 
-def split_study(file: Path, folder: Path) -> Split:
+def split_study(file: Path, folder: Path, *, shelves: Shelves | None = None) -> Split:
     """Write a study file as a folder: guidelines, scenarios and persona rows in files of their own.
 
     Args:
         file: The study file; what it names is copied.
         folder: Where; made if it is not there. Nothing in it is overwritten.
+        shelves: Where names are looked up last; what is shipped where None.
 
     Raises:
         StudyFaults: If the study holds faults.
         InputError: If it cannot be split, or a file is there already.
     """
-    loaded = load_study(file)
+    shelves = shelves or Shelves()
+    loaded = load_study(file, shelves=shelves)
     version = version_of(loaded.study)
     text = file.read_bytes().decode("utf-8-sig")
-    pieces = _pieces(text, loaded)
+    pieces = _pieces(text, loaded, shelves)
     with tempfile.TemporaryDirectory() as made:
         _write(Path(made), without(text, pieces.cuts), pieces, loaded)
-        _check_the_same(Path(made), version)
+        _check_the_same(Path(made), version, shelves)
         names = _hand_over(Path(made), folder)
     return Split(files=tuple(folder / name for name in names), kept=tuple(pieces.kept), version=version)
 
 
-def _pieces(text: str, loaded: LoadedStudy) -> _Pieces:
+def _pieces(text: str, loaded: LoadedStudy, shelves: Shelves) -> _Pieces:
     pieces = _Pieces()
     sections = {pair.name: pair for pair in top_pairs(text)}
     if "guidelines" in sections:
-        _take_out(sections["guidelines"], _movable_guidelines(sections["guidelines"], loaded.study, pieces), pieces)
+        of_pack = pack_guidelines(loaded.study.pack, shelves)
+        movable = _movable_guidelines(sections["guidelines"], loaded.study, of_pack, pieces)
+        _take_out(sections["guidelines"], movable, pieces)
     if "scenarios" in sections:
         _take_out(sections["scenarios"], _movable_scenarios(sections["scenarios"], loaded, pieces), pieces)
     if "personas" in sections:
@@ -86,11 +91,10 @@ def _pieces(text: str, loaded: LoadedStudy) -> _Pieces:
     return pieces
 
 
-def _movable_guidelines(section: Pair, study: Study, pieces: _Pieces) -> Iterator[str]:
+def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pieces: _Pieces) -> Iterator[str]:
     """Yield the guidelines that are found again in a file of their own."""
     named = {annotator.guideline for annotator in study.annotators}
     named |= {study.reference.guideline} if study.reference else set()
-    of_pack = pack_guidelines(study.pack)
     for pair in section.pairs():
         if pair.name not in named:
             pieces.kept.append(
@@ -200,10 +204,10 @@ def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None
         (made / name).write_bytes(text.encode("utf-8"))
 
 
-def _check_the_same(made: Path, version: str) -> None:
+def _check_the_same(made: Path, version: str, shelves: Shelves) -> None:
     """Refuse to hand over a folder that is not the study it was made of."""
     try:
-        same = version_of(load_study(made / USUAL).study) == version
+        same = version_of(load_study(made / USUAL, shelves=shelves).study) == version
     except StudyFaults:
         same = False
     if not same:
