@@ -54,7 +54,7 @@ class DjangoStore:
     async def stop(self) -> None:
         """Write everything that is queued, then stop the writer."""
         await self._work.stop()
-        self._owners.leave_all()
+        self._owners.leave_all(self.release)
 
     def disconnect(self) -> None:
         """Close the connection at the desk; whoever asks next opens it again."""

@@ -9,13 +9,13 @@ have no file here; their leases end by the database's clock.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from theodolite.domain.errors import Conflict
+from theodolite.domain.errors import Conflict, StoreError
 from theodolite.domain.identity import digest
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -47,15 +47,29 @@ class Owners:
         self._held[owner] = lock
         return True
 
-    def leave(self, owner: str) -> None:
-        """Mark an owner as gone."""
-        if lock := self._held.pop(owner, None):
-            _discard(lock)
+    def leave(self, owner: str, *, settled: bool = True) -> None:
+        """Mark an owner as gone.
 
-    def leave_all(self) -> None:
-        """Mark all owners of this process as gone."""
-        for owner in list(self._held):
-            self.leave(owner)
+        Args:
+            owner: Its name.
+            settled: Whether its leases are given back. If not, its file stays, by
+                which others can tell that they belong to nobody any more.
+        """
+        lock = self._held.pop(owner, None)
+        if lock is not None and settled:
+            _discard(lock)
+        elif lock is not None:
+            lock.release()
+
+    def leave_all(self, give_back: Callable[[str], None]) -> None:
+        """Mark all owners of this process as gone, their leases given back unless the disk is full."""
+        for owner in tuple(self._held):
+            try:
+                give_back(owner)
+            except StoreError:
+                self.leave(owner, settled=False)
+            else:
+                self.leave(owner)
 
     @contextmanager
     def dead_among(self, names: Iterable[str]) -> Iterator[list[str]]:

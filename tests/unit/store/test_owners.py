@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from theodolite.domain.errors import Conflict
+from theodolite.domain.errors import Conflict, StorageUnavailable
 from theodolite.store.owners import Owners
 
 
@@ -47,10 +47,23 @@ def test_who_left_is_forgotten(tmp_path: Path) -> None:
     owners.hold("w1")
     owners.hold("w2")
 
-    owners.leave_all()
+    owners.leave_all(lambda owner: None)
 
     assert list(tmp_path.iterdir()) == []
     assert owners.hold("w1")
+
+
+def test_who_left_with_leases_is_known_to_be_dead(tmp_path: Path) -> None:
+    owners = Owners(tmp_path)
+    owners.hold("w1")
+
+    def full(owner: str) -> None:
+        raise StorageUnavailable(owner)
+
+    owners.leave_all(full)
+
+    with Owners(tmp_path).dead_among(["w1", "elsewhere"]) as dead:
+        assert dead == ["w1"]
 
 
 def test_any_name_makes_a_file_within_the_folder(tmp_path: Path) -> None:
