@@ -6,22 +6,30 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.fakes.application import FakeApplication
+from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.model import FakeModel
-from theodolite.domain.application import HttpEndpoint, PromptedModel, PythonCallable
+from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
 from theodolite.domain.errors import EmptyReply, GatewayError
 from theodolite.domain.flow import AskModel, SayToApplication
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
+from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.callable_application import CallableApplication
 from theodolite.gateways.http_application import HttpApplication
 from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
+from theodolite.gateways.secrecy import Credentials
 
 PROMPTS = tuple(f"prompt {number}" for number in range(20))
 
 AnyApplication = (
-    FakeApplication | RecordedApplication | PromptedModelApplication | HttpApplication | CallableApplication
+    FakeApplication
+    | RecordedApplication
+    | PromptedModelApplication
+    | HttpApplication
+    | CallableApplication
+    | AriaApplication
 )
 
 
@@ -54,7 +62,7 @@ def prompted() -> PromptedModelApplication:
     return PromptedModelApplication("app", PromptedModel(model="m"), model=FakeModel(reply))
 
 
-@pytest.fixture(params=["fake", "recorded", "prompted", "http", "function", "async function"])
+@pytest.fixture(params=["fake", "recorded", "prompted", "http", "function", "async function", "aria"])
 async def application(request: pytest.FixtureRequest) -> AsyncIterator[AnyApplication]:
     clock = HastyClock()
     function = PythonCallable(target="study.py:answer")
@@ -67,14 +75,19 @@ async def application(request: pytest.FixtureRequest) -> AsyncIterator[AnyApplic
             yield prompted()
         case "function":
             yield CallableApplication("app", function, answer, clock=clock)
+        case "aria":
+            kind = made(GetResponse=lambda _, text: {"success": True, "response": answer(text)})
+            real = AriaApplication("app", AriaClass(target="m:C"), kind, credentials=Credentials(), clock=clock)
+            yield real
+            await real.close()
         case "async function":
             yield CallableApplication("app", function, answer_async, clock=clock)
         case _:
             with Loopback() as server:
                 connection = HttpEndpoint(url=f"{server.root}/app", body='{"q": "{{ prompt }}"}')
-                real = HttpApplication("app", connection, clock=clock)
-                yield real
-                await real.close()
+                http = HttpApplication("app", connection, clock=clock)
+                yield http
+                await http.close()
 
 
 def say(prompt: str) -> SayToApplication:

@@ -23,7 +23,7 @@ async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind]
     Raises:
         RunStopped: If one of them cannot be used; the text says which and what to try.
     """
-    knocks = [knock for knock in await knock_at(bench.endpoints(lines, kinds)) if knock.host]
+    knocks = [knock for knock in await knock_at(bench.endpoints(lines, kinds)) if knock.host or not knock.alive]
     dead = [knock for knock in knocks if not knock.alive]
     if dead:
         raise RunStopped(_not_started(bench, knocks, dead))

@@ -63,7 +63,7 @@ def live_application(
     elif isinstance(shape, PythonShape):
         connection = _callable(entry, shape, desk)
     elif isinstance(shape, AriaShape):
-        connection = _aria(entry, shape, desk)
+        connection = _aria(entry, shape, desk, environ)
     return None if connection is None else named(entry, entry.name, connection)
 
 
@@ -155,22 +155,24 @@ def _check_template(
 
 
 def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallable:
-    target, sha256 = shape.call, ""
+    sha256 = _code(entry, "call", shape.call, "function", desk)
+    return PythonCallable(target=shape.call, sha256=sha256, timeout_s=shape.timeout)
+
+
+def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk, environ: Mapping[str, str] | None) -> AriaClass:
+    sha256 = _code(entry, "class", shape.target, "Class", desk)
+    check_key(entry, key=shape.auth, at="auth", desk=desk, environ=environ)
+    return AriaClass(target=shape.target, sha256=sha256, auth=shape.auth, timeout_s=shape.timeout)
+
+
+def _code(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> str:
+    """Return the hash of the file that a target names; empty where it names a module."""
     if _FILE_TARGET.fullmatch(target):
-        path = desk.folder / target.rpartition(":")[0]
-        if is_there(path):
-            sha256 = hashlib.sha256(desk.bytes_of(path)).hexdigest()
-        else:
-            name = target.rpartition(":")[0]
-            desk.complaints.add(entry.fault("call", message=desk.no_such_file(name)))
+        name = target.rpartition(":")[0]
+        if is_there(desk.folder / name):
+            return hashlib.sha256(desk.bytes_of(desk.folder / name)).hexdigest()
+        desk.complaints.add(entry.fault(key, message=desk.no_such_file(name)))
     elif not _TARGET.fullmatch(target):
-        message = f"`call` is `{target}`; expected `module:function` or `file.py:function`"
-        desk.complaints.add(entry.fault("call", message=message))
-    return PythonCallable(target=target, sha256=sha256, timeout_s=shape.timeout)
-
-
-def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk) -> AriaClass:
-    if not _TARGET.fullmatch(shape.target):
-        message = f"`class` is `{shape.target}`; expected `module:Class`"
-        desk.complaints.add(entry.fault("class", message=message))
-    return AriaClass(target=shape.target, timeout_s=shape.timeout)
+        message = f"`{key}` is `{target}`; expected `module:{form}` or `file.py:{form}`"
+        desk.complaints.add(entry.fault(key, message=message))
+    return ""

@@ -64,19 +64,19 @@ def url_problem(url: str) -> str:
     return ""
 
 
-def check_key(entry: Entry[Any], *, key: str, desk: Desk, environ: Mapping[str, str] | None) -> None:
-    """Add a fault where a key was pasted, and a note where its variable is not set."""
+def check_key(entry: Entry[Any], *, key: str, desk: Desk, environ: Mapping[str, str] | None, at: str = "key") -> None:
+    """Add a fault where a key was pasted, and a note where its variable is not set; `at` is the entry's key."""
     if not key or getattr(key, "tag", "") == "secret" or set(key) == {"*"}:
         return
     if not is_variable_name(key):
         message = (
-            "`key` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
+            f"`{at}` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
             " may be the key itself and is not repeated"
         )
-        desk.complaints.add(entry.fault("key", message=message))
+        desk.complaints.add(entry.fault(at, message=message))
     elif environ is not None and not environ.get(key):
         message = f"variable `{key}` is not set in this environment; it is needed before a run"
-        desk.complaints.add(entry.fault("key", message=message, severity=Severity.NOTE))
+        desk.complaints.add(entry.fault(at, message=message, severity=Severity.NOTE))
 
 
 def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, str | int | float | bool]:

@@ -154,7 +154,7 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
 
 
 def _aria(connection: AriaClass) -> dict[str, Any]:
-    return {"kind": "aria", "class": connection.target, "timeout": connection.timeout_s}
+    return _filled(kind="aria", **{"class": connection.target}, auth=connection.auth, timeout=connection.timeout_s)
 
 
 def _scenario(scenario: Scenario) -> dict[str, Any]:

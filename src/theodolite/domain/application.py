@@ -122,11 +122,16 @@ class AriaClass:
     """A class written for NIST's dialogue interface.
 
     Attributes:
-        target: `module:Class`.
-        timeout_s: Patience for one reply; seconds.
+        target: `module:Class` or `file.py:Class`.
+        sha256: Hash of the file's bytes where `target` names a file.
+        auth: Name of the environment variable that holds the credentials, a JSON
+            object; `ARIA_AUTH_JSON` where it is empty and that is set.
+        timeout_s: Patience for one call; seconds.
     """
 
     target: str
+    sha256: str = ""
+    auth: str = ""
     timeout_s: float = 60.0
 
 

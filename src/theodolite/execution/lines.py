@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from theodolite.domain.errors import ContentRefused, GatewayError
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, Reply, Request
 from theodolite.execution.brakes import Brakes
-from theodolite.ports.application import Application
+from theodolite.ports.application import Application, Conversing
 from theodolite.ports.model import Model
 
 
@@ -51,6 +51,12 @@ class Lines:
         if isinstance(request, AskModel):
             return await self.models[request.model].reply(request)
         return await self.applications[request.application].reply(request, session=unit)
+
+    async def end_session(self, application: str, unit: str) -> None:
+        """Tell an application that a session is over, where it wants to know."""
+        line = self.applications.get(application)
+        if isinstance(line, Conversing):
+            await line.end(unit)
 
     async def close(self) -> None:
         """Let go of all connections."""

@@ -139,7 +139,10 @@ class Sitting:
         if unit is None:
             return False
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
-        result = await drive(self.flows.session(unit), unit, stored, lines=self.lines, journal=self.store)
+        try:
+            result = await drive(self.flows.session(unit), unit, stored, lines=self.lines, journal=self.store)
+        finally:
+            await self.lines.end_session(unit.application, unit.key)
         if isinstance(result, Failure):
             await self.store.keep_failure(unit, result)
         else:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
 import inspect
-import threading
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from theodolite.domain.application import PythonCallable
@@ -16,7 +12,9 @@ from theodolite.domain.errors import GatewayError, ServerFault, TimedOut
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.slots import Slots
 from theodolite.gateways.trouble import Trouble, empty, malformed
+from theodolite.gateways.worker_threads import Raised, in_thread
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -26,13 +24,6 @@ PARALLEL = 16
 
 OFFERED = ("history", "session", "context", "turn")
 """Keywords that a function is given beside the prompt if it takes them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Raised:
-    """What a function raised; handed over as a value, since a future cannot hold every exception."""
-
-    error: BaseException
 
 
 class CallableApplication:
@@ -61,7 +52,7 @@ class CallableApplication:
         self._on_loop = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
             getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted, not whether it exists
         )
-        self._slots: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+        self._slots = Slots(PARALLEL)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the function returns.
@@ -77,7 +68,7 @@ class CallableApplication:
             "turn": request.turn,
         }
         keywords = {name: offered[name] for name in self._keywords}
-        async with self._own_slots():
+        async with self._slots.take():
             begun = self._clock.monotonic_s()
             returned = await self._in_time(request.prompt, keywords)
             took_s = self._clock.monotonic_s() - begun
@@ -94,12 +85,6 @@ class CallableApplication:
     async def close(self) -> None:
         """Do nothing: a function holds no connections of ours."""
 
-    def _own_slots(self) -> asyncio.Semaphore:
-        loop = asyncio.get_running_loop()
-        if self._slots is None or self._slots[0] is not loop:
-            self._slots = (loop, asyncio.Semaphore(PARALLEL))
-        return self._slots[1]
-
     async def _in_time(self, prompt: str, keywords: Mapping[str, Any]) -> Any:
         patience_s = self._connection.timeout_s
         try:
@@ -108,7 +93,7 @@ class CallableApplication:
         except TimeoutError as error:
             message = f"no answer within {patience_s:g} s"
             raise TimedOut(message, endpoint=self._name) from error
-        if isinstance(returned, _Raised):
+        if isinstance(returned, Raised):
             raise self._fault(returned.error) from returned.error
         return returned
 
@@ -116,10 +101,10 @@ class CallableApplication:
         try:
             if self._on_loop:
                 return await self._function(prompt, **keywords)
-            returned = await _in_thread(lambda: self._function(prompt, **keywords))
+            returned = await in_thread(lambda: self._function(prompt, **keywords))
             return await returned if isinstance(returned, Awaitable) else returned
         except Exception as error:  # noqa: BLE001 - somebody else's function: it may raise anything
-            return _Raised(error)
+            return Raised(error)
 
     def _fault(self, error: BaseException) -> GatewayError:
         words = Secret().scrub(f"{type(error).__name__}: {error}")
@@ -137,28 +122,6 @@ def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
     by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     first = 1 if parameters and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY else 0
     return tuple(p.name for p in parameters[first:] if p.name in OFFERED and p.kind in by_name)
-
-
-async def _in_thread(call: Callable[[], Any]) -> Any:
-    """Return what a call returns that runs in a daemon thread of its own, or `_Raised`."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-    context = contextvars.copy_context()
-
-    def deliver(outcome: Any) -> None:
-        if not done.done():
-            done.set_result(outcome)
-
-    def work() -> None:
-        try:
-            outcome = context.run(call)
-        except BaseException as error:  # noqa: BLE001 - even `SystemExit` of the function is its fault alone
-            outcome = _Raised(error)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(deliver, outcome)
-
-    threading.Thread(target=work, name="application", daemon=True).start()
-    return await done
 
 
 def _text(returned: Any) -> str | Trouble:

@@ -17,15 +17,23 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.recording import RecordedDialogue
+from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.callable_application import CallableApplication
 from theodolite.gateways.http_application import HttpApplication
-from theodolite.gateways.loading import load_callable
+from theodolite.gateways.loading import load_callable, load_class
 from theodolite.gateways.openai_chat import OpenAiChat
 from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
 from theodolite.gateways.scripted import ScriptedModel
+from theodolite.gateways.secrecy import Credentials
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
+
+LiveApplication = PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication
+"""An application that is called, and not read from a file."""
+
+ARIA_AUTH = "ARIA_AUTH_JSON"
+"""Environment variable in which ARIA's harness handed credentials over."""
 
 
 def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Clock) -> OpenAiChat | ScriptedModel:
@@ -55,7 +63,7 @@ def open_application(
     folder: Path,
     environ: Mapping[str, str],
     clock: Clock,
-) -> RecordedApplication | PromptedModelApplication | HttpApplication | CallableApplication:
+) -> LiveApplication | RecordedApplication:
     """Return the gateway to an application under test; nothing is sent yet.
 
     Args:
@@ -82,13 +90,18 @@ def open_application(
             function = load_callable(connection.target, folder=folder, what=what)
             return CallableApplication(name, connection, function, clock=clock)
         case AriaClass():
-            message = (
-                f"{what} is a class of the ARIA dialogue interface (`{connection.target}`); such classes can be "
-                "checked but not yet run. Wrap it in a function and use `kind: python`."
-            )
-            raise InputError(message)
+            kind = load_class(connection.target, folder=folder, what=what)
+            credentials = _credentials(connection, environ)
+            return AriaApplication(name, connection, kind, credentials=credentials, clock=clock)
         case _:
             assert_never(connection)
+
+
+def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentials:
+    if connection.auth:
+        return Credentials(environ.get(connection.auth, ""), variable=connection.auth)
+    text = environ.get(ARIA_AUTH, "")
+    return Credentials(text, variable=ARIA_AUTH if text.strip() else "")
 
 
 def _model(name: str, models: Mapping[str, Model], what: str) -> Model:

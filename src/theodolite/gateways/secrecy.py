@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from theodolite.domain.errors import InputError
 
@@ -53,3 +57,60 @@ class Secret:
         clean = words.replace(self._text, "***") if self._text else words
         line = " ".join(_UNPRINTABLE.sub(" ", _KEY_LIKE.sub("***", clean)).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
+
+
+class Credentials:
+    """A JSON object of keys that is handed to an application's class and shown to nobody."""
+
+    __slots__ = ("_auth", "_secrets", "variable")
+
+    def __init__(self, text: str = "", *, variable: str = "") -> None:
+        """Keep what the environment variable holds.
+
+        Raises:
+            InputError: If it is no JSON object; the text is not repeated.
+        """
+        self.variable = variable
+        try:
+            found = json.loads(text) if text.strip() else None
+        except (ValueError, RecursionError):
+            found = text
+        if found is not None and not isinstance(found, dict):
+            message = f'variable `{variable}` must hold a JSON object such as {{"key": "..."}}; it holds something else'
+            raise InputError(message)
+        self._auth: dict[str, Any] | None = found
+        self._secrets = sorted(set(_texts_in(found)), key=len, reverse=True)
+
+    def __repr__(self) -> str:
+        return f"Credentials(variable={self.variable!r})"
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a variable is named for the credentials and holds none."""
+        return bool(self.variable) and self._auth is None
+
+    @property
+    def auth(self) -> dict[str, Any] | None:
+        """A copy that a class may keep and change; None where there are no credentials."""
+        return copy.deepcopy(self._auth)
+
+    def scrub(self, words: str) -> str:
+        """Return somebody else's words on one short line, without any of the credentials."""
+        for secret in self._secrets:
+            words = words.replace(secret, "***")
+        return Secret().scrub(words)
+
+
+_SHORTEST_SECRET = 6
+"""Characters from which on a text of the credentials is taken for a secret; shorter ones are words."""
+
+
+def _texts_in(found: Any) -> Iterator[str]:
+    if isinstance(found, str) and len(found) >= _SHORTEST_SECRET:
+        yield found
+    elif isinstance(found, dict):
+        for member in found.values():
+            yield from _texts_in(member)
+    elif isinstance(found, list):
+        for member in found:
+            yield from _texts_in(member)

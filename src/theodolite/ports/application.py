@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from theodolite.domain.flow import Reply, SayToApplication
 
@@ -29,4 +29,13 @@ class Application(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+        ...
+
+
+@runtime_checkable
+class Conversing(Protocol):
+    """An application that keeps something for each session until it is told that the session is over."""
+
+    async def end(self, session: str) -> None:
+        """Let go of what belongs to a session; an unknown session is none."""
         ...

@@ -52,6 +52,16 @@ def test_a_class_of_the_dialogue_interface_is_named_by_its_module(folder):
     )
 
 
+def test_a_class_in_a_file_is_known_by_the_file_s_hash_and_names_its_credentials(folder):
+    code = "class Api: ...\n"
+
+    text = '{kind: aria, class: "dialog.py:Api", auth: TEAM_AUTH}'
+    connection = application(folder, text, dialog_py=code).connection
+
+    sha256 = hashlib.sha256(code.encode()).hexdigest()
+    assert connection == AriaClass(target="dialog.py:Api", sha256=sha256, auth="TEAM_AUTH")
+
+
 def test_a_team_says_what_its_application_claims_and_mitigates(folder):
     text = (
         "{kind: model, model: m, guardrails: none, mitigations: [filter],"

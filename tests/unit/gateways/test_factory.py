@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.model import FakeModel
 from theodolite.domain.application import (
@@ -19,6 +20,7 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError, Rejected
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.callable_application import CallableApplication
 from theodolite.gateways.factory import open_application, open_model
 from theodolite.gateways.http_application import HttpApplication
@@ -27,6 +29,7 @@ from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
 from theodolite.gateways.scripted import ScriptedModel
 
+Team = made()
 LIVE = ModelEndpoint(name="m", url="http://127.0.0.1:1/v1", model="x", key="APP_KEY")
 
 
@@ -55,6 +58,7 @@ def test_a_model_is_opened_by_what_it_is(endpoint: ModelEndpoint, kind: type) ->
         (PromptedModel(model="m"), PromptedModelApplication),
         (HttpEndpoint(url="http://127.0.0.1:1/ask"), HttpApplication),
         (PythonCallable(target="json:dumps"), CallableApplication),
+        (AriaClass(target="tests.fakes.aria:Faithful"), AriaApplication),
     ],
 )
 def test_an_application_is_opened_by_its_connection(connection: Connection, kind: type, tmp_path: Path) -> None:
@@ -92,7 +96,9 @@ async def test_an_application_without_its_token_is_not_called(tmp_path: Path) ->
         (HttpEndpoint(url="http://h/x", body="{"), "`body` of application `app` must be a JSON document"),
         (HttpEndpoint(url="http://h/x", headers={"X": "{{"}), "header `X` of application `app` is not a template"),
         (PythonCallable(target="gone.py:f"), "no file `gone.py`"),
-        (AriaClass(target="blue:Api"), "not yet run"),
+        (AriaClass(target="gone.py:Api"), "no file `gone.py`"),
+        (AriaClass(target="json:dumps"), "is a function; expected a class"),
+        (AriaClass(target="json:JSONDecoder"), "does not define `OpenConnection`"),
     ],
 )
 def test_what_cannot_be_opened_is_said_with_the_applications_name(
@@ -103,3 +109,21 @@ def test_what_cannot_be_opened_is_said_with_the_applications_name(
 
     assert words in str(caught.value)
     assert "application `app`" in str(caught.value) or "`reply`" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("auth", "environ", "given"),
+    [
+        ("", {}, None),
+        ("", {"ARIA_AUTH_JSON": '{"key": "a"}'}, {"key": "a"}),
+        ("TEAM", {"ARIA_AUTH_JSON": '{"key": "a"}', "TEAM": '{"key": "b"}'}, {"key": "b"}),
+    ],
+)
+async def test_a_class_is_given_the_credentials_of_its_own_variable_or_of_aria_s(
+    auth: str, environ: dict[str, str], given: Any, tmp_path: Path
+) -> None:
+    application = opened(AriaClass(target="tests.unit.gateways.test_factory:Team", auth=auth), tmp_path, **environ)
+    await application.reply(SayToApplication(application="app", prompt="hi", turn=1), session="s")
+    await application.close()
+
+    assert Team.instances[-1].calls[1] == ("OpenConnection", given)  # type: ignore[attr-defined]

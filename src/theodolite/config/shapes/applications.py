@@ -112,9 +112,11 @@ class AriaShape(ApplicationShape):
     kind: Literal["aria"]
     """`aria`: a class with ARIA's dialogue interface."""
     target: Filled = Field(alias="class")
-    """`module:Class`."""
+    """`module:Class` or `file.py:Class`."""
+    auth: str = ""
+    """Name of the environment variable with the credentials as a JSON object; `ARIA_AUTH_JSON` if that is set."""
     timeout: float = Field(default=60.0, gt=0)
-    """Patience for one reply; seconds."""
+    """Patience for one call; seconds."""
 
 
 def _kind_of(value: Any) -> str:

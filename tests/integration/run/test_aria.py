@@ -1,0 +1,115 @@
+"""The example of an ARIA event holds its model testing against a class in the study's folder."""
+
+from __future__ import annotations
+
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import theodolite
+from tests.fakes.aria import made
+from tests.fakes.gateway_clock import HastyClock
+from theodolite.domain.application import AriaClass
+from theodolite.domain.flow import Exchange, Flow, Reply, SayToApplication
+from theodolite.domain.identity import version_of
+from theodolite.domain.replay import JournalEntry
+from theodolite.domain.run import Unit, UnitKind
+from theodolite.domain.study import Budget
+from theodolite.execution.brakes import Brakes
+from theodolite.execution.drive import drive
+from theodolite.execution.lines import Lines
+from theodolite.gateways.aria_application import AriaApplication
+from theodolite.gateways.secrecy import Credentials
+
+pytestmark = pytest.mark.integration
+
+TEAM = """from pathlib import Path
+from aria_dialog_api_base import AriaDialogAPI
+
+
+class Team_ARIADialogAPI(AriaDialogAPI):
+    def OpenConnection(self, auth=None):
+        return True
+
+    def CloseConnection(self):
+        with Path(__file__).with_name("closed.txt").open("a") as file:
+            file.write("closed\\n")
+        return True
+
+    def StartSession(self):
+        self.n = 0
+        return True
+
+    def GetResponse(self, text):
+        self.n += 1
+        if "blurb" in text:
+            return {"success": False, "response": "out of order"}
+        return {"success": True, "response": f"{self.n}: {text}"}
+"""
+
+
+@pytest.fixture
+def event(tmp_path: Path) -> Path:
+    """The shipped example, with the team's class beside it and without the site that nobody serves."""
+    folder = tmp_path / "c"
+    shutil.copytree(str(resources.files("theodolite.resources") / "examples" / "c"), folder)
+    study = folder / "study.yaml"
+    lines = study.read_text(encoding="utf-8").splitlines(keepends=True)
+    text = "".join(line for line in lines if "green:" not in line).replace("blue_team.dialog:", "blue_team/dialog.py:")
+    study.write_text(text, encoding="utf-8")
+    (folder / "blue_team").mkdir()
+    (folder / "blue_team" / "dialog.py").write_text(TEAM, encoding="utf-8")
+    return folder
+
+
+def test_the_example_s_model_testing_runs_against_a_class(event: Path) -> None:
+    evidence = theodolite.run(str(event)).evidence
+
+    assert (len(evidence.dialogues), len(evidence.failures)) == (14, 2)
+    assert {failure.message for failure in evidence.failures} == {"it says that it failed: out of order"}
+    assert {len(dialogue.turns) for dialogue in evidence.dialogues} == {1, 2}
+    assert all(dialogue.turns[-1].response.startswith(f"{len(dialogue.turns)}:") for dialogue in evidence.dialogues)
+
+
+def test_every_session_s_connection_is_closed_whatever_came_of_it(event: Path) -> None:
+    theodolite.run(str(event))
+
+    assert (event / "blue_team" / "closed.txt").read_text().count("closed") == 16
+
+
+ONE = SayToApplication(application="app", prompt="a", turn=1)
+TWO = SayToApplication(application="app", prompt="b", turn=2, history=(Exchange(prompt="a", response="1: a"),))
+
+
+class Kept:
+    """A journal in memory."""
+
+    def __init__(self) -> None:
+        self.entries: list[JournalEntry] = []
+
+    async def append(self, unit: str, entry: JournalEntry) -> None:
+        self.entries.append(entry)
+
+
+def two_turns() -> Flow[Reply]:
+    yield ONE
+    return (yield TWO)
+
+
+async def test_after_a_kill_the_stored_turn_stands_and_the_fresh_instance_hears_it_again() -> None:
+    kind = made()
+    connection = AriaClass(target="m:C")
+    application = AriaApplication("app", connection, kind, credentials=Credentials(), clock=HastyClock())
+    lines = Lines(models={}, applications={"app": application}, brakes=Brakes(budget=Budget()))
+    unit = Unit(key="k", kind=UnitKind.SESSION, work_key="w", position=0, label="d001", application="app")
+    stored = [JournalEntry(position=0, request_hash=version_of(ONE), reply=Reply(text="1: a"))]
+
+    reply = await drive(two_turns(), unit, stored, lines=lines, journal=Kept())
+    await lines.end_session("app", "k")
+
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.attempts) == ("2: b", 2)
+    assert (lines.brakes.spent.calls, lines.brakes.spent.attempts) == (1, 2)
+    assert kind.instances[0].calls[-1][0] == "CloseConnection"
