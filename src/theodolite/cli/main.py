@@ -28,6 +28,10 @@ FURTHER = {
     "test": ("hold the dialogues only", "theodolite.cli.run"),
     "assess": ("annotate the dialogues that were held", "theodolite.cli.run"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
+    "check-application": (
+        "call an application a few times: does it behave?",
+        "theodolite.cli.check_application",
+    ),
     "schemas": ("write the JSON Schemas of study files, for editors", "theodolite.cli.schemas"),
 }
 """The stages of `run` one at a time, and what is seldom needed."""
@@ -55,7 +59,7 @@ class _Commands(click.Group):
         if cmd_name not in known:
             return None
         module = importlib.import_module(known[cmd_name][1])
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(
@@ -74,7 +78,7 @@ class _Commands(click.Group):
             formatter.write(f"  {name:<8} {words}\n")
         formatter.write("\nAlso\n")
         for name, (words, _) in FURTHER.items():
-            formatter.write(f"  {name:<8} {words}\n")
+            formatter.write(f"  {name:<17} {words}\n")
         formatter.write(f"\n{_EPILOG}\n")
 
 

@@ -70,13 +70,20 @@ class Complaints:
         return tuple(sorted(self.placed, key=rank))
 
 
-def render_faults(faults: Sequence[PlacedFault], *, limit: int | None = 20, color: bool = False) -> str:
+def render_faults(
+    faults: Sequence[PlacedFault],
+    *,
+    limit: int | None = 20,
+    color: bool = False,
+    ending: str = "Nothing was run, nothing was sent.",
+) -> str:
     """Return the faults as a terminal shows them, with a count where something must be mended.
 
     Args:
         faults: What was found, worst first.
         limit: Faults that are shown at most; None for all.
         color: Whether the terminal understands colours.
+        ending: What stands behind the count of faults.
     """
     shown = list(faults if limit is None else faults[:limit])
     longest = max((len(fault.place) for fault in shown), default=0)
@@ -88,7 +95,7 @@ def render_faults(faults: Sequence[PlacedFault], *, limit: int | None = 20, colo
             lines += _excerpt(fault, color=color)
     if len(shown) < len(faults):
         lines.append(f"and {len(faults) - len(shown)} more (--all)")
-    return "\n".join([*lines, *_closing(faults)])
+    return "\n".join([*lines, *_closing(faults, ending)])
 
 
 def _wrapped(fault: PlacedFault, width: int) -> list[str]:
@@ -100,11 +107,11 @@ def _wrapped(fault: PlacedFault, width: int) -> list[str]:
     return [f"{fault.place:<{width}}{first}", *(" " * width + line for line in rest)]
 
 
-def _closing(faults: Sequence[PlacedFault]) -> list[str]:
+def _closing(faults: Sequence[PlacedFault], ending: str) -> list[str]:
     n_faults = sum(fault.severity is Severity.FAULT for fault in faults)
     if not n_faults:
         return []
-    return [f"{n_faults} fault{'' if n_faults == 1 else 's'}. Nothing was run, nothing was sent."]
+    return [f"{n_faults} fault{'' if n_faults == 1 else 's'}. {ending}"]
 
 
 def _excerpt(fault: PlacedFault, *, color: bool) -> list[str]:

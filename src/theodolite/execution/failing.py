@@ -50,7 +50,7 @@ def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure
         label=unit.label,
         application=unit.application,
         party=_party(request) if at_call else Party.MACHINERY,
-        kind=_kind(error),
+        kind=kind_of(error),
         message=str(error),
         turn=request.turn if isinstance(request, SayToApplication) else None,
         annotator=unit.annotator,
@@ -59,7 +59,7 @@ def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure
     )
 
 
-def _kind(error: UnitError) -> FailureKind:
+def kind_of(error: UnitError) -> FailureKind:
     """Return what went wrong; an error of a plugin's own class counts as the class that it refines."""
     known = (_KINDS[kin] for kin in type(error).__mro__ if kin in _KINDS)
     return next(known, FailureKind.SERVER_FAULT)

@@ -39,3 +39,26 @@ class Conversing(Protocol):
     async def end(self, session: str) -> None:
         """Let go of what belongs to a session; an unknown session is none."""
         ...
+
+
+@runtime_checkable
+class Resettable(Protocol):
+    """An application whose sessions can begin a new dialogue on what they already hold."""
+
+    async def restart(self, session: str) -> None:
+        """Begin a new dialogue that should know nothing of the one before.
+
+        Raises:
+            GatewayError: If the application does not do it.
+        """
+        ...
+
+
+@runtime_checkable
+class Lenient(Protocol):
+    """An application whose gateway lets some breaches of its interface pass, and says so."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was let pass so far, each once."""
+        ...

@@ -1,0 +1,96 @@
+"""`theodolite check-application`: a few calls that show whether an application behaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from theodolite.bootstrap.examining import chosen_applications, examine_application
+from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.json_ending import as_line, faults_json
+from theodolite.cli.terminal import wants_colour
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.places import Complaints, PlacedFault, render_faults
+from theodolite.domain.application import Application
+from theodolite.domain.fault import Severity
+from theodolite.usecases.examining import Examination, exit_code_of
+
+
+@click.command("check-application")
+@study_argument
+@click.argument("name", default="")
+@json_option
+def check_application(study: str, name: str, *, as_json: bool) -> int:
+    """Call an application a few times and say whether it behaves as an application should.
+
+    About nine calls each: a greeting, a word to keep in mind, two sessions at once, odd and long prompts.
+    Found are replies that are no text or HTML, errors, hanging, words of one session in another,
+    and breaches of ARIA's dialogue interface. Without a NAME all live applications are called.
+    Faults end with exit code 2; an application that could not be reached with 3.
+
+    \b
+    Examples
+      theodolite check-application support
+      theodolite check-application event blue --json
+    """  # noqa: D301 - click's mark for "keep these lines"
+    loaded = load_study(study, environ=os.environ)
+    found = asyncio.run(_examined(loaded, chosen_applications(loaded, name)))
+    code = exit_code_of(found)
+    placed = _placed(loaded, found)
+    if as_json:
+        click.echo(as_line(json.loads(faults_json(placed, exit_code=code)) | {"applications": [*map(_entry, found)]}))
+    else:
+        click.echo(_screen(study, found, placed, code))
+    return code
+
+
+async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) -> list[Examination]:
+    return [await examine_application(loaded, application, environ=os.environ) for application in applications]
+
+
+def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[PlacedFault, ...]:
+    file = Path(loaded.file).name
+    complaints = Complaints(first=file)
+    for examination in found:
+        line = loaded.line_of("applications", examination.name) or 0
+        for remark in examination.remarks:
+            message = f"`{examination.name}`: {remark.message}"
+            complaints.add(PlacedFault(file=file, line=line, message=message, severity=remark.severity))
+    return complaints.in_order()
+
+
+def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFault], code: int) -> str:
+    width = max(len(examination.name) for examination in found) + 3
+    lines = [f"{examination.name:<{width}}{_summary(examination)}" for examination in found]
+    calls = sum(examination.calls for examination in found)
+    if placed:
+        lines.append(render_faults(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
+    if not code:
+        lines.append(f"Fine: 0 faults.   Next: theodolite run {study} --first 3")
+    return "\n".join(lines)
+
+
+def _summary(examination: Examination) -> str:
+    if examination.unexamined:
+        return f"not examined: {examination.unexamined}"
+    n = sum(remark.severity is Severity.FAULT for remark in examination.remarks)
+    version = f", version {examination.version}" if examination.version else ""
+    outcome = f"{n} fault{'' if n == 1 else 's'}" if n else "fine"
+    return f"{examination.calls} calls, slowest {examination.slowest_s:.1f} s{version}: {outcome}"
+
+
+def _entry(examination: Examination) -> dict[str, object]:
+    return {
+        "name": examination.name,
+        "examined": not examination.unexamined,
+        "unexamined": examination.unexamined or None,
+        "calls": examination.calls,
+        "slowest_s": round(examination.slowest_s, 3),
+        "version": examination.version or None,
+        "remarks": [{"severity": r.severity.value, "message": r.message} for r in examination.remarks],
+    }

@@ -1,0 +1,97 @@
+"""`theodolite check-application` from end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from theodolite.cli.main import cli
+
+STUDY = """study: event
+applications:
+  good: {kind: python, call: "app.py:good"}
+  bad: {kind: aria, class: "app.py:Bad", auth: TEAM_AUTH, timeout: 5}
+  gone: {kind: http, url: "http://127.0.0.1:9/chat", body: {q: "{{ prompt }}"}}
+scenarios: {talk: {scripts: {hello: Hello}}}
+judges: {j: {ask: "Rude?", defect: "== yes", rule: {any: [stupid], then: yes, else: no}}}
+"""
+APP = """def good(prompt, history=()):
+    return f"{len(history)} {prompt}" + "".join(turn.prompt for turn in history)
+
+
+class Bad:
+    def OpenConnection(self, auth=None):
+        return (True, auth["key"])
+
+    def CloseConnection(self):
+        return True
+
+    def StartSession(self):
+        return True
+
+    def GetResponse(self, text):
+        return {"success": True, "response": "<div>" + text + "</div>"}
+"""
+
+
+@pytest.fixture
+def event(tmp_path: Path) -> str:
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    (tmp_path / "app.py").write_text(APP, encoding="utf-8")
+    return str(tmp_path)
+
+
+def checked(*words: str) -> tuple[int, Result]:
+    result = CliRunner().invoke(
+        cli, ["check-application", *words], standalone_mode=False, env={"TEAM_AUTH": '{"key": "hunter2-and-more"}'}
+    )
+    return result.return_value, result
+
+
+def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
+    code, result = checked(event, "bad")
+
+    assert code == 2
+    assert "study.yaml:4" in result.output
+    assert "`OpenConnection` returned a tuple" in result.output
+    assert "3 faults. 9 calls were made." in result.output
+    assert "hunter2" not in result.output
+
+
+def test_an_application_that_behaves_is_fine(event: str) -> None:
+    code, result = checked(event, "good")
+
+    assert (code, "Fine: 0 faults." in result.output) == (0, True)
+
+
+def test_an_application_that_is_not_there_is_not_finished(event: str) -> None:
+    code, result = checked(event, "gone")
+
+    assert (code, "not examined: nobody answers" in result.output) == (3, True)
+
+
+def test_all_of_them_as_one_object(event: str) -> None:
+    code, result = checked(event, "--json")
+
+    found = json.loads(result.output)
+    assert (code, found["exit_code"]) == (2, 2)
+    assert [entry["name"] for entry in found["applications"]] == ["good", "bad", "gone"]
+    assert {fault["line"] for fault in found["faults"] if fault["severity"] == "fault"} == {4}
+
+
+def test_a_class_that_cannot_be_loaded_is_a_fault_of_its_line(event: str) -> None:
+    (Path(event) / "app.py").write_text("def good(prompt): ...\n", encoding="utf-8")
+
+    code, result = checked(event, "bad")
+
+    assert (code, "has no `Bad`" in " ".join(result.output.split())) == (2, True)
+
+
+@pytest.mark.parametrize(("name", "words"), [("baad", "meant `bad`?"), ("x", "there is `good`, `bad`, `gone`")])
+def test_an_unknown_name_is_said(event: str, name: str, words: str) -> None:
+    result = CliRunner().invoke(cli, ["check-application", event, name], standalone_mode=False)
+
+    assert words in str(result.exception)
