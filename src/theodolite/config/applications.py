@@ -14,6 +14,7 @@ from theodolite.config.shapes.applications import (
     ApplicationShape,
     AriaShape,
     HttpShape,
+    PatternShape,
     PromptedModelShape,
     PythonShape,
     RecordedShape,
@@ -116,19 +117,39 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
     texts = [(("url",), shape.url), *((("headers", key), value) for key, value in shape.headers.items())]
     for keys, text in [*texts, *_texts(body, ("body",))]:
         _check_template(entry, keys, text, SLOTS, desk)
-    if shape.reply != "text" and not _REPLY.fullmatch(shape.reply):
-        message = f"`reply` is `{shape.reply}`; expected a path such as `$.text` or `$.choices[0].text`, or `text`"
-        desk.complaints.add(entry.fault("reply", message=message))
+    _check_places(entry, shape, desk)
     check_key(entry, key=shape.key, desk=desk, environ=environ)
     return HttpEndpoint(
         url=without_userinfo(shape.url),
-        reply=shape.reply,
+        reply="text" if isinstance(shape.reply, PatternShape) else shape.reply,
+        reply_pattern=shape.reply.regex if isinstance(shape.reply, PatternShape) else "",
+        stream=shape.stream,
+        session=shape.session,
         body=json.dumps(body, ensure_ascii=False),
         method=shape.method,
         headers=dict(shape.headers),
         key=shape.key,
         timeout_s=shape.timeout,
     )
+
+
+def _check_places(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:
+    """Add faults where the reply or the session id cannot be found in the way that is written."""
+    if isinstance(shape.reply, PatternShape):
+        try:
+            re.compile(shape.reply.regex)
+        except re.error as error:
+            message = f"`regex` is no regular expression: {error}"
+            desk.complaints.add(entry.fault("reply", "regex", message=message))
+    elif shape.reply != "text" and not _REPLY.fullmatch(shape.reply):
+        message = (
+            f"`reply` is `{shape.reply}`; expected a path such as `$.text` or `$.choices[0].text`, `text`,"
+            " or {regex: ...}"
+        )
+        desk.complaints.add(entry.fault("reply", message=message))
+    if shape.session and not _REPLY.fullmatch(shape.session):
+        message = f"`session` is `{shape.session}`; expected a path such as `$.conversation_id`"
+        desk.complaints.add(entry.fault("session", message=message))
 
 
 def _texts(body: Any, keys: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

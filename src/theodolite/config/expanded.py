@@ -147,7 +147,9 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
         method=connection.method,
         headers=dict(connection.headers),
         body=json.loads(connection.body),
-        reply=connection.reply,
+        reply={"regex": connection.reply_pattern} if connection.reply_pattern else connection.reply,
+        stream=connection.stream or None,
+        session=connection.session,
         key=connection.key,
         timeout=connection.timeout_s,
     )

@@ -83,6 +83,11 @@ class HttpEndpoint:
         body: JSON body; texts in it are templates over `prompt`, `session`,
             `turn`, `context` and `history`.
         reply: Where the reply stands: `$.a.b[0]`, or `text` for the whole body.
+        reply_pattern: Regular expression over the body, in place of `reply`;
+            its first group is the reply. Empty where a path says it.
+        stream: Whether the answer is a stream of events, each with a piece of the reply.
+        session: Where the site's own session id stands in its first answer; empty
+            where sessions have the ids that we give them.
         method: HTTP method.
         headers: Header name to template.
         key: Name of the environment variable that holds the bearer token.
@@ -91,6 +96,9 @@ class HttpEndpoint:
 
     url: str
     reply: str = "$.text"
+    reply_pattern: str = ""
+    stream: bool = False
+    session: str = ""
     body: str = "{}"
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)

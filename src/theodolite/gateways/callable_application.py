@@ -1,10 +1,10 @@
-"""Applications that are a Python function, sync or async."""
+"""Applications that are a Python function, sync or async, that returns its reply or yields it in pieces."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from theodolite.domain.application import PythonCallable
@@ -48,19 +48,16 @@ class CallableApplication:
         self._function = function
         self._clock = clock
         self._keywords = _keywords_of(function)
-        # Only a coroutine function may run on the loop itself; anything else could block it.
-        self._on_loop = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted, not whether it exists
-        )
+        # Only what is async by its definition may run on the loop itself; anything else could block it.
+        self._on_loop = any(map(_is_async, (function, getattr(function, "__call__", None))))  # noqa: B004 - the method
         self._slots = Slots(PARALLEL)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the function returns.
+        """Return what the function returns, or the sum of what it yields.
 
         Raises:
             GatewayError: If it raised, returned no text or took too long.
         """
-        del on_chunk  # a function returns its reply in one piece
         offered = {
             "history": request.history,
             "session": session,
@@ -70,7 +67,7 @@ class CallableApplication:
         keywords = {name: offered[name] for name in self._keywords}
         async with self._slots.take():
             begun = self._clock.monotonic_s()
-            returned = await self._in_time(request.prompt, keywords)
+            returned = await self._in_time(request.prompt, keywords, on_chunk)
             took_s = self._clock.monotonic_s() - begun
         text = _text(returned)
         if isinstance(text, Trouble):
@@ -85,11 +82,11 @@ class CallableApplication:
     async def close(self) -> None:
         """Do nothing: a function holds no connections of ours."""
 
-    async def _in_time(self, prompt: str, keywords: Mapping[str, Any]) -> Any:
+    async def _in_time(self, prompt: str, keywords: Mapping[str, Any], on_chunk: OnChunk | None) -> Any:
         patience_s = self._connection.timeout_s
         try:
             async with asyncio.timeout(patience_s):
-                returned = await self._outcome(prompt, keywords)
+                returned = await self._outcome(prompt, keywords, on_chunk)
         except TimeoutError as error:
             message = f"no answer within {patience_s:g} s"
             raise TimedOut(message, endpoint=self._name) from error
@@ -97,12 +94,22 @@ class CallableApplication:
             raise self._fault(returned.error) from returned.error
         return returned
 
-    async def _outcome(self, prompt: str, keywords: Mapping[str, Any]) -> Any:
+    async def _outcome(self, prompt: str, keywords: Mapping[str, Any], on_chunk: OnChunk | None) -> Any:
+        hear = on_chunk or (lambda _: None)
+        loop = asyncio.get_running_loop()
+
+        def hear_from_thread(piece: str) -> None:
+            loop.call_soon_threadsafe(hear, piece)
+
+        def call() -> Any:
+            returned = self._function(prompt, **keywords)
+            return _joined(returned, hear_from_thread) if isinstance(returned, Iterator) else returned
+
         try:
-            if self._on_loop:
-                return await self._function(prompt, **keywords)
-            returned = await in_thread(lambda: self._function(prompt, **keywords))
-            return await returned if isinstance(returned, Awaitable) else returned
+            returned = self._function(prompt, **keywords) if self._on_loop else await in_thread(call)
+            if isinstance(returned, Awaitable):
+                returned = await returned
+            return await _joined_later(returned, hear) if isinstance(returned, AsyncIterator) else returned
         except Exception as error:  # noqa: BLE001 - somebody else's function: it may raise anything
             return Raised(error)
 
@@ -124,8 +131,40 @@ def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(p.name for p in parameters[first:] if p.name in OFFERED and p.kind in by_name)
 
 
+def _is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
+def _joined(pieces: Iterator[Any], hear: OnChunk) -> str | Trouble:
+    """Return the sum of yielded texts, each of which is heard on the way."""
+    texts: list[str] = []
+    for piece in pieces:
+        if not isinstance(piece, str):
+            return _no_piece(piece)
+        texts.append(piece)
+        hear(piece)
+    return "".join(texts)
+
+
+async def _joined_later(pieces: AsyncIterator[Any], hear: OnChunk) -> str | Trouble:
+    """Return the sum of texts that are yielded asynchronously, each of which is heard on the way."""
+    texts: list[str] = []
+    async for piece in pieces:
+        if not isinstance(piece, str):
+            return _no_piece(piece)
+        texts.append(piece)
+        hear(piece)
+    return "".join(texts)
+
+
+def _no_piece(piece: Any) -> Trouble:
+    return malformed(f"the function yielded a {type(piece).__name__}; expected text")
+
+
 def _text(returned: Any) -> str | Trouble:
     """Return the reply that a function returned, or what is wrong with it."""
+    if isinstance(returned, Trouble):
+        return returned
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
             words = Secret().scrub(str(returned.get("response") or ""))

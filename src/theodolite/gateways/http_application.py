@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 from theodolite.domain.application import HttpEndpoint
-from theodolite.domain.errors import InputError, MalformedReply, TimedOut, Unreachable
+from theodolite.domain.errors import MalformedReply, TimedOut, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
+from theodolite.gateways.event_stream import EventStream
+from theodolite.gateways.http_form import RequestForm
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.reply_path import parse_path, read_text
+from theodolite.gateways.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.templates import address_template, body_template, text_template, variables_of
-from theodolite.gateways.trouble import Trouble
-from theodolite.gateways.wire import Answer, GivenUp, Outgoing, Wire, checked_address, host_of
+from theodolite.gateways.templates import variables_of
+from theodolite.gateways.trouble import Trouble, malformed
+from theodolite.gateways.wire import Answer, GivenUp, Wire
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -29,11 +31,13 @@ KNOCK_S = 4.0
 
 _KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
-_BODILESS = frozenset({"GET", "HEAD", "DELETE"})
-
 
 class HttpApplication:
-    """An application by URL, body template and reply path.
+    """An application by URL, body template and reply path, in one piece or as a stream of events.
+
+    Where the site hands out session ids of its own, a session that goes on after
+    an interruption begins a new one there: its earlier prompts are said again
+    first (ADR-0011); they count as attempts, not as calls.
 
     After a timeout there is no second try: the prompt has probably arrived, and
     an application that remembers its sessions would count the turn double.
@@ -63,17 +67,12 @@ class HttpApplication:
         Raises:
             InputError: If address, key, body or reply path cannot be used.
         """
-        what = f"application `{name}`"
         self._name = name
-        self._method = connection.method.upper()
-        self._template = checked_template(connection.url, what=what)
-        self._address = address_template(self._template, what=f"`url` of {what}")
-        self._body = body_template(connection.body, what=f"`body` of {what}")
-        self._headers = {
-            header: text_template(value, what=f"header `{header}` of {what}")
-            for header, value in connection.headers.items()
-        }
-        self._reply = parse_path(connection.reply)
+        self._form = RequestForm(name, connection)
+        self._place = ReplyPlace(connection.reply, connection.reply_pattern)
+        self._is_stream = connection.stream
+        self._id_at = parse_path(connection.session) if connection.session else None
+        self._ids: dict[str, str] = {}
         self._knock_s = knock_s
         self._wire = Wire(
             endpoint=name,
@@ -84,7 +83,7 @@ class HttpApplication:
         )
 
     def __repr__(self) -> str:
-        return f"HttpApplication({self._name!r}, host={host_of(self._template)!r})"
+        return f"HttpApplication({self._name!r}, host={self._form.host!r})"
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the application answers.
@@ -93,13 +92,17 @@ class HttpApplication:
             GatewayError: If no reply came; the subclass says why.
             TemplateError: If the request cannot be filled.
         """
-        del on_chunk  # the answer comes in one piece
-        answer = await self._wire.call(self._outgoing(variables_of(request, session=session)))
-        text = read_text(answer, self._reply)
-        if isinstance(text, Trouble):
-            raise text.error(endpoint=self._name, tries=answer.attempts)
-        kept, n_repaired = repaired(text)
-        return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
+        n_again = 0
+        if self._id_at is not None and session not in self._ids:
+            for place, exchange in enumerate(request.history):
+                earlier = replace(request, prompt=exchange.prompt, turn=place + 1, history=request.history[:place])
+                n_again += (await self._ask(earlier, session, None)).attempts
+        reply = await self._ask(request, session, on_chunk)
+        return replace(reply, attempts=reply.attempts + n_again) if n_again else reply
+
+    async def end(self, session: str) -> None:
+        """Forget the id that the site gave to a session."""
+        self._ids.pop(session, None)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -114,8 +117,7 @@ class HttpApplication:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet")
 
     async def _knock(self) -> Knock:
-        url = self._address({"prompt": "hello", "session": "knock", "turn": 1, "context": "", "history": []})
-        outcome = await self._wire.insist(Outgoing(url=url, method="OPTIONS"), _KNOCK_PATIENCE)
+        outcome = await self._wire.insist(self._form.knock(), _KNOCK_PATIENCE)
         if isinstance(outcome, Answer):
             return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
         return self._knocked_in_vain(outcome)
@@ -132,7 +134,7 @@ class HttpApplication:
             )
             return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
-            hint, reached = f"curl -X OPTIONS {self._shown()}", trouble.kind not in {Unreachable, TimedOut}
+            hint, reached = f"curl -X OPTIONS {self._form.site}", trouble.kind not in {Unreachable, TimedOut}
             return self._knocked(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
         return self._knocked(f"there, answers {trouble.status} to OPTIONS", attempts=outcome.tries)
 
@@ -141,7 +143,7 @@ class HttpApplication:
     ) -> Knock:
         return Knock(
             name=self._name,
-            host=host_of(self._template),
+            host=self._form.host,
             alive=alive,
             answer=answer,
             hint=hint,
@@ -149,32 +151,28 @@ class HttpApplication:
             reached=reached,
         )
 
-    def _shown(self) -> str:
-        return f"{self._template.partition('//')[0]}//{host_of(self._template)}"
+    async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
+        own_id = session if self._id_at is None else self._ids.get(session, "")
+        look = self._looking_for_id(session)
+        stream = EventStream(self._place, on_chunk=on_chunk, look=look) if self._is_stream else None
+        variables = variables_of(request, session=own_id)
+        answer = await self._wire.call(self._form.fill(variables, hear=stream.feed if stream else None))
+        text = stream.text() if stream else self._place.read(answer)
+        if stream is None:
+            look(answer.body.decode("utf-8", "replace"))
+        if not isinstance(text, Trouble) and self._id_at is not None and session not in self._ids:
+            text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
+        if isinstance(text, Trouble):
+            clean = replace(text, words=self._wire.secret.scrub(text.words))
+            raise clean.error(endpoint=self._name, tries=answer.attempts)
+        kept, n_repaired = repaired(text)
+        return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
 
-    def _outgoing(self, variables: dict[str, Any]) -> Outgoing:
-        headers = {header: _one_line(fill(variables)) for header, fill in self._headers.items()}
-        if self._method in _BODILESS:
-            return Outgoing(url=self._address(variables), method=self._method, headers=headers)
-        body = json.dumps(self._body(variables), separators=(",", ":")).encode()
-        headers = {"Content-Type": "application/json"} | headers
-        return Outgoing(url=self._address(variables), method=self._method, body=body, headers=headers)
+    def _looking_for_id(self, session: str) -> Callable[[str], None]:
+        """Return what looks into answers until one of them holds the session's id."""
 
+        def look(text: str) -> None:
+            if self._id_at is not None and session not in self._ids and (found := find_in(text, self._id_at)):
+                self._ids[session] = found
 
-def checked_template(url: str, *, what: str) -> str:
-    """Return a template of an address whose scheme and host are fixed.
-
-    Raises:
-        InputError: If they are not: a prompt must not choose the host.
-    """
-    fixed = url.partition("{")[0]
-    checked_address(fixed, what=what)
-    if "{" in url and "/" not in fixed.partition("//")[2]:
-        message = f"`url` of {what} has a template before its path; host and port must be fixed"
-        raise InputError(message)
-    return url
-
-
-def _one_line(value: str) -> str:
-    """Return a header's value without line breaks, which would end the header."""
-    return " ".join(value.split())
+        return look

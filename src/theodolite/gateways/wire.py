@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import aiohttp
@@ -15,7 +15,7 @@ from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.patience import Patience, asked_wait_s
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import FOREIGN, Trouble, malformed, of_status, translate, withheld
+from theodolite.gateways.trouble import FOREIGN, Again, Trouble, malformed, of_status, translate, withheld
 from theodolite.ports.clock import Clock
 
 LARGEST_ANSWER = 10 * 2**20
@@ -24,12 +24,18 @@ LARGEST_ANSWER = 10 * 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
-    """One HTTP request, without the key."""
+    """One HTTP request, without the key.
+
+    Attributes:
+        hear: Receives the bytes of a good answer as they arrive; once it has heard
+            any, there is no second try.
+    """
 
     url: str
     method: str = "POST"
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    hear: Callable[[bytes], None] | None = field(default=None, compare=False)
 
     @property
     def key(self) -> str:
@@ -147,6 +153,7 @@ class Wire:
 
     async def _attempt(self, outgoing: Outgoing, patience: Patience) -> Answer | Trouble:
         begun = self.clock.monotonic_s()
+        heard: list[bytes] = []
         timeout = aiohttp.ClientTimeout(total=patience.timeout_s, connect=min(patience.connect_s, patience.timeout_s))
         try:
             async with self._open().session.request(
@@ -157,9 +164,12 @@ class Wire:
                 timeout=timeout,
                 allow_redirects=False,
             ) as response:
-                body = await _read(response)
+                hear = outgoing.hear if 200 <= response.status < 300 else None
+                body = await _read(response, heard, hear)
         except FOREIGN as error:
             trouble = translate(error)
+            if outgoing.hear is not None and heard:
+                trouble = replace(trouble, again=Again.NEVER)
             late = trouble.kind is TimedOut
             return replace(trouble, words=f"no answer within {patience.timeout_s:g} s") if late else trouble
         if body is None:
@@ -183,17 +193,20 @@ class Wire:
         return of_status(response.status, words, asked_wait_s=asked_wait_s(header, self.clock.now()))
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes | None:
-    """Return the body, or None where it is too large to be meant."""
+async def _read(
+    response: aiohttp.ClientResponse, pieces: list[bytes], hear: Callable[[bytes], None] | None
+) -> bytes | None:
+    """Return the body, or None where it is too large to be meant; its pieces are kept and handed on as they come."""
     if (response.content_length or 0) > LARGEST_ANSWER:
         return None
-    pieces: list[bytes] = []
     size = 0
     async for piece in response.content.iter_any():
         size += len(piece)
         if size > LARGEST_ANSWER:
             return None
         pieces.append(piece)
+        if hear is not None:
+            hear(piece)
     return b"".join(pieces)
 
 

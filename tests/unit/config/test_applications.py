@@ -29,6 +29,32 @@ def test_an_http_body_keeps_its_types_and_its_templates(folder):
     assert json.loads(connection.body) == {"q": "{{ prompt }}", "n": 3, "s": "yes", "t": [True]}
 
 
+def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression(folder):
+    text = '{kind: http, url: "http://x.example/", reply: {regex: "<a>(.*)</a>"}, stream: yes, session: $.id}'
+
+    connection = application(folder, text).connection
+
+    assert (connection.reply, connection.reply_pattern) == ("text", "<a>(.*)</a>")
+    assert (connection.stream, connection.session) == (True, "$.id")
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ('reply: {regex: "("}', "`regex` is no regular expression"),
+        ("reply: {regx: a}", "meant `regex`?"),
+        ("reply: answer", "expected a path such as"),
+        ("session: id", "`session` is `id`; expected a path"),
+    ],
+)
+def test_places_that_nothing_can_be_found_at_are_faults(folder, keys, words):
+    text = f'{{kind: http, url: "http://x.example/", {keys}}}'
+
+    faults = check_study(folder(study_yaml=STUDY % text))
+
+    assert [fault for fault in faults if words in fault.message]
+
+
 def test_a_model_may_be_given_files(folder):
     text = '{kind: model, model: m, system: "Use {{ context }}", context: [facts.md]}'
 

@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import threading
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -130,3 +131,61 @@ def test_a_function_may_be_called_from_one_event_loop_after_another() -> None:
 
 async def test_a_function_without_a_readable_signature_gets_the_prompt() -> None:
     assert await said(str) == "hi"
+
+
+def in_pieces(prompt: str) -> Iterator[str]:
+    yield "one "
+    yield prompt
+
+
+async def in_pieces_later(prompt: str) -> AsyncIterator[str]:
+    yield "one "
+    await asyncio.sleep(0)
+    yield prompt
+
+
+def iterator_of(prompt: str) -> Any:
+    return iter(["one ", prompt])
+
+
+async def later_iterator_of(prompt: str) -> Any:
+    return in_pieces_later(prompt)
+
+
+@pytest.mark.parametrize("function", [in_pieces, in_pieces_later, iterator_of, later_iterator_of])
+async def test_a_function_may_yield_its_reply_in_pieces(function: Any) -> None:
+    heard: list[str] = []
+
+    reply = await application(function).reply(SAY, session="s", on_chunk=heard.append)
+
+    assert (reply.text, heard) == ("one hi", ["one ", "hi"])
+
+
+def odd_pieces(prompt: str) -> Iterator[Any]:
+    yield 7
+
+
+async def odd_pieces_later(prompt: str) -> AsyncIterator[Any]:
+    yield None
+
+
+def breaking(prompt: str) -> Iterator[str]:
+    yield "one "
+    message = "wire cut"
+    raise OSError(message)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "words"),
+    [
+        (odd_pieces, MalformedReply, "yielded a int; expected text"),
+        (odd_pieces_later, MalformedReply, "yielded a NoneType"),
+        (breaking, ServerFault, "OSError: wire cut"),
+        (lambda prompt: iter([]), EmptyReply, "no text"),
+    ],
+)
+async def test_pieces_that_are_no_text_or_break_off_are_no_reply(
+    function: Any, kind: type[GatewayError], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        await said(function)

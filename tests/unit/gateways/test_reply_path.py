@@ -2,8 +2,8 @@
 
 import pytest
 
-from theodolite.domain.errors import EmptyReply, GatewayError, InputError, MalformedReply
-from theodolite.gateways.reply_path import parse_path, read_text
+from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, MalformedReply, ServerFault
+from theodolite.gateways.reply_path import Event, ReplyPlace, find_in, parse_path
 from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.wire import Answer
 
@@ -40,11 +40,11 @@ def test_what_is_no_path_is_said(path: str) -> None:
     ],
 )
 def test_a_reply_is_read(path: str, body: bytes, text: str) -> None:
-    assert read_text(Answer(body=body), parse_path(path)) == text
+    assert ReplyPlace(path).read(Answer(body=body)) == text
 
 
 def test_the_encoding_that_the_headers_name_is_used() -> None:
-    assert read_text(Answer(body=b"\xe9t\xe9", charset="iso-8859-1"), None) == "été"
+    assert ReplyPlace("text").read(Answer(body=b"\xe9t\xe9", charset="iso-8859-1")) == "été"
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,64 @@ def test_the_encoding_that_the_headers_name_is_used() -> None:
         ("$.a", b'{"a": null}', "", EmptyReply, "no text"),
         ("$.a", b'{"a": " "}', "", EmptyReply, "no text"),
         ("text", b"", "", EmptyReply, "no text"),
+        ("$.a", b'{"error": "no model"}', "", ServerFault, "it answers with an error: no model"),
+        ("$.a", b'{"error": {"message": "no", "code": "content_filter"}}', "", ContentRefused, "no"),
     ],
 )
 def test_what_is_no_reply_is_told_apart(
     path: str, body: bytes, charset: str, kind: type[GatewayError], words: str
 ) -> None:
-    trouble = read_text(Answer(body=body, charset=charset), parse_path(path))
+    trouble = ReplyPlace(path).read(Answer(body=body, charset=charset))
 
     assert isinstance(trouble, Trouble)
     assert trouble.kind is kind
     assert words in trouble.words
+
+
+@pytest.mark.parametrize(
+    ("pattern", "body", "text"),
+    [
+        (r"<answer>(.*?)</answer>", b"<x/><answer>two\nlines</answer>", "two\nlines"),
+        (r"\w+!", b"well, hello!", "hello!"),
+    ],
+)
+def test_a_reply_is_found_by_a_regular_expression(pattern: str, body: bytes, text: str) -> None:
+    assert ReplyPlace("text", pattern).read(Answer(body=body)) == text
+
+
+def test_an_answer_that_does_not_match_is_malformed() -> None:
+    trouble = ReplyPlace("text", "(x)").read(Answer(body=b"abc"))
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.kind is MalformedReply
+
+
+def test_what_is_no_regular_expression_is_said() -> None:
+    with pytest.raises(InputError, match="`regex` of `reply` is no regular expression"):
+        ReplyPlace("text", "(")
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "is_fatal"),
+    [
+        ('{"a": "piece"}', "piece", False),
+        ('{"a": ""}', "", False),
+        ('{"a": null}', None, False),
+        ('{"b": 1}', None, False),
+        ('{"error": "overloaded"}', None, True),
+        ('{"a": 7}', None, True),
+    ],
+)
+def test_an_event_may_hold_a_piece_or_nothing_or_an_error(data: str, text: str | None, is_fatal: bool) -> None:
+    event = ReplyPlace("$.a").read_event(data)
+
+    assert isinstance(event, Event)
+    assert (event.text, event.is_fatal) == (text, is_fatal)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [('{"id": "s1"}', "s1"), ('{"id": 7}', "7"), ('{"id": true}', ""), ("{}", ""), ("no json", ""), ('{"id": {}}', "")],
+)
+def test_a_session_id_is_a_text_or_a_number(text: str, found: str) -> None:
+    assert find_in(text, ("id",)) == found

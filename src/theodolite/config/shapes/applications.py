@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.shapes.base import KIND, Filled, Shape, form_of
+from theodolite.config.shapes.base import KIND, Filled, Shape, YesNo, form_of
 from theodolite.domain.application import ClaimKind, GuardrailSite
 
 
@@ -74,6 +74,19 @@ class PromptedModelShape(ApplicationShape):
     """Files whose texts are given to the model."""
 
 
+class PatternShape(Shape):
+    """A regular expression that finds the reply."""
+
+    regex: Filled
+    """Regular expression over the whole answer; its first group, or all of it, is the reply."""
+
+
+ReplyPlace: TypeAlias = Annotated[
+    Annotated[Filled, Tag(KIND + "text")] | Annotated[PatternShape, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+
+
 class HttpShape(ApplicationShape):
     """An HTTP endpoint that takes a prompt and returns a reply."""
 
@@ -87,8 +100,12 @@ class HttpShape(ApplicationShape):
     """Header name to value; may be templates."""
     body: Any = None
     """JSON body; texts in it are templates over `prompt`, `session`, `turn`, `context`, `history`."""
-    reply: Filled = "$.text"
-    """Where the reply stands: `$.a.b[0]`, or `text` for the whole body."""
+    reply: ReplyPlace = "$.text"
+    """Where the reply stands: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` whose first group it is."""
+    stream: YesNo = False
+    """Whether the answer is a stream of events (SSE), each with a piece of the reply where `reply` says."""
+    session: str = ""
+    """Where the site's own session id stands in its first answer, e.g. `$.id`; `{{ session }}` is empty until then."""
     key: str = ""
     """Name of the environment variable that holds the bearer token."""
     timeout: float = Field(default=60.0, gt=0)

@@ -1,0 +1,89 @@
+"""Event streams: replies that an HTTP application sends piece by piece (server-sent events)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+
+from theodolite.gateways.reply_path import Event, ReplyPlace
+from theodolite.gateways.trouble import Trouble, empty, malformed
+from theodolite.ports.application import OnChunk
+
+END = "[DONE]"
+"""What many servers send as their last event."""
+
+_LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
+
+
+class EventStream:
+    """Puts a reply together from the events of one answer, however they are cut into pieces."""
+
+    def __init__(self, place: ReplyPlace, *, on_chunk: OnChunk | None = None, look: Callable[[str], None]) -> None:
+        """Begin with nothing.
+
+        Args:
+            place: Where each event holds its piece of the reply.
+            on_chunk: Receives the pieces.
+            look: Sees the data of each event.
+        """
+        self._place = place
+        self._on_chunk = on_chunk
+        self._look = look
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self._data: list[str] = []
+        self._pieces: list[str] = []
+        self._trouble: Trouble | None = None
+        self._without: Trouble | None = None
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes of the answer."""
+        for line in self._lines(self._decoder.decode(piece)):
+            self._take(line)
+
+    def text(self) -> str | Trouble:
+        """Return the whole reply at the end of the answer, or what is wrong with it."""
+        self._rest += self._decoder.decode(b"", final=True)
+        for line in (self._rest.rstrip("\r"), ""):  # some servers leave out the last empty line
+            self._take(line)
+        self._rest = ""
+        whole = "".join(self._pieces)
+        if self._trouble is not None:
+            return self._trouble
+        if whole.strip():
+            return whole
+        return empty("the events hold no text") if self._pieces else self._without or _no_stream()
+
+    def _lines(self, text: str) -> Iterator[str]:
+        self._rest += text
+        end = 0
+        for line in _LINE.finditer(self._rest):
+            end = line.end()
+            yield line[1]
+        self._rest = self._rest[end:]
+
+    def _take(self, line: str) -> None:
+        name, _, value = line.partition(":")
+        if name == "data":
+            self._data.append(value.removeprefix(" "))
+        elif not line and self._data:
+            data, self._data = "\n".join(self._data), []
+            if data.strip() != END:
+                self._hear(data)
+
+    def _hear(self, data: str) -> None:
+        self._look(data)
+        match self._place.read_event(data):
+            case Event(text=str(text)):
+                self._pieces.append(text)
+                if text and self._on_chunk is not None:
+                    self._on_chunk(text)
+            case Event(trouble=trouble, is_fatal=True):
+                self._trouble = self._trouble or trouble
+            case Event(trouble=trouble):
+                self._without = self._without or trouble
+
+
+def _no_stream() -> Trouble:
+    return malformed("the answer holds no events; leave `stream` out where the reply comes in one piece")
