@@ -42,7 +42,7 @@ def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression
     ("keys", "words"),
     [
         ('reply: {regex: "("}', "`regex` is no regular expression"),
-        ("reply: {regx: a}", "meant `regex`?"),
+        ("reply: {regx: a}", "needs `regex`"),
         ("reply: answer", "expected a path such as"),
         ("session: id", "`session` is `id`; expected a path"),
     ],
