@@ -9,11 +9,12 @@ from theodolite.domain.flow import Reply
 from theodolite.domain.replay import JournalEntry
 from theodolite.store.models import JournalEntryRow
 from theodolite.store.repair import n_repaired
+from theodolite.store.statements import insert
 
 
 def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
     """Store replies of units, given by the numbers of the units' rows."""
-    JournalEntryRow.objects.bulk_create([_row(unit_id, entry, created) for unit_id, entry in entries])
+    insert(_row(unit_id, entry, created) for unit_id, entry in entries)
 
 
 def entries_of(unit: str) -> list[JournalEntry]:

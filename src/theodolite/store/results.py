@@ -31,9 +31,9 @@ from theodolite.store.models import (
     QuoteRow,
     ScriptedEndpointRow,
     TurnRow,
-    UnitRow,
 )
 from theodolite.store.repair import n_repaired, repaired_text
+from theodolite.store.statements import end_units, insert, make_ready, numbers
 from theodolite.store.writes import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
@@ -70,26 +70,27 @@ class Results:
         personas = [content_of(w.dialogue.persona) if w.dialogue.persona else None for w in writes]
         contexts = [context_content(w.dialogue.context) if w.dialogue.context else None for w in writes]
         self._contents.keep(content for content in [*personas, *contexts] if content is not None)
-        rows = DialogueRow.objects.bulk_create(
-            [
-                _dialogue_row(ids[write.unit.key], write.dialogue, persona, context, now)
-                for write, persona, context in zip(writes, personas, contexts, strict=True)
-            ]
-        )
-        TurnRow.objects.bulk_create(_turn_rows(writes, rows))
-        DialogueGroupRow.objects.bulk_create(
+        rows = [
+            _dialogue_row(ids[write.unit.key], write.dialogue, persona, context, now)
+            for write, persona, context in zip(writes, personas, contexts, strict=True)
+        ]
+        insert(rows)
+        placed = numbers(DialogueRow, [row.unit_id for row in rows])
+        for row in rows:
+            row.id = placed[row.unit_id,]
+        insert(_turn_rows(writes, rows))
+        insert(
             DialogueGroupRow(dialogue_id=row.id, name=name, value=value)
             for write, row in zip(writes, rows, strict=True)
             for name, value in write.dialogue.groups.items()
         )
-        ScriptedEndpointRow.objects.bulk_create(
+        insert(
             ScriptedEndpointRow(dialogue_id=row.id, position=position, name=name)
             for write, row in zip(writes, rows, strict=True)
             for position, name in enumerate(write.dialogue.scripted)
         )
         _mark([ids[write.unit.key] for write in writes], UnitState.DONE)
-        subjects = [write.unit.key for write in writes]
-        UnitRow.objects.filter(subject__isnull=False, subject__in=subjects).update(ready=1)
+        make_ready(write.unit.key for write in writes)
 
 
 def _check_key(write: KeepDialogue) -> None:
@@ -160,8 +161,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 
 def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
     """Set the state of units that are not done; results are never undone by a late worker."""
-    open_units = UnitRow.objects.filter(id__in=unit_ids).exclude(state=UnitState.DONE.value)
-    marked = open_units.update(state=state.value, ready=1, owner="", lease_until=None)
+    marked = end_units(unit_ids, state)
     if marked != len(set(unit_ids)):
         message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were done by somebody else before"
         raise Conflict(message)
@@ -169,7 +169,7 @@ def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
 
 def _keep_annotations(writes: Sequence[KeepAnnotation], ids: dict[str, int], now: datetime) -> None:
     dialogues = _ids_of_dialogues(write.annotation.dialogue for write in writes)
-    rows = AnnotationRow.objects.bulk_create(
+    rows = [
         AnnotationRow(
             unit_id=ids[write.unit.key],
             dialogue_id=dialogues[write.annotation.dialogue],
@@ -182,20 +182,30 @@ def _keep_annotations(writes: Sequence[KeepAnnotation], ids: dict[str, int], now
             created=now,
         )
         for write in writes
-    )
-    answers = [answer for write in writes for answer in write.annotation.answers]
-    answer_rows = AnswerRow.objects.bulk_create(
-        _answer_row(row.id, position, answer)
-        for write, row in zip(writes, rows, strict=True)
-        for position, answer in enumerate(write.annotation.answers)
-    )
-    QuoteRow.objects.bulk_create(
-        QuoteRow(answer_id=row.id, position=position, turn=quote.turn, text=quote.text, verified=quote.verified)
-        for answer, row in zip(answers, answer_rows, strict=True)
-        for position, quote in enumerate(answer.evidence)
+    ]
+    insert(rows)
+    placed = numbers(AnnotationRow, [row.unit_id for row in rows], "revision")
+    _keep_answers(
+        (placed[row.unit_id, row.revision], write.annotation.answers) for write, row in zip(writes, rows, strict=True)
     )
     first = [ids[write.unit.key] for write in writes if write.annotation.revision == 1]
     _mark(first, UnitState.DONE)
+
+
+def _keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
+    """Store the answers of annotations, given by the numbers of their rows, and the quotes behind them."""
+    placed = [(number, position, answer) for number, answers in given for position, answer in enumerate(answers)]
+    insert(_answer_row(number, position, answer) for number, position, answer in placed)
+    quoting = {(number, position): answer for number, position, answer in placed if answer.evidence}
+    if not quoting:
+        return
+    rows = AnswerRow.objects.filter(annotation_id__in={number for number, _ in quoting})
+    insert(
+        QuoteRow(answer_id=row_id, position=place, turn=quote.turn, text=quote.text, verified=quote.verified)
+        for number, position, row_id in rows.order_by("id").values_list("annotation_id", "position", "id")
+        if (number, position) in quoting
+        for place, quote in enumerate(quoting[number, position].evidence)
+    )
 
 
 def _answer_row(annotation_id: int, position: int, answer: Answer) -> AnswerRow:

@@ -1,0 +1,107 @@
+"""Statements: the few that every reply and every result needs, prepared once.
+
+Django composes an INSERT anew for each batch, value by value; at a thousand
+replies a second that was most of the writer's work. Here the text is made once
+from the model, with every column named, and the driver binds many rows to it.
+Conflicts are never ignored: a row that breaks a rule fails its batch, as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import islice
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.models import Field, Model
+
+from theodolite.domain.run import UnitState
+from theodolite.store.fields import HashField, MomentField, StorableTextField
+from theodolite.store.models import UnitRow
+
+_AT_ONCE = 500
+"""Parameters of one statement at most; count."""
+
+_UNITS = UnitRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
+
+_END = f"UPDATE {_UNITS} SET state = %s, ready = 1, owner = '', lease_until = NULL WHERE id = %s AND state <> 'done'"  # noqa: S608
+# The condition is repeated word for word, so that SQLite may use the partial index.
+_READY = f"UPDATE {_UNITS} SET ready = 1 WHERE subject IS NOT NULL AND subject = %s"  # noqa: S608
+
+_Into = Callable[[Any], Any]
+_PLAIN: dict[str, _Into] = {
+    "BigAutoField": int,
+    "BigIntegerField": int,
+    "BooleanField": bool,
+    "FloatField": float,
+    "IntegerField": int,
+    "TextField": str,
+}
+Row = TypeVar("Row", bound=Model)
+
+
+def insert(rows: Iterable[Row]) -> None:
+    """Insert rows of one model; their own numbers are given by the database and not read back."""
+    found = list(rows)
+    if not found:
+        return
+    statement, values, converters = _insertion(type(found[0]))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            statement,
+            [
+                tuple(
+                    value if into is None or value is None else into(value)
+                    for value, into in zip(values(row), converters, strict=True)
+                )
+                for row in found
+            ],
+        )
+
+
+def numbers(model: type[Model], unit_ids: Iterable[int], *columns: str) -> dict[tuple[int, ...], int]:
+    """Return the numbers of rows that belong to some units, by unit and further whole-number columns."""
+    rest, found = iter(set(unit_ids)), dict[tuple[int, ...], int]()
+    table, wanted = model._meta.db_table, ", ".join(["unit_id", *columns])  # noqa: SLF001
+    with connection.cursor() as cursor:
+        while chunk := list(islice(rest, _AT_ONCE)):
+            marks = ", ".join(["%s"] * len(chunk))
+            cursor.execute(f"SELECT {wanted}, id FROM {table} WHERE unit_id IN ({marks}) ORDER BY id", chunk)  # noqa: S608
+            found.update({tuple(key): number for *key, number in cursor.fetchall()})
+    return found
+
+
+def end_units(unit_ids: Sequence[int], state: UnitState) -> int:
+    """Set the state of units that are not done, end their leases, and return how many there were."""
+    if not unit_ids:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.executemany(_END, [(state.value, unit_id) for unit_id in set(unit_ids)])
+        return int(cursor.rowcount)
+
+
+def make_ready(subjects: Iterable[str]) -> None:
+    """Let those annotations be leased whose sessions are done."""
+    with connection.cursor() as cursor:
+        cursor.executemany(_READY, [(bytes.fromhex(subject),) for subject in subjects])
+
+
+@cache
+def _insertion(model: type[Model]) -> tuple[str, Callable[[Model], tuple[Any, ...]], tuple[_Into | None, ...]]:
+    """Return the statement of a model, what takes a row apart, and what prepares each value."""
+    meta = model._meta  # noqa: SLF001
+    fields = [field for field in meta.concrete_fields if not field.primary_key or isinstance(field, HashField)]
+    columns = ", ".join(str(field.column) for field in fields)
+    statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608
+    return statement, attrgetter(*(field.attname for field in fields)), tuple(_into(field) for field in fields)
+
+
+def _into(field: Field[Any, Any]) -> _Into | None:
+    """Return what a field does to a value on its way into the database; None where nothing is to be done."""
+    kept: Any = getattr(field, "target_field", field)
+    if isinstance(kept, HashField | StorableTextField | MomentField):
+        return kept.get_prep_value
+    # SQLite would take any text for a number.
+    return _PLAIN.get(kept.get_internal_type())
