@@ -46,26 +46,29 @@ def plain(value: object) -> Json:
     Raises:
         TypeError: If a value has no canonical form.
     """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _plain_record(value)
-    return _plain_part(value)
+    fields = _fields(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
+    return _plain_part(value) if fields is None else _plain_record(value, fields)
 
 
 def _plain_part(value: object) -> Json:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {TYPE_TAG: type(value).__name__, **_plain_record(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain_part(value[key]) for key in sorted(value, key=str)}
+    kind = type(value)
+    if kind is str:
+        return value  # type: ignore[return-value]  # the line above says so
+    fields = _fields(kind)  # type: ignore[arg-type]  # as above
+    if fields is not None:
+        return {TYPE_TAG: kind.__name__, **_plain_record(value, fields)}
     if isinstance(value, tuple | list):
         return [_plain_part(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain_part(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, frozenset):
         return sorted((_plain_part(item) for item in value), key=repr)
     return _plain_scalar(value)
 
 
-def _plain_record(record: Record) -> dict[str, Json]:
+def _plain_record(record: object, fields: _Fields) -> dict[str, Json]:
     kept: dict[str, Json] = {}
-    for name, default in _fields(type(record)):
+    for name, default in fields:
         value = getattr(record, name)
         if type(value) is str:  # most fields are texts, and this path is the hot one
             if value != default:
@@ -76,9 +79,14 @@ def _plain_record(record: Record) -> dict[str, Json]:
     return kept
 
 
+_Fields: TypeAlias = tuple[tuple[str, object], ...]
+
+
 @cache
-def _fields(kind: type[Record]) -> tuple[tuple[str, object], ...]:
-    """Return the names of the fields that identify a record, with their defaults; `MISSING` where there is none."""
+def _fields(kind: type) -> _Fields | None:
+    """Return the fields that identify a record, with their defaults; `MISSING` without one, None for no record."""
+    if not dataclasses.is_dataclass(kind):
+        return None
     return tuple(
         (field.name, field.default if field.default_factory is dataclasses.MISSING else field.default_factory())
         for field in dataclasses.fields(kind)
@@ -99,9 +107,12 @@ def _plain_scalar(value: object) -> Json:
     raise TypeError(message)
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical_json(value: object) -> str:
     """Return the one JSON text of a value: sorted keys, no spaces, no NaN."""
-    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(plain(value))
 
 
 def version_of(record: Record) -> str:

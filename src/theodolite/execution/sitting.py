@@ -23,6 +23,12 @@ from theodolite.ports.store import Store
 LEASE_S = 60.0
 """How long a unit is leased unless the lease is renewed; seconds."""
 
+GATHER_S = 0.05
+"""Pause between two looks for dialogues to annotate, so that one look finds many; seconds."""
+
+FRUITLESS_S = 1.0
+"""How long a ledger that had nothing left is not asked again; seconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flows:
@@ -66,6 +72,8 @@ class Sitting:
     _locks: dict[UnitKind, asyncio.Lock] = field(default_factory=lambda: {kind: asyncio.Lock() for kind in UnitKind})
     _subjects: dict[str, Dialogue] = field(default_factory=dict)
     _handover: Handover = field(default_factory=Handover)
+    _fruitless_until_s: dict[UnitKind, float] = field(default_factory=lambda: dict.fromkeys(UnitKind, 0.0))
+    _gather_until_s: float = 0.0
 
     async def work(self, kinds: frozenset[UnitKind]) -> None:
         """Do all units of some kinds that are to be had, until none is left or the brakes hold.
@@ -110,8 +118,21 @@ class Sitting:
             self.lines.brakes.check()
             waiting = self._waiting[kind]
             if not waiting and (kind is UnitKind.SESSION or self._handover.may_find()):
-                await self._claim(kind)
+                await self._claim_in_turn(kind)
             return waiting.popleft() if waiting else None
+
+    async def _claim_in_turn(self, kind: UnitKind) -> None:
+        """Ask the ledger, but not for every single dialogue, and not again where nothing can have come."""
+        loop = asyncio.get_running_loop()
+        none_to_come = kind is UnitKind.SESSION or self._handover.over
+        if none_to_come and loop.time() < self._fruitless_until_s[kind]:
+            return
+        await asyncio.sleep(self._gather_until_s - loop.time() if kind is UnitKind.ANNOTATION else 0)
+        await self._claim(kind)
+        if not none_to_come:
+            self._gather_until_s = loop.time() + GATHER_S
+        elif not self._waiting[kind]:
+            self._fruitless_until_s[kind] = loop.time() + FRUITLESS_S
 
     async def _claim(self, kind: UnitKind) -> None:
         limit = 2 * self.parallel

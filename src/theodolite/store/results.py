@@ -18,7 +18,7 @@ from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.run import UnitState
 from theodolite.store.contents import Content, Contents, content_of, context_content
 from theodolite.store.journal import keep_replies, texts_of
-from theodolite.store.ledger import CHUNK, id_of_run, ids_of_units, one_at_a_time
+from theodolite.store.ledger import CHUNK, id_of_run, one_at_a_time
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
@@ -34,6 +34,7 @@ from theodolite.store.models import (
 )
 from theodolite.store.repair import n_repaired, repaired_text
 from theodolite.store.statements import end_units, insert, make_ready, numbers
+from theodolite.store.unit_numbers import UnitNumbers
 from theodolite.store.writes import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
@@ -45,13 +46,14 @@ class Results:
     def __init__(self, contents: Contents) -> None:
         """Remember where personas and source material are kept."""
         self._contents = contents
+        self._units = UnitNumbers()
 
     def apply(self, batch: Sequence[Write]) -> None:
         """Store a batch within the transaction that is open."""
         now = timezone.now()
         keys = {write.unit for write in batch if isinstance(write, KeepReply)}
         keys |= {w.unit.key for w in batch if isinstance(w, KeepDialogue | KeepAnnotation | KeepFailure)}
-        ids = ids_of_units(keys) if keys else {}
+        ids = self._units.of(keys)
         if replies := [write for write in batch if isinstance(write, KeepReply)]:
             keep_replies([(ids[write.unit], write.entry) for write in replies], created=now)
         if dialogues := [write for write in batch if isinstance(write, KeepDialogue)]:

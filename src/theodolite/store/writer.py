@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 
 from theodolite.domain.errors import StorageUnavailable, StoreError
 from theodolite.store.writes import Write
@@ -28,7 +29,12 @@ _Queued = tuple[Write, "asyncio.Future[None]"]
 
 
 class Writer:
-    """Takes writes from one event loop and commits them on a thread of its own."""
+    """Takes writes from one event loop and commits them on a thread of its own.
+
+    Batches are made on the loop, once it has let everybody speak who was ready to:
+    a thread that helped itself would wake for the first write and find no second.
+    Everything but the queue therefore belongs to the loop, and nothing is locked.
+    """
 
     def __init__(self, commit: Commit, *, before: Callable[[], None], after: Callable[[], None]) -> None:
         """Start the thread.
@@ -42,9 +48,10 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._room = asyncio.Semaphore(ROOM)
-        self._queue: SimpleQueue[_Queued | None] = SimpleQueue()
-        self._gate = Lock()
+        self._waiting: list[_Queued] = []
+        self._in_work: list[_Queued] = []
         self._refusal: StoreError | None = None
+        self._queue: SimpleQueue[list[_Queued]] = SimpleQueue()
         self._thread = Thread(target=self._run, name="theodolite-writer", daemon=True)
         self._thread.start()
 
@@ -55,71 +62,60 @@ class Writer:
             StoreError: If it could not be stored, or nothing can be any more.
         """
         async with self._room:
+            if self._refusal is not None:
+                raise self._refusal
             waiter: asyncio.Future[None] = self._loop.create_future()
-            with self._gate:
-                if self._refusal is not None:
-                    raise self._refusal
-                self._queue.put((write, waiter))
+            self._waiting.append((write, waiter))
+            if len(self._waiting) == 1 and not self._in_work:
+                self._loop.call_soon(self._hand_over)
             await waiter
 
     async def stop(self) -> None:
         """Commit what is queued and end the thread."""
-        with self._gate:
-            if self._refusal is None:
-                self._refusal = StoreError("the store was stopped; start it before writing")
-                self._queue.put(None)
+        if self._refusal is None:
+            self._refusal = StoreError("the store was stopped; start it before writing")
+            self._hand_over()
         await asyncio.shield(self._ended)
         self._thread.join()
+
+    def _hand_over(self) -> None:
+        """Give the thread what has come in, unless it is at work; an empty batch ends it."""
+        if self._in_work:
+            return
+        self._in_work, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+        if self._in_work or self._refusal is not None:
+            self._queue.put(self._in_work)
 
     def _run(self) -> None:
         try:
             self._before()
-            while self._commit_next():
-                pass
+            while batch := self._queue.get():
+                outcomes = self._commit([write for write, _ in batch])
+                self._tell(partial(self._committed, batch, outcomes))
         except BaseException as death:  # noqa: BLE001  # whatever it was, nobody may wait for ever
-            self._give_up(death)
+            self._tell(partial(self._give_up, death))
         try:
             self._after()
         finally:
             self._tell(lambda: _settle(self._ended, None))
 
-    def _commit_next(self) -> bool:
-        queued = [self._queue.get()]
-        while len(queued) < BATCH:
-            try:
-                queued.append(self._queue.get_nowait())
-            except Empty:
-                break
-        # The end mark is put once and nothing is put after it.
-        batch = [item for item in queued if item is not None]
-        try:
-            outcomes = self._commit([write for write, _ in batch]) if batch else []
-        except BaseException:
-            for item in batch:
-                self._queue.put(item)
-            raise
-        self._tell(lambda: _settle_all(batch, outcomes))
-        return len(batch) == len(queued)
+    def _committed(self, batch: Sequence[_Queued], outcomes: Sequence[Exception | None]) -> None:
+        self._in_work = []
+        for (_, waiter), outcome in zip(batch, outcomes, strict=True):
+            _settle(waiter, outcome)
+        # Those who have just been answered speak first.
+        self._loop.call_soon(self._hand_over)
 
     def _give_up(self, death: BaseException) -> None:
-        refusal = StorageUnavailable(f"the database's writer ended without being asked to: {death!r}")
-        refusal.__cause__ = death
-        with self._gate:
-            self._refusal = refusal
-            waiting: list[_Queued] = []
-            while not self._queue.empty():
-                if (item := self._queue.get_nowait()) is not None:
-                    waiting.append(item)
-        self._tell(lambda: _settle_all(waiting, [refusal] * len(waiting)))
+        self._refusal = StorageUnavailable(f"the database's writer ended without being asked to: {death!r}")
+        self._refusal.__cause__ = death
+        for _, waiter in [*self._in_work, *self._waiting]:
+            _settle(waiter, self._refusal)
+        self._in_work, self._waiting = [], []
 
     def _tell(self, news: Callable[[], None]) -> None:
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(news)
-
-
-def _settle_all(batch: Sequence[_Queued], outcomes: Sequence[Exception | None]) -> None:
-    for (_, waiter), outcome in zip(batch, outcomes, strict=True):
-        _settle(waiter, outcome)
 
 
 def _settle(waiter: asyncio.Future[None], outcome: Exception | None) -> None:
