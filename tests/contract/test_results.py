@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError
@@ -307,3 +309,17 @@ async def test_a_stopped_store_can_be_started_again(store: Store, unit: Unit) ->
     await store.append(unit.key, an_entry())
 
     assert store.entries(unit.key) == [an_entry()]
+
+
+async def test_the_pace_counts_what_came_in_a_stretch(store: Store, run: Run, unit: Unit) -> None:
+    before = SystemClock().now() - timedelta(seconds=30)
+    await store.append(unit.key, an_entry(0))
+    await store.append(unit.key, an_entry(1))
+    await store.keep_dialogue(unit, a_dialogue(unit))
+    after = SystemClock().now() + timedelta(seconds=30)
+
+    lately = store.pace(run, since=before, until=after)
+    earlier = store.pace(run, since=before - timedelta(hours=1), until=before)
+
+    assert (lately.calls, lately.units) == (2, 1)
+    assert (earlier.calls, earlier.units) == (0, 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, NotFound, StoreError
@@ -15,6 +16,7 @@ from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 
 
@@ -41,6 +43,7 @@ class FakeStore:
         self.kept_annotations: dict[str, list[Annotation]] = {}
         self.kept_failures: dict[str, Failure] = {}
         self.kept_adjudications: dict[tuple[str, str, str, str], Adjudication] = {}
+        self.moments: list[tuple[str, str, datetime]] = []
         self.started = False
 
     async def start(self) -> None:
@@ -152,6 +155,7 @@ class FakeStore:
         if any(known.position == entry.position for known in journal):
             raise Conflict(unit)
         journal.append(entry)
+        self._note(unit, "reply")
         journal.sort(key=lambda known: known.position)
 
     def entries(self, unit: str) -> list[JournalEntry]:
@@ -162,6 +166,7 @@ class FakeStore:
         self._must(dialogue.key == unit.key, "the key of a dialogue must be that of its unit")
         self._finish(unit, UnitState.DONE)
         self.kept_dialogues[unit.key] = dialogue
+        self._note(unit.key, "dialogue")
 
     async def keep_annotation(self, unit: Unit, annotation: Annotation) -> None:
         self._must(self.started, "the store was not started")
@@ -173,6 +178,7 @@ class FakeStore:
         if annotation.revision == 1:
             self._finish(unit, UnitState.DONE)
         revisions.append(annotation)
+        self._note(unit.key, "annotation")
 
     async def keep_failure(self, unit: Unit, failure: Failure) -> None:
         self._must(self.started, "the store was not started")
@@ -230,6 +236,12 @@ class FakeStore:
             unpriced_calls=sum(reply.cost_microusd is None and not reply.scripted for reply in from_models),
         )
 
+    def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
+        mine = {kept.unit.key for kept in self.units.values() if kept.run == run.key}
+        kinds = [kind for unit, kind, moment in self.moments if unit in mine and since <= moment <= until]
+        calls = kinds.count("reply")
+        return Pace(calls=calls, units=len(kinds) - calls, over_s=(until - since).total_seconds())
+
     def study(self, version: str) -> Study:
         found = self.contents.get(version)
         if not isinstance(found, Study):
@@ -240,6 +252,9 @@ class FakeStore:
         version = version_of(record)
         self.contents.setdefault(version, record)
         return version
+
+    def _note(self, unit: str, what: str) -> None:
+        self.moments.append((unit, what, SystemClock().now()))
 
     def _is_ready(self, kept: _Kept) -> bool:
         subject = self.units.get(kept.unit.subject)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 WORKSPACE_NAME = ".theodolite"
 """Folder beside a study that holds everything the program remembers."""
 
+DATABASE_VARIABLE = "DATABASE_URL"
+"""Environment variable that names a PostgreSQL database in place of the workspace's file."""
+
 DATABASE_NAME = "theodolite.db"
 """SQLite file within a workspace."""
 
@@ -171,3 +174,31 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
 
     migrate(workspace, database)
     return DjangoStore(workspace, database)
+
+
+def open_store_to_read(workspace: Path, database_url: str | None = None) -> DjangoStore | None:
+    """Return the store of a workspace for one who only looks; None where nothing was ever run.
+
+    Nothing is made, migrated or written: the database itself refuses it.
+
+    Args:
+        workspace: Folder; may be missing.
+        database_url: See `database_settings`.
+
+    Raises:
+        InputError: If the URL names no PostgreSQL database.
+        StorageUnavailable: If the database cannot be reached.
+        WrongSchema: If another version of this program wrote it.
+    """
+    database = database_settings(workspace, database_url)
+    if database_url:
+        database["OPTIONS"]["options"] += " -c default_transaction_read_only=on"
+    elif not (workspace / DATABASE_NAME).is_file():
+        return None
+    else:
+        database["OPTIONS"] = {"timeout": LOCK_PATIENCE_S, "init_command": "PRAGMA query_only=1;"}
+    configure_django(database)
+    from theodolite.bootstrap.migration import has_tables
+    from theodolite.store.django_store import DjangoStore
+
+    return DjangoStore(workspace, database) if has_tables(workspace, database) else None

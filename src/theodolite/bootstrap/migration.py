@@ -45,6 +45,31 @@ def migrate(workspace: Path, database: dict[str, Any]) -> None:
         desk.call(lambda: _bring_up_to_date(workspace, place))
 
 
+def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
+    """Tell whether a database has the tables that this program knows; nothing is changed.
+
+    Raises:
+        StorageUnavailable: If the database cannot be reached.
+        WrongSchema: If an older or newer version of this program wrote it.
+    """
+    place = Place(database, workspace)
+    with desk_for(database) as desk:
+        return desk.call(lambda: _has_tables(place))
+
+
+def _has_tables(place: Place) -> bool:
+    with place.translated():
+        if _is_up_to_date(place):
+            return True
+        if _applied():
+            message = (
+                f"the database {place.name} was written by an older version of Theodolite; "
+                "`theodolite run` of any study in it brings it up to date"
+            )
+            raise WrongSchema(message)
+        return False
+
+
 def _bring_up_to_date(workspace: Path, place: Place) -> None:
     with place.translated():
         if _is_up_to_date(place):

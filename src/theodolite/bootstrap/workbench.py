@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.database import open_store, workspace_for
+from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
@@ -32,9 +32,6 @@ from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import latest_evidence
 from theodolite.usecases.running import Runner
-
-DATABASE_VARIABLE = "DATABASE_URL"
-"""Environment variable that names a PostgreSQL database in place of the workspace's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ FIRST = {
 FURTHER = {
     "test": ("hold the dialogues only", "theodolite.cli.run"),
     "assess": ("annotate the dialogues that were held", "theodolite.cli.run"),
+    "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
     "check-application": (
         "call an application a few times: does it behave?",

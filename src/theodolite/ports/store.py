@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -12,6 +13,7 @@ from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 
 
@@ -163,6 +165,10 @@ class Readings(Protocol):
 
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""
+        ...
+
+    def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
+        """Return what a run's own units brought in a stretch of time; UTC, aware."""
         ...
 
     def study(self, version: str) -> Study:

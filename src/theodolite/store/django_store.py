@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.journal import entries_of
@@ -165,6 +167,10 @@ class DjangoStore:
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""
         return self._work.read(lambda: self._readings.spending(run))
+
+    def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
+        """Return what a run's own units brought in a stretch of time."""
+        return self._work.read(lambda: self._readings.pace(run, since, until))
 
     def study(self, version: str) -> Study:
         """Return a study by content hash."""

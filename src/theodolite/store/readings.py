@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 from django.db.models import Count, Q, Sum
@@ -12,12 +13,13 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import NotFound
 from theodolite.domain.failure import Failure
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
+from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of, failures_of
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.ledger import id_of_run
-from theodolite.store.models import JournalEntryRow, UnitRow
+from theodolite.store.models import AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
 from theodolite.store.reading import Bookmark, next_units
 
 R = TypeVar("R")
@@ -90,3 +92,12 @@ class Readings:
             cost_microusd=Sum("cost_microusd", default=0),
         )
         return Spending(**{name: int(value) for name, value in sums.items()})
+
+    def pace(self, run: Run, since: datetime, until: datetime) -> Pace:
+        """Return what a run's own units brought in a stretch of time."""
+        run_id = id_of_run(run)
+        calls, dialogues, annotations = (
+            rows.filter(unit__run_id=run_id, created__gte=since, created__lte=until).count()
+            for rows in (JournalEntryRow.objects, DialogueRow.objects, AnnotationRow.objects)
+        )
+        return Pace(calls=calls, units=dialogues + annotations, over_s=(until - since).total_seconds())

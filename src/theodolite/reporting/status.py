@@ -1,0 +1,72 @@
+"""The status of a run, for a terminal and for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from theodolite.domain.run import RunState, UnitState
+from theodolite.domain.status import Status
+
+_MILLION = 1_000_000
+
+
+def status_text(status: Status) -> str:
+    """Return the status on a few lines."""
+    run = status.run
+    lines = [
+        f"{run.study}, run {run.number}, {_state(status)}",
+        f"  Test    {_counts(status.sessions)}",
+        f"  Assess  {_counts(status.annotations)}",
+    ]
+    if status.failed:
+        faults = ", ".join(f"{party.value} {count:,}" for party, count in sorted(status.failed.items()))
+        lines.append(f"  Failed  {faults}")
+    lines += [f"  Spent   {_spent(status)}", f"  Pace    {_pace(status)}"]
+    return "\n".join(lines)
+
+
+def status_document(status: Status) -> dict[str, object]:
+    """Return the status as an object of plain values."""
+    spent, run = status.spent, status.run
+    return {
+        "study": run.study,
+        "run": run.number,
+        "state": run.state.value,
+        "sessions": dict(status.sessions),
+        "annotations": dict(status.annotations),
+        "failed": {party.value: count for party, count in sorted(status.failed.items())},
+        "calls": spent.calls,
+        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out},
+        "cost_usd": spent.cost_microusd / _MILLION,
+        "unpriced_calls": spent.unpriced_calls,
+        "calls_per_s": round(status.pace.calls_per_s, 3),
+        "left_s": None if status.left_s is None else round(status.left_s, 1),
+    }
+
+
+def _state(status: Status) -> str:
+    if status.run.state is RunState.FINISHED:
+        return "finished"
+    return "going on" if status.pace.calls or status.pace.units else "not finished; nothing moved in the last minute"
+
+
+def _counts(states: Mapping[str, int]) -> str:
+    done, failed = states.get(UnitState.DONE, 0), states.get(UnitState.FAILED, 0)
+    parts = [f"{done + failed:,} of {sum(states.values()):,}", f"{states.get(UnitState.LEASED, 0):,} in work"]
+    return ", ".join([*parts, f"{failed:,} failed"])
+
+
+def _spent(status: Status) -> str:
+    spent = status.spent
+    words = (
+        f"{spent.calls:,} calls, {spent.tokens_in + spent.tokens_out:,} tokens, ${spent.cost_microusd / _MILLION:.2f}"
+    )
+    return f"{words}, {spent.unpriced_calls:,} calls without a price" if spent.unpriced_calls else words
+
+
+def _pace(status: Status) -> str:
+    words = f"{status.pace.calls_per_s:.1f} calls/s over the last {status.pace.over_s:.0f} s"
+    if not status.left_s:
+        return words
+    minutes, seconds = divmod(int(status.left_s), 60)
+    return f"{words}, about {minutes}:{seconds:02d} left"

@@ -1,0 +1,82 @@
+"""`theodolite status` sees a run from outside: while it goes on, and never by touching it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import pytest
+
+from tests.fakes.loopback import LoopbackProcess
+from tests.fakes.terminal import theodolite
+
+LATER = "INSERT INTO django_migrations (app, name, applied) VALUES ('store', '9999_later', '2030-01-01')"
+
+pytestmark = pytest.mark.integration
+
+
+def test_a_run_is_seen_while_it_goes_on(study):
+    with LoopbackProcess("--latency", "0.1") as server:
+        study.url = server.url
+        folder = study.write(n=200)
+        command = [sys.executable, "-m", "theodolite", "run", str(folder), "--json"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"}) as run:
+            while server.stats()["by_role"].get("judge", 0) < 10:
+                assert run.poll() is None
+                time.sleep(0.02)
+            seen = json.loads(theodolite("status", folder, "--json").out)
+            assert run.poll() is None
+            assert run.wait(timeout=60) == 0
+
+    assert seen["state"] == "unfinished"
+    assert sum(seen["sessions"].values()) == sum(seen["annotations"].values()) == 200
+    assert 0 < seen["sessions"]["done"] <= 200
+    assert seen["calls_per_s"] > 0
+    assert seen["left_s"] > 0
+
+
+def test_a_finished_run_has_nothing_left(study):
+    folder = study.write()
+    theodolite("run", folder)
+
+    status = theodolite("status", folder)
+
+    assert status.code == 0
+    assert status.out.startswith("support, run 1, finished\n  Test    10 of 10, 0 in work, 0 failed\n")
+
+
+def test_where_nothing_was_run_nothing_is_made(study):
+    folder = study.write()
+
+    status = theodolite("status", folder)
+
+    assert status.code == 2
+    assert f"Run it:  theodolite run {folder}" in status.err
+    assert not (folder / ".theodolite").exists()
+
+
+def test_a_database_of_a_newer_version_is_left_alone(study):
+    folder = study.write()
+    theodolite("run", folder)
+    with closing(sqlite3.connect(folder / ".theodolite" / "theodolite.db")) as database:
+        database.execute(LATER)
+        database.commit()
+
+    status = theodolite("status", folder)
+
+    assert (status.code, "newer version" in status.err) == (3, True)
+
+
+def test_the_status_writes_nothing(study):
+    folder = study.write()
+    theodolite("run", folder)
+    before = (folder / ".theodolite" / "theodolite.db").read_bytes()
+
+    theodolite("status", folder)
+
+    assert (folder / ".theodolite" / "theodolite.db").read_bytes() == before
