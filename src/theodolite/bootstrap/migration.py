@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
 from django.db import connection
 from filelock import FileLock
 
@@ -80,6 +79,8 @@ def _bring_up_to_date(workspace: Path, place: Place) -> None:
                 return
             if applied:
                 _back_up(workspace, applied[-1])
+            from django.core.management import call_command  # nobody else needs it
+
             call_command("migrate", verbosity=0, interactive=False)
 
 

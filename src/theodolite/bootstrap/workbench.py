@@ -22,7 +22,6 @@ from theodolite.domain.run import RunState, UnitKind
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.lines import Lines
 from theodolite.gateways.factory import open_application, open_model
-from theodolite.measurement import measure_study
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
@@ -142,6 +141,8 @@ class Workbench:
 
     def findings(self, evidence: Evidence) -> Findings:
         """Return everything that can be measured on it."""
+        from theodolite.measurement import measure_study  # numpy and scipy: only who measures waits for them
+
         return measure_study(evidence)
 
     def close(self) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import click
 
-from theodolite.bootstrap.reports import first_screen
 from theodolite.bootstrap.sitting import Sat, slots_for
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
-from theodolite.cli.outcome import present_results
 from theodolite.cli.sitting import progress_for, sit_at_terminal
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
@@ -116,6 +114,9 @@ def _kept(standing: Standing) -> str:
 
 def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, first: int | None) -> int:
     """Show what the run brought so far and return the exit code."""
+    from theodolite.bootstrap.reports import first_screen
+    from theodolite.cli.outcome import present_results
+
     standing, evidence = sat.standing, bench.evidence()
     succeeded = standing.dialogues > 0 and (is_measured(evidence) or not standing.due)
     whole = standing.is_complete or first is not None

@@ -1,0 +1,89 @@
+"""The race: our engine, the bare HTTP client and whoever else is installed, on one job against one server.
+
+python benchmarks/bench_race.py [--samples 2000] [--full] [--page benchmarks/RESULTS.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "race"))
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "race"), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+import ours  # noqa: E402
+from contenders import FLOOR, OURS, Contender, contenders  # noqa: E402
+from measured import Measured, Server, emptied, measure  # noqa: E402
+from results import Overhead, Pressure, page  # noqa: E402
+
+AT_A_TIME = 100
+
+
+def run(server: Server, contender: Contender, folder: Path, n: int, c: int, latency_ms: float) -> Measured:
+    """Run one contender once in an empty folder."""
+    words = contender.prepare(emptied(folder), server.base, n, c)
+    server.reset(latency_ms=latency_ms)
+    found = measure(server, words, folder, n)
+    print(
+        f"  {contender.name:<26} N={n:<6} {latency_ms:g} ms x {c}: CPU {found.cpu_s:.2f} s, wall {found.wall_s:.2f} s",
+        flush=True,
+    )
+    if not found.is_whole:
+        print(f"    not whole: exit code {found.code}, {found.ok} calls answered; the end of its log:")
+        print("    " + "\n    ".join(folder.with_suffix(".log").read_text(errors="replace").splitlines()[-5:]))
+    return found
+
+
+def start_s(server: Server, folder: Path) -> float:
+    """Return the CPU time of `theodolite test` of one further sample on a migrated database; the best of three."""
+    ours.write_study(emptied(folder), server.base, 5, 5)
+    server.reset()
+    times = []
+    for first in (1, 2, 3, 4):
+        words = [*ours.command(folder, 5, "test")[:3], "test", str(folder), "--first", str(first), "--json"]
+        times.append(measure(server, words, folder, 1).cpu_s)
+    return min(times[1:])
+
+
+def main() -> None:
+    """Run the race, print the page and write it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--samples", type=int, default=2000)
+    parser.add_argument("--full", action="store_true", help="10,000 samples against latency instead of 1,000 and 2,000")
+    parser.add_argument("--page", type=Path, default=HERE / "RESULTS.md")
+    asked = parser.parse_args()
+    load, when = os.getloadavg()[0], datetime.now(UTC).strftime("%d %b %Y")
+    everybody = contenders(asked.samples)
+    present = [contender for contender in everybody if contender.is_there]
+    missing = [contender.name for contender in everybody if not contender.is_there]
+    if missing:
+        print(f"  not installed: {', '.join(missing)}; bring them with  make bench-peers")
+    with Server() as server, tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "race"
+        overheads = {
+            contender.name: Overhead(
+                one=run(server, contender, folder, 1, AT_A_TIME, 0),
+                many=run(server, contender, folder, contender.n, AT_A_TIME, 0),
+            )
+            for contender in present
+        }
+        pressures = []
+        for latency_ms, c, n in ((50, 100, 1000), (200, 500, 2000)):
+            runs = {
+                contender.name: run(server, contender, folder, 10_000 if asked.full else n, c, latency_ms)
+                for contender in present
+                if contender.name in {FLOOR, OURS}
+            }
+            pressures.append(Pressure(latency_ms=latency_ms, concurrency=c, runs=runs))
+        text = page(overheads, pressures, start_s(server, folder), missing, load=load, when=when)
+    asked.page.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

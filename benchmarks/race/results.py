@@ -1,0 +1,165 @@
+"""From measurements to the page that people read."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from contenders import FLOOR, OURS
+from job import CALLS
+from measured import Measured
+
+SAMPLES_WANTED = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overhead:
+    """A contender without latency: one sample and many."""
+
+    one: Measured
+    many: Measured
+
+    @property
+    def marginal_ms(self) -> float:
+        return 1000 * (self.many.cpu_s - self.one.cpu_s) / (self.many.n - self.one.n)
+
+    @property
+    def mib_a_thousand(self) -> float:
+        return 1000 * (self.many.peak_mib - self.one.peak_mib) / (self.many.n - self.one.n)
+
+    @property
+    def disk_marginal(self) -> float:
+        return (self.many.disk_bytes - self.one.disk_bytes) / (self.many.n - self.one.n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pressure:
+    """A contender against a latency."""
+
+    latency_ms: float
+    concurrency: int
+    runs: Mapping[str, Measured]
+
+    def efficiency(self, name: str) -> float:
+        run = self.runs[name]
+        ideal_s = -(-run.n // self.concurrency) * CALLS * self.latency_ms / 1000
+        return ideal_s / run.span_s
+
+
+def page(
+    overheads: Mapping[str, Overhead],
+    pressures: Sequence[Pressure],
+    start_s: float,
+    missing: Sequence[str],
+    *,
+    load: float,
+    when: str,
+) -> str:
+    """Return the whole page."""
+    return "\n".join(
+        [
+            "# Results of the race",
+            "",
+            "Written by `make bench`; the numbers of one run on one machine. Ratios within it count, not the seconds.",
+            "",
+            f"{when}. Python {platform.python_version()}, {platform.machine()}, {_cores()} cores, load {load:.1f} at the start.",
+            f"theodolite {version('theodolite')}, aiohttp {version('aiohttp')}, Django {version('django')}.",
+            f"Not measured, since not installed (`make bench-peers`): {', '.join(missing) or 'none'}.",
+            "",
+            "The job: N dialogues of 3 turns with a simulated user and a judge, 7 calls a sample, against one loopback server.",
+            "Ours is the command `theodolite run`: it plans, stores every reply before the next request, measures and writes the report.",
+            "The floor writes one line a sample at its end and keeps nothing of a sample before.",
+            "",
+            *_overhead_table(overheads),
+            "",
+            *_pressure_table(pressures),
+            "",
+            *_targets(overheads, pressures, start_s),
+            "",
+        ]
+    )
+
+
+def _cores() -> int:
+    import os
+
+    return os.cpu_count() or 1
+
+
+def _overhead_table(overheads: Mapping[str, Overhead]) -> list[str]:
+    floor = overheads[FLOOR].marginal_ms
+    rows = [
+        f"| {name} | {o.many.n} | {o.marginal_ms:.2f} | {o.marginal_ms / floor:.1f} | {o.many.n / o.many.span_s:.0f} "
+        f"| {o.one.cpu_s:.2f} | {o.many.peak_mib:.0f} | {o.disk_marginal:.0f} | {'yes' if o.many.is_whole else 'no'} |"
+        for name, o in overheads.items()
+    ]
+    return [
+        "## Without latency, 100 dialogues at a time",
+        "",
+        "| | N | CPU ms a sample (marginal) | times the floor | samples/s | CPU s of one sample, start included | peak MiB | bytes on disk a sample (marginal) | all calls answered |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+
+
+def _pressure_table(pressures: Sequence[Pressure]) -> list[str]:
+    rows = [
+        f"| {p.latency_ms:g} ms | {p.concurrency} | {name} | {run.n} | {p.efficiency(name):.3f} "
+        f"| {p.efficiency(name) / p.efficiency(FLOOR):.3f} | {run.n / run.wall_s:.0f} | {run.cpu_s:.1f} | {run.peak_mib:.0f} | {run.max_inflight} |"
+        for p in pressures
+        for name, run in p.runs.items()
+    ]
+    return [
+        "## With latency",
+        "",
+        "Efficiency is the ideal time over the time from the first call to the last reply.",
+        "",
+        "| latency | at a time | | N | efficiency | of the floor's | samples/s, start and report included | CPU s | peak MiB | most in flight |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+
+
+def _targets(overheads: Mapping[str, Overhead], pressures: Sequence[Pressure], start_s: float) -> list[str]:
+    mine, floor = overheads[OURS], overheads[FLOOR]
+    ratio = mine.marginal_ms / floor.marginal_ms
+    far_mib = mine.many.peak_mib + mine.mib_a_thousand * (SAMPLES_WANTED - mine.many.n) / 1000
+    rows = [("CPU of the floor", f"{ratio:.2f} times", "at most 2.5", ratio <= 2.5)]
+    rows += [
+        (
+            f"efficiency at {p.concurrency} x {p.latency_ms:g} ms, of the floor's",
+            f"{share:.3f}",
+            "at least 0.9",
+            share >= 0.9,
+        )
+        for p in pressures
+        for share in [p.efficiency(OURS) / p.efficiency(FLOOR)]
+    ]
+    rows += [
+        (
+            f"memory at {SAMPLES_WANTED:,} samples, extrapolated from {mine.many.n:,}",
+            f"{far_mib:.0f} MiB",
+            "under 300",
+            far_mib < 300,
+        ),
+        (
+            "bytes on disk a sample, report included",
+            f"{mine.disk_marginal:.0f}",
+            "at most 4096",
+            mine.disk_marginal <= 4096,
+        ),
+        ("CPU of `theodolite test` of one sample", f"{start_s:.2f} s", "under 0.6", start_s < 0.6),
+    ]
+    for name, peer in overheads.items():
+        if name not in {OURS, FLOOR}:
+            times, wanted = peer.marginal_ms / mine.marginal_ms, 10 if name == "promptfoo" else 30
+            rows.append((f"CPU less than {name}", f"{times:.0f} times", f"at least {wanted}", times >= wanted))
+    return [
+        "## Targets",
+        "",
+        "| | measured | wanted | met |",
+        "|---|---|---|---|",
+        *(f"| {what} | {got} | {wanted} | {'yes' if met else 'no'} |" for what, got, wanted, met in rows),
+    ]
