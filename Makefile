@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-.PHONY: help demo test check format bench docs clean
+.PHONY: help demo test check format bench bench-peers docs clean
 
 VENV := .venv
 STAMPS := $(VENV)/.stamps
@@ -14,7 +14,7 @@ OUT := theodolite-demo
 ARGS :=
 
 help: ## Show what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/report.html and results.json
 	@$(VENV)/bin/theodolite demo --out $(OUT)
@@ -38,8 +38,11 @@ format: $(STAMPS)/check ## Format the code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-bench: $(STAMPS)/test ## Measure speed on this machine
+bench: $(STAMPS)/test ## Measure speed on this machine; writes benchmarks/RESULTS.md
 	@for file in benchmarks/bench_*.py; do echo "$$file"; $(PYTHON) "$$file" || exit 1; done
+
+bench-peers: ## Install other tools for `make bench` to race against, each in an environment of its own
+	@sh benchmarks/race/peers/install.sh
 
 docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files anew
 	$(PYTHON) tools/cli_reference.py

@@ -158,7 +158,8 @@ def _tree_mib(root: int) -> float:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Return what is kept of the samples, and not the page that was made from them."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != "report.html")
 
 
 def emptied(folder: Path) -> Path:

@@ -31,7 +31,7 @@ class Overhead:
 
     @property
     def disk_marginal(self) -> float:
-        return (self.many.disk_bytes - self.one.disk_bytes) / (self.many.n - self.one.n)
+        return self.many.disk_bytes / self.many.n
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ def _overhead_table(overheads: Mapping[str, Overhead]) -> list[str]:
     return [
         "## Without latency, 100 dialogues at a time",
         "",
-        "| | N | CPU ms a sample (marginal) | times the floor | samples/s | CPU s of one sample, start included | peak MiB | bytes on disk a sample (marginal) | all calls answered |",
+        "| | N | CPU ms a sample (marginal) | times the floor | samples/s | CPU s of one sample, start included | peak MiB | bytes on disk a sample, report left out | all calls answered |",
         "|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
@@ -145,7 +145,7 @@ def _targets(overheads: Mapping[str, Overhead], pressures: Sequence[Pressure], s
             far_mib < 300,
         ),
         (
-            "bytes on disk a sample, report included",
+            "bytes on disk a sample, report left out",
             f"{mine.disk_marginal:.0f}",
             "at most 4096",
             mine.disk_marginal <= 4096,

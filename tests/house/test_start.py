@@ -10,6 +10,9 @@ import pytest
 HEAVY = ("django", "numpy", "scipy", "pydantic", "aiohttp", "jinja2", "ruamel", "asyncio")
 
 
+ARRAYS = ("numpy", "scipy")
+
+
 def modules_after(statement: str) -> set[str]:
     """Return the top-level modules that are loaded after a statement in a fresh process."""
     code = f"{statement}\nimport sys\nprint('\\n' + ' '.join({{name.partition('.')[0] for name in sys.modules}}))"
@@ -28,3 +31,8 @@ def modules_after(statement: str) -> set[str]:
 )
 def test_nothing_heavy_is_loaded_before_it_is_needed(statement):
     assert sorted(modules_after(statement) & set(HEAVY)) == []
+
+
+@pytest.mark.parametrize("command", ["run", "status"])
+def test_whoever_does_not_measure_does_not_wait_for_arrays(command):
+    assert sorted(modules_after(f"import theodolite.cli.{command}") & set(ARRAYS)) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read, workspace_for
+from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import NotFound
 from theodolite.domain.status import Status
@@ -27,7 +28,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ
-    loaded = load_study(Path(path))
+    loaded = load_study(Path(path), shelves=plugin_shelves())
     never = f"study `{loaded.study.name}` has not been run here yet. Run it:  theodolite run {path}"
     store = open_store_to_read(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     if store is None:

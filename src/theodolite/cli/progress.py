@@ -17,6 +17,7 @@ from theodolite.ports.clock import Clock
 
 _MICRO = 1_000_000
 _EVERY_S = 10.0
+_DRAWN_EVERY_S = 0.125
 
 
 @dataclass(slots=True)
@@ -141,7 +142,9 @@ class BarProgress:
     """Draws one bar for testing and one for assessment."""
 
     def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._counts = Counts(clock)
+        self._drawn_s = 0.0
         console = Console(no_color=not wants_colour(), highlight=False)
         # Plain letters' own colour: red and green would look like verdicts.
         bar = BarColumn(bar_width=20, style="dim", complete_style="bold", finished_style="bold")
@@ -161,12 +164,12 @@ class BarProgress:
     def session(self, result: Dialogue | Failure) -> None:
         """Count a session."""
         self._counts.session(result)
-        self._draw()
+        self._maybe_draw()
 
     def annotation(self, result: Annotation | Failure) -> None:
         """Count an annotation."""
         self._counts.annotation(result)
-        self._draw()
+        self._maybe_draw()
 
     def spent(self, total: Spending) -> None:
         """Learn what has been spent."""
@@ -177,7 +180,13 @@ class BarProgress:
         self._draw()
         self._bars.stop()
 
+    def _maybe_draw(self) -> None:
+        """Draw at most eight times a second: nobody reads faster, and a run may end a thousand units in one."""
+        if self._clock.monotonic_s() - self._drawn_s >= _DRAWN_EVERY_S:
+            self._draw()
+
     def _draw(self) -> None:
+        self._drawn_s = self._clock.monotonic_s()
         counts = self._counts
         test, assess = counts.sessions, counts.annotations
         self._bars.update(self._test, completed=test.done, words=counts.words(test, of_sessions=True))

@@ -25,7 +25,7 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
         NotFound: If the study was never run here.
         InputError: If it has changed since its last run.
     """
-    plan, _ = draw_plan(study, recordings)
+    plan, sessions = draw_plan(study, recordings)
     try:
         run = store.run_of(plan)
     except NotFound as unknown:
@@ -35,12 +35,11 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
             "run it again: only what changed is asked anew"
         )
         raise InputError(message) from unknown
-    return evidence_of(store, study, recordings, run)
+    return evidence_of(store, study, sessions, run)
 
 
-def evidence_of(store: Store, study: Study, recordings: Sequence[RecordedDialogue], run: Run) -> Evidence:
-    """Return everything that one run of a study holds."""
-    _, sessions = draw_plan(study, recordings)
+def evidence_of(store: Store, study: Study, sessions: tuple[PlannedSession, ...], run: Run) -> Evidence:
+    """Return everything that one run of a study holds, given the sessions of its plan."""
     return Evidence(
         study=study,
         run=run,

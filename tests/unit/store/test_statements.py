@@ -1,0 +1,48 @@
+"""Statements that are prepared once bind what the models' fields would have bound."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from theodolite.domain.errors import StoreError
+from theodolite.store.models import DialogueRow, JournalEntryRow, UnitRow
+from theodolite.store.statements import _insertion
+
+
+def bound(model, column, value):
+    """Return what would be bound for one column."""
+    _, apart, converters = _insertion(model)
+    names = [field.attname for field in model._meta.concrete_fields if not field.primary_key]
+    place = names.index(column)
+    kept, into = apart(model(**{column: value}))[place], converters[place]
+    return into(kept) if into is not None and kept is not None else kept
+
+
+def test_every_column_but_the_rows_own_number_is_named():
+    statement, _, _ = _insertion(UnitRow)
+    columns = statement.partition("(")[2].partition(")")[0].split(", ")
+
+    assert columns == [field.column for field in UnitRow._meta.concrete_fields if not field.primary_key]
+
+
+@pytest.mark.parametrize(
+    ("model", "column", "value", "expected"),
+    [
+        (JournalEntryRow, "request_hash", "ab" * 32, b"\xab" * 32),
+        (JournalEntryRow, "text", "a\x00b", "a\N{REPLACEMENT CHARACTER}b"),
+        (JournalEntryRow, "created", datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), 1_000_000),
+        (JournalEntryRow, "cost_microusd", None, None),
+        (DialogueRow, "persona_id", "cd" * 32, b"\xcd" * 32),
+    ],
+    ids=["hash", "text", "moment", "nothing", "foreign hash"],
+)
+def test_values_are_bound_as_the_fields_would(model, column, value, expected):
+    assert bound(model, column, value) == expected
+
+
+@pytest.mark.parametrize(("column", "error"), [("tokens_in", ValueError), ("request_hash", StoreError)])
+def test_what_is_no_value_of_its_column_is_refused(column, error):
+    with pytest.raises(error):
+        bound(JournalEntryRow, column, "many")
