@@ -88,25 +88,13 @@ class Sitting:
             if UnitKind.SESSION in kinds:
                 pools.append(tasks.create_task(self._hold_sessions()))
             if UnitKind.ANNOTATION in kinds:
-                pools.append(tasks.create_task(self._pool(self._annotate_next)))
+                pools.append(tasks.create_task(_pool(self._annotate_next, self.parallel)))
             await asyncio.gather(*pools)
             pulse.cancel()
 
     async def _hold_sessions(self) -> None:
-        await self._pool(self._hold_next)
+        await _pool(self._hold_next, self.parallel)
         self._handover.close()
-
-    async def _pool(self, do_next: Callable[[], Coroutine[None, None, bool]]) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(self.parallel):
-                tasks.create_task(self._until_done(do_next))
-
-    async def _until_done(self, do_next: Callable[[], Coroutine[None, None, bool]]) -> None:
-        try:
-            while await do_next():
-                pass
-        except RunStopped:
-            return
 
     async def _renew_leases(self) -> None:
         while True:
@@ -195,3 +183,18 @@ class Sitting:
             await self.store.keep_annotation(unit, result)
         self.progress.annotation(result)
         self.progress.spent(self.lines.brakes.spent)
+
+
+async def _pool(do_next: Callable[[], Coroutine[None, None, bool]], parallel: int) -> None:
+    """Do one thing after the other, many at a time, until there is none left or the brakes hold."""
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(parallel):
+            tasks.create_task(_until_done(do_next))
+
+
+async def _until_done(do_next: Callable[[], Coroutine[None, None, bool]]) -> None:
+    try:
+        while await do_next():
+            pass
+    except RunStopped:
+        return
