@@ -11,12 +11,14 @@ from tests.fakes.model import FakeModel, in_turn
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.gateways.anthropic_messages import MESSAGES
+from theodolite.gateways.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.scripted import ScriptedModel
 
 LINES = ("first", "second", "third")
 
-AnyModel = FakeModel | ScriptedModel | OpenAiChat
+AnyModel = FakeModel | ScriptedModel | ChatModel
 
 
 def ask(n_said: int = 0, *, replicate: int = 1) -> AskModel:
@@ -27,7 +29,7 @@ def ask(n_said: int = 0, *, replicate: int = 1) -> AskModel:
     return AskModel(model="m", messages=tuple(turns), party=Party.SIMULATED_USER, replicate=replicate)
 
 
-@pytest.fixture(params=["fake", "scripted", "loopback"])
+@pytest.fixture(params=["fake", "scripted", "chat completions", "messages"])
 async def model(request: pytest.FixtureRequest) -> AsyncIterator[AnyModel]:
     if request.param == "fake":
         yield FakeModel(in_turn(LINES), name="m")
@@ -35,7 +37,9 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[AnyModel]:
         yield ScriptedModel(ModelEndpoint(name="m", script=LINES))
     else:
         with Loopback(replies={"target": list(LINES)}) as server:
-            real = OpenAiChat(ModelEndpoint(name="m", url=server.url, model="target"), clock=HastyClock())
+            endpoint = ModelEndpoint(name="m", url=server.url, model="target")
+            dialect = MESSAGES if request.param == "messages" else CHAT_COMPLETIONS
+            real = ChatModel(endpoint, clock=HastyClock(), dialect=dialect)
             yield real
             await real.close()
 

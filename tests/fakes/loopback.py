@@ -13,8 +13,9 @@ or as a process of its own, for tests that kill things::
 
 or from a shell: `python -m tests.fakes.loopback`, which prints its port first.
 
-Served: `POST /v1/chat/completions`, `GET /v1/models`, `POST /app` (an application: `{"q": ..., "sid": ...}` ->
-`{"text": ..., "data": [{"reply": ...}]}`), `GET /stats`, `GET /calls`, `POST /knobs` (JSON; also zeroes the counters).
+Served: `POST /v1/chat/completions`, `POST /v1/messages` (Anthropic's form), `GET /v1/models`, `POST /app` (an
+application: `{"q": ..., "sid": ...}` -> `{"text": ..., "data": [{"reply": ...}]}`), `GET /stats`, `GET /calls`,
+`POST /knobs` (JSON; also zeroes the counters).
 The model name's suffix (`user-sim`, `target`, `judge`) is the role by which calls are counted and answered; the
 knock before a run has the role `knock` and is never a duplicate.
 """
@@ -36,7 +37,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from tests.fakes.misbehaviour import ROLES, Knobs, chat_answer, error_answer, respond
+from tests.fakes.misbehaviour import ROLES, Knobs, chat_answer, error_answer, messages_answer, respond
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,6 +120,7 @@ class Loopback:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_post("/v1/messages", self._messages)
         app.router.add_get("/v1/models", self._models)
         app.router.add_route("*", "/app", self._app)
         app.router.add_get("/stats", self._stats)
@@ -137,6 +139,17 @@ class Loopback:
         await runner.cleanup()
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
+        call, body = await self._said(request)
+        answer = chat_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
+        return await self._answer(request, call, answer)
+
+    async def _messages(self, request: web.Request) -> web.StreamResponse:
+        call, body = await self._said(request)
+        finish = "end_turn" if self.knobs.finish == "stop" else self.knobs.finish
+        answer = messages_answer(call.text, self.knobs.answers_as or str(body.get("model")), finish)
+        return await self._answer(request, call, answer)
+
+    async def _said(self, request: web.Request) -> tuple[Call, Any]:
         raw = await request.read()
         body = json.loads(raw)
         said = body.get("messages", [])
@@ -150,8 +163,11 @@ class Loopback:
         call.text = texts[n_said % len(texts)]
         if role not in self.knobs.replies:
             call.text = call.text.format(tag=tag, score=1 + int(tag, 16) % 5)
-        answer = chat_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
-        return await self._answer(request, call, answer)
+        return call, body
+
+    def _is_let_in(self, request: web.Request) -> bool:
+        given = (request.headers.get("Authorization"), request.headers.get("x-api-key"))
+        return not self.knobs.key or given in {(f"Bearer {self.knobs.key}", None), (None, self.knobs.key)}
 
     async def _app(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
@@ -180,7 +196,7 @@ class Loopback:
         try:
             if self.knobs.latency_s:
                 await asyncio.sleep(self.knobs.latency_s)
-            if self.knobs.key and request.headers.get("Authorization") != f"Bearer {self.knobs.key}":
+            if not self._is_let_in(request):
                 call.fault = "401"
             call.answered = call.fault == "ok"
             return await respond(request, call.fault, answer, self.knobs)
@@ -189,7 +205,7 @@ class Loopback:
 
     async def _models(self, request: web.Request) -> web.Response:
         self.n_models += 1
-        if self.knobs.key and request.headers.get("Authorization") != f"Bearer {self.knobs.key}":
+        if not self._is_let_in(request):
             return error_answer(401, "Incorrect API key provided", {})
         return web.json_response({"object": "list", "data": [{"id": name} for name in self.knobs.models]})
 

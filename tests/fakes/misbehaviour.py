@@ -47,6 +47,19 @@ def chat_answer(text: str | None, model: str, finish: str = "stop") -> dict[str,
     }
 
 
+def messages_answer(text: str, model: str, finish: str = "end_turn") -> dict[str, Any]:
+    """Return a well-formed answer in the form of Anthropic's Messages."""
+    return {
+        "id": "msg_loopback",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": finish,
+        "usage": {"input_tokens": 120, "output_tokens": 30},
+    }
+
+
 def error_answer(status: int, words: str, headers: dict[str, str], code: str = "") -> web.Response:
     """Return an error in the form of the OpenAI API."""
     return web.json_response({"error": {"message": words, "code": code or None}}, status=status, headers=headers)

@@ -6,7 +6,7 @@ import asyncio
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.gateways.chat_model import ChatModel
 
 
 def offered_models(url: str) -> tuple[str, ...]:
@@ -19,7 +19,7 @@ def offered_models(url: str) -> tuple[str, ...]:
 
 
 async def _ask(endpoint: ModelEndpoint) -> tuple[str, ...]:
-    model = OpenAiChat(endpoint, clock=SystemClock())
+    model = ChatModel(endpoint, clock=SystemClock())
     try:
         return await model.model_names()
     finally:

@@ -14,9 +14,10 @@ from theodolite.config.shapes.study import ModelShape, PriceShape
 from theodolite.config.yaml_source import Scalar, typed
 from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Severity
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.model import ModelEndpoint, ModelKind, Param, Price
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
+_ANTHROPIC_HOST = "api.anthropic.com"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -44,7 +45,17 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
         parallel=shape.parallel,
         timeout_s=shape.timeout,
         attempts=shape.attempts,
+        kind=_kind(shape),
     )
+
+
+def _kind(shape: ModelShape) -> ModelKind:
+    """Return the form in which a model wants to be asked; a maker's own address tells."""
+    if shape.kind is not None:
+        return shape.kind
+    # A wrong address has a fault of its own and must not be split here.
+    known = not url_problem(shape.url) and urlsplit(shape.url).hostname == _ANTHROPIC_HOST
+    return ModelKind.ANTHROPIC if known else ModelKind.OPENAI
 
 
 def url_problem(url: str) -> str:
@@ -79,17 +90,14 @@ def check_key(entry: Entry[Any], *, key: str, desk: Desk, environ: Mapping[str, 
         desk.complaints.add(entry.fault(at, message=message, severity=Severity.NOTE))
 
 
-def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, str | int | float | bool]:
-    kept: dict[str, str | int | float | bool] = {}
+def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, Param]:
+    kept: dict[str, Param] = {}
     for name, value in entry.shape.params.items():
-        plain = typed(value) if isinstance(value, Scalar | dict | list) else value
-        if isinstance(plain, str | int | float | bool):
-            kept[name] = plain
-        else:
-            message = (
-                f"`{name}` of `params` is {'empty' if plain is None else 'not one value'}; expected a text or a number"
-            )
+        if isinstance(value, Scalar) and value.tag == "null" and not str(value):
+            message = f"`{name}` of `params` is empty; expected a value, or `null` where the field is not to be sent"
             desk.complaints.add(entry.fault("params", name, message=message))
+        else:
+            kept[name] = typed(value)
     return kept
 
 

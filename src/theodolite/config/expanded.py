@@ -20,7 +20,7 @@ from theodolite.domain.application import (
     PythonCallable,
     RecordedFile,
 )
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
@@ -90,6 +90,7 @@ def _blocks(value: Any) -> Any:
 def _model(model: ModelEndpoint) -> dict[str, Any]:
     price = model.price
     return _filled(
+        kind="" if model.kind is ModelKind.OPENAI else model.kind.value,
         url=model.url,
         name=model.model,
         key=model.key,

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TypeAlias
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.identity import version_of
+
+Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[object] | None
+"""One further field of a request; None takes a field out that would be sent otherwise."""
+
+
+class ModelKind(StrEnum):
+    """In which form a model endpoint wants to be asked."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,31 +45,33 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEndpoint:
-    """A language model behind an OpenAI-compatible address, or a script in its place.
+    """A language model behind an address, or a script in its place.
 
     Attributes:
         name: Identifier within the study.
         url: Base address, up to and including `/v1`; empty for a script.
         model: Name that the endpoint knows the model by.
         key: Name of the environment variable that holds the key; never the key.
-        params: Further fields of every request, e.g. `{"temperature": 0}`.
+        params: Further fields of every request, e.g. `{"temperature": 0}`; None takes a field out.
         script: Replies given in turn instead of a model's; always labelled as scripted.
         price: What it costs; None where nobody said.
         parallel: Calls in flight at most; count.
         timeout_s: Patience for one attempt; seconds.
         attempts: Tries of one call at most; count.
+        kind: In which form it wants to be asked.
     """
 
     name: str
     url: str = ""
     model: str = ""
     key: str = ""
-    params: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    params: Mapping[str, Param] = field(default_factory=dict)
     script: tuple[str, ...] = ()
     price: Price | None = None
     parallel: int = 16
     timeout_s: float = 60.0
     attempts: int = 5
+    kind: ModelKind = ModelKind.OPENAI
 
     def __post_init__(self) -> None:
         """Refuse limits under which no call could be made, and a password in the address."""
@@ -73,6 +87,11 @@ class ModelEndpoint:
     @property
     def version(self) -> str:
         """Content hash of what decides its replies: not of name, price, patience or limits."""
-        return version_of(
-            ModelEndpoint(name="", url=self.url, model=self.model, params=self.params, script=self.script)
+        return version_of(replace(self.substance, name=""))
+
+    @property
+    def substance(self) -> ModelEndpoint:
+        """The same without key, price, patience and limits, which decide no reply."""
+        return ModelEndpoint(
+            name=self.name, url=self.url, model=self.model, params=self.params, script=self.script, kind=self.kind
         )

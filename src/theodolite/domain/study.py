@@ -120,10 +120,7 @@ class Study:
     @property
     def substance(self) -> str:
         """Content hash of all that decides what is asked of whom: not of words, budget, keys, prices or limits."""
-        endpoints = tuple(
-            ModelEndpoint(name=model.name, url=model.url, model=model.model, params=model.params, script=model.script)
-            for model in self.models
-        )
+        endpoints = tuple(model.substance for model in self.models)
         return version_of(replace(self, title="", about="", budget=Budget(), models=endpoints))
 
     def guideline(self, name: str) -> Guideline:

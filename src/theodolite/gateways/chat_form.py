@@ -8,8 +8,9 @@ from typing import Any
 
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
+from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
@@ -19,24 +20,36 @@ from theodolite.gateways.wire import Answer
 def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
     """Return the JSON body of a request; the same request has the same bytes."""
     messages = [{"role": message.speaker.value, "content": message.text} for message in request.messages]
-    return json.dumps(
-        {"model": endpoint.model, "messages": messages, **endpoint.params}, separators=(",", ":")
-    ).encode()
+    return body_bytes({"model": endpoint.model, "messages": messages}, endpoint.params)
+
+
+def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
+    """Return a JSON body with a study's own fields in it; a field that is null there is left out."""
+    whole = {key: value for key, value in {**body, **params}.items() if value is not None}
+    return json.dumps(whole, separators=(",", ":")).encode()
 
 
 def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
     """Return the reply that an answer holds, or what is wrong with it."""
-    try:
-        found = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        return malformed("the answer is not JSON" + _page(answer.body))
-    if not isinstance(found, Mapping):
-        return malformed(f"the answer is a JSON {type(found).__name__}; expected an object with `choices`")
+    found = parsed_object(answer, expected="an object with `choices`")
+    if isinstance(found, Trouble):
+        return found
     choice = _first_choice(found)
     if choice is None:
         return _no_choice(found, secret)
     text = _text(choice, secret)
     return text if isinstance(text, Trouble) else _reply(text, found, choice, answer, price)
+
+
+def parsed_object(answer: Answer, *, expected: str) -> Mapping[str, Any] | Trouble:
+    """Return the JSON object that an answer holds, or what it holds instead."""
+    try:
+        found = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return malformed("the answer is not JSON" + _page(answer.body))
+    if not isinstance(found, Mapping):
+        return malformed(f"the answer is a JSON {type(found).__name__}; expected {expected}")
+    return found
 
 
 def read_model_names(answer: Answer) -> tuple[str, ...]:
@@ -47,7 +60,11 @@ def read_model_names(answer: Answer) -> tuple[str, ...]:
         return ()
     rows = found.get("data") if isinstance(found, Mapping) else None
     names = [row.get("id") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return tuple(_word(name) for name in names if isinstance(name, str))
+    return tuple(word(name) for name in names if isinstance(name, str))
+
+
+CHAT_COMPLETIONS = Dialect(path="/chat/completions", write=request_body, read=read_reply)
+"""OpenAI's Chat Completions, which most other servers speak too."""
 
 
 def _page(body: bytes) -> str:
@@ -99,13 +116,13 @@ def _joined(content: Any) -> str | None:
 def _reply(
     text: str, found: Mapping[str, Any], choice: Mapping[str, Any], answer: Answer, price: Price | None
 ) -> Reply:
-    tokens_in, tokens_out = _usage(found, "prompt_tokens"), _usage(found, "completion_tokens")
+    tokens_in, tokens_out = token_count(found, "prompt_tokens"), token_count(found, "completion_tokens")
     known = price is not None and tokens_in + tokens_out > 0
     kept, n_repaired = repaired(text)
     return Reply(
         text=kept,
-        answered_as=_word(found.get("model")),
-        finish=_word(choice.get("finish_reason")),
+        answered_as=word(found.get("model")),
+        finish=word(choice.get("finish_reason")),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost_microusd=price.cost_microusd(tokens_in, tokens_out) if price is not None and known else None,
@@ -115,11 +132,13 @@ def _reply(
     )
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """Return a short text that an endpoint gave itself; empty where it is none."""
     return repaired(value)[0][:200] if isinstance(value, str) else ""
 
 
-def _usage(found: Mapping[str, Any], key: str) -> int:
+def token_count(found: Mapping[str, Any], key: str) -> int:
+    """Return a number of an answer's `usage`; 0 where it is not there or cannot be true."""
     usage = found.get("usage")
     count = usage.get(key) if isinstance(usage, Mapping) else None
     plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31

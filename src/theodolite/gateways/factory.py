@@ -15,13 +15,16 @@ from theodolite.domain.application import (
     RecordedFile,
 )
 from theodolite.domain.errors import InputError
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.recording import RecordedDialogue
+from theodolite.gateways.anthropic_messages import MESSAGES
 from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.callable_application import CallableApplication
+from theodolite.gateways.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.http_application import HttpApplication
 from theodolite.gateways.loading import load_callable, load_class
-from theodolite.gateways.openai_chat import OpenAiChat
 from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
 from theodolite.gateways.scripted import ScriptedModel
@@ -35,8 +38,10 @@ LiveApplication = PromptedModelApplication | HttpApplication | CallableApplicati
 ARIA_AUTH = "ARIA_AUTH_JSON"
 """Environment variable in which ARIA's harness handed credentials over."""
 
+_DIALECTS: Mapping[ModelKind, Dialect] = {ModelKind.OPENAI: CHAT_COMPLETIONS, ModelKind.ANTHROPIC: MESSAGES}
 
-def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Clock) -> OpenAiChat | ScriptedModel:
+
+def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Clock) -> ChatModel | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
     A key that is not set is no fault here, since not every run needs every model:
@@ -52,7 +57,7 @@ def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Cl
     """
     if endpoint.is_scripted or not endpoint.url:
         return ScriptedModel(endpoint)
-    return OpenAiChat(endpoint, key=environ.get(endpoint.key), clock=clock)
+    return ChatModel(endpoint, key=environ.get(endpoint.key), clock=clock, dialect=_DIALECTS[endpoint.kind])
 
 
 def open_application(

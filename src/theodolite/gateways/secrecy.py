@@ -17,19 +17,24 @@ _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|ak)-[\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
+BEARER_HEADER = "Authorization"
+"""Header in which a key stands as bearer token; in any other it stands alone."""
+
+
 class Secret:
     """A key whose text stays out of everything that is printed, stored or raised."""
 
-    __slots__ = ("_text", "variable")
+    __slots__ = ("_text", "header", "variable")
 
-    def __init__(self, text: str = "", *, variable: str = "") -> None:
-        """Keep the key and the name of the environment variable that it came from.
+    def __init__(self, text: str = "", *, variable: str = "", header: str = BEARER_HEADER) -> None:
+        """Keep the key, the name of the environment variable that it came from and the header that carries it.
 
         Raises:
             InputError: If the text cannot be a key; the text is not repeated.
         """
         self._text = text.strip()
         self.variable = variable
+        self.header = header
         if not all("!" <= letter <= "~" for letter in self._text):
             message = (
                 f"variable `{variable}` holds spaces, line breaks or letters that no key has; "
@@ -50,7 +55,9 @@ class Secret:
 
     def headers(self) -> dict[str, str]:
         """Return the header that carries the key, or nothing where there is no key."""
-        return {"Authorization": f"Bearer {self._text}"} if self._text else {}
+        if not self._text:
+            return {}
+        return {self.header: f"Bearer {self._text}" if self.header == BEARER_HEADER else self._text}
 
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without this or any other key."""

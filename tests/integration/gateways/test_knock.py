@@ -9,9 +9,9 @@ from tests.fakes.loopback import KNOCK_WORDS, Loopback
 from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways import openai_chat
+from theodolite.gateways import chat_model
+from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.http_application import HttpApplication
-from theodolite.gateways.openai_chat import OpenAiChat
 from theodolite.ports.endpoint import Knock
 
 pytestmark = pytest.mark.integration
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.integration
 async def knock(url: str, *, secret: str = "", knock_s: float = 4.0, **more: Any) -> Knock:
     """Knock at a model."""
     settings = {"name": "app", "model": "target"} | more
-    model = OpenAiChat(ModelEndpoint(url=url, **settings), key=secret, clock=HastyClock(), knock_s=knock_s)
+    model = ChatModel(ModelEndpoint(url=url, **settings), key=secret, clock=HastyClock(), knock_s=knock_s)
     try:
         return await model.knock()
     finally:
@@ -37,7 +37,7 @@ async def knock_application(url: str, *, key: str = "", knock_s: float = 4.0, **
 
 
 def test_the_loopback_server_knows_a_knock_when_it_hears_one() -> None:
-    assert KNOCK_WORDS == openai_chat.KNOCK_WORDS
+    assert KNOCK_WORDS == chat_model.KNOCK_WORDS
 
 
 async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> None:
@@ -159,7 +159,7 @@ async def test_an_application_that_is_not_there_is_told_with_a_line_to_type() ->
 
 async def test_the_machines_clock_does_as_well() -> None:
     with Loopback(faults=("500",)) as server:
-        model = OpenAiChat(ModelEndpoint(name="app", url=server.url, model="target"), clock=RealClock())
+        model = ChatModel(ModelEndpoint(name="app", url=server.url, model="target"), clock=RealClock())
         told = await model.knock()
         await model.close()
 

@@ -7,7 +7,7 @@ from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
-from theodolite.domain.model import Price
+from theodolite.domain.model import ModelKind, Price
 
 STUDY = """study: a
 models: {m: %s}
@@ -27,10 +27,33 @@ def test_params_have_the_types_that_an_endpoint_expects(folder):
     assert model(folder, text).params == {"temperature": 0, "top_p": 0.5, "stop": "0", "logprobs": True}
 
 
-def test_a_param_that_is_no_single_value_is_a_fault(folder):
-    path = folder(study_yaml=STUDY % "{url: 'http://x.example/v1', name: x, params: {stop: [a], seed: null}}")
+def test_params_may_be_nested_and_null_takes_a_field_out(folder):
+    text = "{url: 'http://x.example/v1', name: x, params: {stop: [a], thinking: {budget: 9}, max_tokens: null}}"
 
-    assert [fault.place for fault in check_study(path)] == ["study.yaml:2:66", "study.yaml:2:77"]
+    assert model(folder, text).params == {"stop": ["a"], "thinking": {"budget": 9}, "max_tokens": None}
+
+
+def test_a_param_without_a_value_is_a_fault(folder):
+    path = folder(study_yaml=STUDY % "{url: 'http://x.example/v1', name: x, params: {seed: }}")
+
+    faults = check_study(path)
+
+    assert [fault.place for fault in faults] == ["study.yaml:2:65"]
+    assert "expected a value, or `null`" in faults[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("{url: 'https://api.anthropic.com/v1', name: x}", ModelKind.ANTHROPIC),
+        ("{url: 'https://api.anthropic.com/v1', name: x, kind: openai}", ModelKind.OPENAI),
+        ("{url: 'http://127.0.0.1:1/v1', name: x, kind: anthropic}", ModelKind.ANTHROPIC),
+        ("{url: 'http://127.0.0.1:1/v1', name: x}", ModelKind.OPENAI),
+        ("{script: [a]}", ModelKind.OPENAI),
+    ],
+)
+def test_an_address_tells_its_form_unless_the_study_does(folder, text, kind):
+    assert model(folder, text).kind is kind
 
 
 def test_a_price_in_the_study_wins_over_the_list(folder):

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.builders import guideline, judge, live, person, question, study
 
 from theodolite.domain.application import Application, PromptedModel
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.model import ModelEndpoint, ModelKind
 
 SMALL = study(annotators=(judge(), person()))
 
@@ -46,3 +46,14 @@ def test_a_model_is_no_part_of_a_persons_version():
     changed = replace(SMALL, models=())
 
     assert changed.annotator_version("ann") == SMALL.annotator_version("ann")
+
+
+@pytest.mark.parametrize(
+    "change", [{"model": "two"}, {"params": {"seed": 1}}, {"kind": ModelKind.ANTHROPIC}, {"url": "v"}]
+)
+def test_what_decides_a_models_replies_is_part_of_the_studys_substance(change):
+    first = ModelEndpoint(name="m", url="u", model="one")
+    plain, changed = (study(models=(model,)) for model in (first, replace(first, **change)))
+
+    assert changed.substance != plain.substance
+    assert replace(first, **change).version != first.version

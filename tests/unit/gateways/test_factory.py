@@ -22,9 +22,9 @@ from theodolite.domain.flow import SayToApplication
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.callable_application import CallableApplication
+from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.factory import open_application, open_model
 from theodolite.gateways.http_application import HttpApplication
-from theodolite.gateways.openai_chat import OpenAiChat
 from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
 from theodolite.gateways.scripted import ScriptedModel
@@ -45,7 +45,7 @@ def opened(connection: Connection, folder: Path, **environ: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "kind"), [(LIVE, OpenAiChat), (ModelEndpoint(name="m", script=("a",)), ScriptedModel)]
+    ("endpoint", "kind"), [(LIVE, ChatModel), (ModelEndpoint(name="m", script=("a",)), ScriptedModel)]
 )
 def test_a_model_is_opened_by_what_it_is(endpoint: ModelEndpoint, kind: type) -> None:
     assert isinstance(open_model(endpoint, environ={"APP_KEY": "k"}, clock=HastyClock()), kind)

@@ -25,7 +25,7 @@ from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Operator
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Instrument, Label, Question, Scale, ScaleKind
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.model import ModelEndpoint, ModelKind, Price
 from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.plan import Plan
 from theodolite.domain.scenario import Scenario
@@ -126,6 +126,13 @@ def test_members_of_a_union_with_equal_fields_are_told_apart(connection: AriaCla
     application = Application(name="bot", connection=connection)
 
     assert record_from(Application, record_text(application)) == application
+
+
+def test_nested_parameters_of_a_model_are_read_back_as_they_were() -> None:
+    params = {"temperature": 0.5, "seed": None, "thinking": {"type": "enabled", "budget": 1}, "stop": ["a", "b"]}
+    model = ModelEndpoint(name="m", url="http://h", kind=ModelKind.ANTHROPIC, params=params)
+
+    assert record_from(ModelEndpoint, record_text(model)) == model
 
 
 def test_text_of_another_form_is_named_as_such() -> None:

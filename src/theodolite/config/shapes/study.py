@@ -11,6 +11,7 @@ from theodolite.config.shapes.base import Filled, Shape, Word
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.domain.event import Assignment
+from theodolite.domain.model import ModelKind
 from theodolite.domain.risk import Identification
 
 
@@ -26,8 +27,10 @@ class PriceShape(Shape):
 
 
 class ModelShape(Shape):
-    """A language model behind an OpenAI-compatible address, or a script in its place."""
+    """A language model behind an address, or a script in its place."""
 
+    kind: ModelKind | None = None
+    """Form in which it is asked: `openai` (Chat Completions) or `anthropic` (Messages); told by the address."""
     url: str = ""
     """Base address, up to and including `/v1`."""
     name: str = ""
@@ -35,7 +38,7 @@ class ModelShape(Shape):
     key: str = ""
     """Name of the environment variable that holds the key; never the key itself."""
     params: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of every request, e.g. `temperature: 0`."""
+    """Further fields of every request, e.g. `temperature: 0`; `null` takes a field out."""
     price: PriceShape | None = None
     """US dollars for a million tokens; known prices are filled in."""
     parallel: int = Field(default=16, ge=1)

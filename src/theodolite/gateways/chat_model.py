@@ -1,4 +1,4 @@
-"""Language models behind OpenAI-compatible Chat Completions."""
+"""Language models behind an HTTP address that speaks one of the known dialects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
-from theodolite.gateways.chat_form import read_model_names, read_reply, request_body
+from theodolite.gateways.chat_form import CHAT_COMPLETIONS, read_model_names
+from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble
@@ -31,14 +32,18 @@ KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait
 
 _SHOWN_NAMES = 8
 
-_JSON = {"Content-Type": "application/json"}
 
-
-class OpenAiChat:
-    """One model behind `{url}/chat/completions`."""
+class ChatModel:
+    """One model behind `{url}/chat/completions`, or the path of another dialect."""
 
     def __init__(
-        self, endpoint: ModelEndpoint, *, key: str | None = None, clock: Clock, knock_s: float = KNOCK_S
+        self,
+        endpoint: ModelEndpoint,
+        *,
+        key: str | None = None,
+        clock: Clock,
+        dialect: Dialect = CHAT_COMPLETIONS,
+        knock_s: float = KNOCK_S,
     ) -> None:
         """Prepare the wire; nothing is opened before the first call.
 
@@ -46,6 +51,7 @@ class OpenAiChat:
             endpoint: What the study says about the model.
             key: The key itself, from the environment; never repeated anywhere.
             clock: Tells the time and waits between tries.
+            dialect: How it wants to be asked.
             knock_s: Deadline of a knock; seconds.
 
         Raises:
@@ -53,17 +59,19 @@ class OpenAiChat:
         """
         self._endpoint = endpoint
         self._url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
+        self._dialect = dialect
+        self._curl = dialect.curl(self._url, endpoint.key)
         self._knock_s = knock_s
         self._wire = Wire(
             endpoint=endpoint.name,
-            secret=Secret(key or "", variable=endpoint.key),
+            secret=Secret(key or "", variable=endpoint.key, header=dialect.key_header),
             clock=clock,
             patience=Patience(timeout_s=endpoint.timeout_s, attempts=endpoint.attempts),
             parallel=endpoint.parallel,
         )
 
     def __repr__(self) -> str:
-        return f"OpenAiChat({self._endpoint.name!r}, host={host_of(self._url)!r})"
+        return f"ChatModel({self._endpoint.name!r}, host={host_of(self._url)!r})"
 
     async def reply(self, request: AskModel) -> Reply:
         """Return what the model answers.
@@ -92,15 +100,14 @@ class OpenAiChat:
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
         patience = Patience(timeout_s=1.0, attempts=1)
-        answer = await self._wire.insist(Outgoing(url=f"{self._url}/models", method="GET"), patience)
+        answer = await self._wire.insist(self._dialect.listing(self._url), patience)
         return read_model_names(answer) if isinstance(answer, Answer) else ()
 
     def _outgoing(self, request: AskModel) -> Outgoing:
-        body = request_body(self._endpoint, request)
-        return Outgoing(url=f"{self._url}/chat/completions", body=body, headers=_JSON)
+        return self._dialect.call(self._endpoint, request, url=self._url)
 
     def _read(self, answer: Answer) -> Reply | Trouble:
-        return read_reply(answer, price=self._endpoint.price, secret=self._wire.secret)
+        return self._dialect.read(answer, price=self._endpoint.price, secret=self._wire.secret)
 
     async def _knock(self) -> Knock:
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
@@ -115,7 +122,7 @@ class OpenAiChat:
             return self._knocked(took + name, attempts=reply.attempts, reply=reply)
         if reply.kind in {EmptyReply, ContentRefused}:
             return self._knocked(f"{took}, but {reply.words}", attempts=outcome.attempts)
-        return self._knocked(reply.words, alive=False, hint=_curl(self._endpoint, self._url), attempts=outcome.attempts)
+        return self._knocked(reply.words, alive=False, hint=self._curl, attempts=outcome.attempts)
 
     async def _knocked_without_answer(self) -> Knock:
         """Tell a model that thinks from a port that takes connections and says nothing.
@@ -123,11 +130,11 @@ class OpenAiChat:
         A server that thinks about one call still answers others, be it with a 404.
         """
         patience = Patience(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
-        listed = await self._wire.insist(Outgoing(url=f"{self._url}/models", method="GET"), patience)
+        listed = await self._wire.insist(self._dialect.listing(self._url), patience)
         if isinstance(listed, Answer) or listed.trouble.status:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
         words = f"takes connections but says nothing within {self._knock_s:g} s"
-        return self._knocked(words, alive=False, reached=False, hint=_curl(self._endpoint, self._url), attempts=1)
+        return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)
 
     async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
         trouble, tries = outcome.trouble, outcome.tries
@@ -136,17 +143,11 @@ class OpenAiChat:
             return self._knocked(f"there, but busy: {words}", attempts=tries)
         if trouble.kind is not Rejected:
             reached = trouble.kind not in {Unreachable, TimedOut}
-            return self._knocked(
-                words, alive=False, reached=reached, hint=_curl(self._endpoint, self._url), attempts=tries
-            )
+            return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
         if trouble.status in {401, 403} or not tries:
             return self._knocked(words, alive=False, hint=_key_hint(self._endpoint), attempts=tries)
-        return self._knocked(
-            f"{words}{await self._offered(trouble.status)}",
-            alive=False,
-            hint=_curl(self._endpoint, self._url),
-            attempts=tries,
-        )
+        words += await self._offered(trouble.status)
+        return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
 
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, where ours is not among them."""
@@ -197,8 +198,3 @@ def _key_hint(endpoint: ModelEndpoint) -> str:
     if not endpoint.key:
         return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
     return f"put the right key into the environment variable {endpoint.key}"
-
-
-def _curl(endpoint: ModelEndpoint, url: str) -> str:
-    key = f' -H "Authorization: Bearer ${endpoint.key}"' if endpoint.key else ""
-    return f"curl{key} {url}/models"

@@ -27,7 +27,7 @@ from theodolite.domain.errors import (
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.openai_chat import OpenAiChat
+from theodolite.gateways.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 
@@ -36,12 +36,10 @@ ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),)
 
 
 @asynccontextmanager
-async def opened(
-    url: str, *, key: str = KEY, clock: HastyClock | None = None, **more: Any
-) -> AsyncIterator[OpenAiChat]:
+async def opened(url: str, *, key: str = KEY, clock: HastyClock | None = None, **more: Any) -> AsyncIterator[ChatModel]:
     """Open a model and close it again."""
     settings = {"name": "app", "model": "target", "key": "APP_KEY", "timeout_s": 5.0} | more
-    model = OpenAiChat(ModelEndpoint(url=url, **settings), key=key, clock=clock or HastyClock())
+    model = ChatModel(ModelEndpoint(url=url, **settings), key=key, clock=clock or HastyClock())
     try:
         yield model
     finally:
@@ -214,13 +212,13 @@ async def test_a_cancelled_call_gives_its_slot_back() -> None:
 
 
 def test_a_model_outlives_an_event_loop() -> None:
-    async def once(model: OpenAiChat) -> str:
+    async def once(model: ChatModel) -> str:
         reply = await model.reply(ASK)
         await model.close()
         return reply.text
 
     with Loopback() as server:
-        model = OpenAiChat(ModelEndpoint(name="app", url=server.url, model="target"), clock=HastyClock())
+        model = ChatModel(ModelEndpoint(name="app", url=server.url, model="target"), clock=HastyClock())
         texts = [asyncio.run(once(model)), asyncio.run(once(model))]
 
     assert texts[0] == texts[1]

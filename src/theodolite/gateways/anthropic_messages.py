@@ -1,0 +1,100 @@
+"""The form of Anthropic's Messages: what is sent and what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from theodolite.domain.errors import ServerFault
+from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.gateways.chat_form import body_bytes, parsed_object, token_count, word
+from theodolite.gateways.complaint import complaint_in
+from theodolite.gateways.dialect import Dialect
+from theodolite.gateways.repair import repaired
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
+from theodolite.gateways.wire import Answer
+
+TOKENS_AT_MOST = 4096
+"""Length of a reply at most, where the study's `params` do not say; this API demands a number."""
+
+REFUSAL = "refusal"
+"""Why a reply stopped when the endpoint's own classifier stepped in."""
+
+_TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
+    """Return the JSON body of a request; system messages stand apart from the chat."""
+    system = "\n\n".join(message.text for message in request.messages if message.speaker is Speaker.SYSTEM)
+    body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST}
+    if system:
+        body["system"] = system
+    body["messages"] = [_said(message) for message in request.messages if message.speaker is not Speaker.SYSTEM]
+    return body_bytes(body, endpoint.params)
+
+
+def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+    """Return the reply that an answer holds, or what is wrong with it."""
+    found = parsed_object(answer, expected="an object with `content`")
+    if isinstance(found, Trouble):
+        return found
+    if found.get("type") == "error":
+        complaint = complaint_in(found)
+        return Trouble(
+            kind=ServerFault, words=f"200 with an error: {secret.scrub(complaint.words if complaint else '')}"
+        )
+    if found.get("stop_reason") == REFUSAL:
+        return withheld("the endpoint's classifier withheld the reply")
+    text = _text(found)
+    return text if isinstance(text, Trouble) else _reply(text, found, answer, price)
+
+
+MESSAGES = Dialect(
+    path="/messages",
+    write=request_body,
+    read=read_reply,
+    key_header="x-api-key",
+    headers={"anthropic-version": "2023-06-01"},
+)
+"""Anthropic's Messages in the version that this form was written for."""
+
+
+def _said(message: Message) -> dict[str, str]:
+    return {"role": message.speaker.value, "content": message.text}
+
+
+def _text(found: Mapping[str, Any]) -> str | Trouble:
+    """Return the words; thinking blocks are none, and a tool call is no answer."""
+    blocks = found.get("content")
+    if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
+        return malformed("the answer holds no `content` with blocks")
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    if not all(isinstance(text, str) for text in texts):
+        return malformed("a text block of the reply holds no text")
+    joined = "".join(str(text) for text in texts)
+    if joined.strip():
+        return joined
+    if found.get("stop_reason") == "max_tokens":
+        return empty("the reply holds no text: the token limit was reached first")
+    asked = any(block.get("type") == "tool_use" for block in blocks)
+    return empty("it asked for a tool instead of answering") if asked else empty()
+
+
+def _reply(text: str, found: Mapping[str, Any], answer: Answer, price: Price | None) -> Reply:
+    tokens_in = sum(token_count(found, key) for key in _TOKENS_READ)
+    tokens_out = token_count(found, "output_tokens")
+    known = price is not None and tokens_in + tokens_out > 0
+    kept, n_repaired = repaired(text)
+    return Reply(
+        text=kept,
+        answered_as=word(found.get("model")),
+        finish=word(found.get("stop_reason")),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost_microusd=price.cost_microusd(tokens_in, tokens_out) if price is not None and known else None,
+        latency_s=answer.latency_s,
+        attempts=answer.attempts,
+        repaired=n_repaired,
+    )

@@ -1,0 +1,86 @@
+"""Anthropic's Messages over a real connection: its headers, its errors, its knock."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from theodolite.domain.errors import ContentRefused, RateLimited, Rejected
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Speaker
+from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.factory import open_model
+
+pytestmark = pytest.mark.integration
+
+KEY = "sk-ant-very-secret-0042"
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+
+
+@asynccontextmanager
+async def opened(url: str, *, key: str = KEY, **more: Any) -> AsyncIterator[ChatModel]:
+    """Open a model as a study would."""
+    settings = {"name": "app", "model": "target", "key": "ANT_KEY", "kind": ModelKind.ANTHROPIC} | more
+    model = open_model(ModelEndpoint(url=url, **settings), environ={"ANT_KEY": key}, clock=HastyClock())
+    assert isinstance(model, ChatModel)
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+async def test_the_key_stands_alone_in_its_own_header() -> None:
+    with Loopback(key=KEY) as server:
+        async with opened(server.url) as model:
+            reply = await model.reply(ASK)
+
+    headers = server.calls[0].headers
+    assert reply.finish == "end_turn"
+    assert (headers["x-api-key"], headers["anthropic-version"]) == (KEY, "2023-06-01")
+    assert "Authorization" not in headers
+
+
+async def test_an_overloaded_endpoint_is_tried_again() -> None:
+    with Loopback(faults=("529", "529")) as server:
+        async with opened(server.url) as model:
+            reply = await model.reply(ASK)
+
+    assert reply.attempts == 3
+
+
+async def test_an_endpoint_that_stays_overloaded_is_limited_and_not_broken() -> None:
+    with Loopback(every=1, fault="529") as server:
+        async with opened(server.url, attempts=2) as model:
+            with pytest.raises(RateLimited, match="2 tries"):
+                await model.reply(ASK)
+
+
+async def test_a_refusal_is_withheld_content() -> None:
+    with Loopback(finish="refusal") as server:
+        async with opened(server.url) as model:
+            with pytest.raises(ContentRefused, match="withheld"):
+                await model.reply(ASK)
+
+
+async def test_a_wrong_key_is_not_repeated() -> None:
+    with Loopback(key="another") as server:
+        async with opened(server.url) as model:
+            with pytest.raises(Rejected) as caught:
+                await model.reply(ASK)
+
+    assert "ANT_KEY" in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+async def test_a_knock_tells_how_to_ask_by_hand() -> None:
+    with Loopback(faults=("404",), models=("claude-a",)) as server:
+        async with opened(server.url) as model:
+            knock = await model.knock()
+
+    assert not knock.alive
+    assert "`target` is not among claude-a" in knock.answer
+    assert knock.hint == (f'curl -H "x-api-key: $ANT_KEY" -H "anthropic-version: 2023-06-01" {server.url}/models')
