@@ -18,6 +18,7 @@ from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.scenario import Scenario
+from theodolite.testing.tasks import TASKS
 
 Rows = Sequence[Mapping[str, str]]
 
@@ -210,7 +211,7 @@ def _note_unused_columns(parts: Parts, reading: GroupReading, guidelines: Sequen
     used = set(reading.used) | set(parts.entry.shape.groups)
     used |= {column for guideline in guidelines for rule in guideline.defect_rules for column in rule.among}
     for scenario, _ in parts.scenarios:
-        used |= variables(scenario.goal) | variables(scenario.starter)
+        used |= variables(scenario.goal) | variables(scenario.starter) | {TASKS[scenario.task].column}
     unused_columns(reading, used, desk)
 
 

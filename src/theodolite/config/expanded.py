@@ -182,7 +182,14 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
 
 def _personas(group: PersonaGroup) -> dict[str, Any]:
     rows = [dict(row.values) for row in group.rows if row.values]
-    return _filled(template=group.template.text, rows=rows, model=group.model)
+    return _filled(
+        template=group.template.text,
+        rows=rows,
+        model=group.model,
+        style=list(group.style),
+        language=group.language,
+        history=group.history,
+    )
 
 
 def _spelling(study: Study) -> dict[str, str]:

@@ -21,6 +21,7 @@ from theodolite.config.yaml_source import Spot, YamlSource
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
+from theodolite.testing.tasks import TASKS
 
 ALWAYS_FILLED = ("goal", "scenario", "task", "turns")
 """Variables that every persona template may hold beside its row's columns."""
@@ -69,14 +70,22 @@ def group_of(entry: Entry[PersonasShape], desk: Desk, *, models: tuple[str, ...]
         return None
     rows_name, columns, parameters = rows
     _check_template(entry, desk, text, rows_name, columns)
+    _check_language(entry, desk, rows_name, columns)
     example = _is_example(entry, desk)
     if example:
         message = f"still the {len(parameters)} example rows; the report will say so"
         desk.complaints.add(PlacedFault(file=rows_name, message=message, severity=Severity.NOTE))
     group = PersonaGroup(
-        name=entry.name, template=text.template, rows=parameters, model=entry.shape.model, example=example
+        name=entry.name,
+        template=text.template,
+        rows=parameters,
+        model=entry.shape.model,
+        example=example,
+        style=tuple(entry.shape.style),
+        language=entry.shape.language,
+        history=entry.shape.history,
     )
-    used = _used(text.template.text, columns)
+    used = _used(text.template.text, columns) | _used(group.language, columns)
     return GroupReading(group=group, entry=entry, rows_name=rows_name, columns=columns, used=used)
 
 
@@ -172,6 +181,16 @@ def _check_template(
         desk.complaints.add(_template_fault(entry, text, message, place_of(variable, template.text)))
 
 
+def _check_language(entry: Entry[PersonasShape], desk: Desk, rows_name: str, columns: tuple[str, ...]) -> None:
+    text = entry.shape.language
+    problem = syntax_problem(text)
+    if problem:
+        desk.complaints.add(entry.fault("language", message=f"`language` of `{entry.name}`: {problem}"))
+    for variable in unfilled(text, columns):
+        message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
+        desk.complaints.add(entry.fault("language", message=message, words=place_of(variable, text)))
+
+
 def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     """Say of a variable that nothing fills it, and what the rows do have."""
     has = ", ".join(columns)
@@ -219,6 +238,8 @@ def check_meetings(
             _check_slots(scenario, entry, key, met, desk)
             for reading in met:
                 used[reading.group.name] |= _used(getattr(scenario, key), reading.columns)
+        for reading in met:
+            used[reading.group.name].add(TASKS[scenario.task].column)
     for reading in readings:
         _check_duplicates(reading, used[reading.group.name], desk)
 

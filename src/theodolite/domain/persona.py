@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.bounds import require_counts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonaTemplate:
@@ -46,6 +48,9 @@ class PersonaGroup:
         rows: What fills the slots; one row gives one completed persona.
         model: Name of the model that plays these personas.
         example: Whether the rows are the shipped example rows, not yet replaced.
+        style: Lines in the voice of such people, about other matters.
+        language: Language that they write in; a template over the row.
+        history: Turns that they remember; count, None for all.
     """
 
     name: str
@@ -53,6 +58,13 @@ class PersonaGroup:
     rows: tuple[ParameterRow, ...]
     model: str
     example: bool = False
+    style: tuple[str, ...] = ()
+    language: str = ""
+    history: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse people who forget what they were just told."""
+        require_counts(f"persona group `{self.name}`", history=self.history)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +81,10 @@ class Persona:
         starter: First prompt where it is fixed; else the model writes it.
         parameters: The row that filled it.
         template_version: Content hash of the template.
+        style: Lines in this person's voice, about other matters.
+        language: Language that this person writes in; empty where nobody says.
+        history: Turns that this person remembers; count, None for all.
+        material: What the dialogue is about, where the row has its own; else empty.
     """
 
     key: str
@@ -80,6 +96,10 @@ class Persona:
     starter: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
     template_version: str = ""
+    style: tuple[str, ...] = ()
+    language: str = ""
+    history: int | None = None
+    material: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

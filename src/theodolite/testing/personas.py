@@ -8,6 +8,7 @@ from theodolite.domain.errors import TemplateError
 from theodolite.domain.identity import version_of
 from theodolite.domain.persona import ParameterRow, Persona, PersonaGroup
 from theodolite.domain.scenario import Scenario
+from theodolite.testing.tasks import TASKS
 from theodolite.testing.templates import fill
 
 NAME_COLUMN = "name"
@@ -44,4 +45,8 @@ def _completed(
         starter=fill(scenario.starter, row.values),
         parameters=row.values,
         template_version=template_version,
+        style=group.style,
+        language=fill(group.language, row.values),
+        history=group.history,
+        material=row.values.get(TASKS[scenario.task].column, ""),
     )

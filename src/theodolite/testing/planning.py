@@ -38,12 +38,17 @@ class _Cell:
         """Hash of all that the tester's side sees."""
         persona = self.tester
         seen = (
-            (persona.text, persona.goal, persona.starter)
+            (persona.text, persona.goal, persona.starter, self.scenario.task.value, *_manner(persona))
             if isinstance(persona, Persona)
             else (canonical_json(persona),)
         )
         packet = version_of(self.scenario.packet)
         return digest(*seen, packet, self.scenario.name, str(self.scenario.turns), self.scenario.stop)
+
+
+def _manner(persona: Persona) -> tuple[str, ...]:
+    """Return what else decides how a persona is played."""
+    return (*persona.style, persona.language, str(persona.history or ""), persona.material)
 
 
 def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> Iterator[PlannedSession]:

@@ -12,27 +12,13 @@ from theodolite.domain.identity import digest
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
+from theodolite.testing.tasks import LEFT_OUT, OPENING, player_rules, rules_version
 
-FLOW_VERSION = 1
+FLOW_VERSION = 2
 """Number of the rules by which sessions are held; raised by hand when they change."""
 
 STOP_WORD = "[END]"
 """What a simulated user writes when it is done, unless the scenario says otherwise."""
-
-_PLAYER_RULES = """\
-You play a person who is using an application. Stay this person in everything you write.
-
-{persona}
-
-What you want from the application: {goal}
-
-Rules
-- Write only the next message that this person would type: no quotation marks, no stage directions, no commentary.
-- You are the one who asks. Never answer in the application's place and never say that you are a model.
-- The first incoming line only opens the chat; every later one is the application's reply.
-- When the person has what they want, or gives up, write {stop} and nothing else."""
-
-_OPENING = "(The chat is open. Write your first message.)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +39,17 @@ class SessionTask:
     application_version: str
     scenario_version: str
 
+    @property
+    def material(self) -> str:
+        """What the dialogue is about: the persona's own, else the scenario's source material."""
+        tester = self.session.tester
+        own = tester.material if isinstance(tester, Persona) else ""
+        return own or self.scenario.context
+
 
 def task_version() -> str:
     """Return the hash of the rules by which sessions are held."""
-    return digest(str(FLOW_VERSION), _PLAYER_RULES, _OPENING)
+    return digest(str(FLOW_VERSION), rules_version())
 
 
 def hold_session(task: SessionTask) -> Flow[Dialogue]:
@@ -111,7 +104,7 @@ def _play(task: SessionTask, persona: Persona) -> Flow[_Record]:
             continue
         asked = AskModel(
             model=persona.model,
-            messages=_player_view(persona, stop, record),
+            messages=_player_view(task, persona, stop, record),
             party=Party.SIMULATED_USER,
             replicate=task.session.repeat,
         )
@@ -146,7 +139,7 @@ def _say(task: SessionTask, record: _Record, prompt: str, prompt_at: int | None,
         item=task.session.tester.key,
         repeat=task.session.repeat,
         history=record.history,
-        context=task.scenario.context,
+        context=task.material,
     )
     reply = yield said
     response_at = record.took(reply, task.session.application)
@@ -162,10 +155,12 @@ def _say(task: SessionTask, record: _Record, prompt: str, prompt_at: int | None,
     record.turns.append(turn)
 
 
-def _player_view(persona: Persona, stop: str, record: _Record) -> tuple[Message, ...]:
-    rules = _PLAYER_RULES.format(persona=persona.text.strip(), goal=persona.goal or "not stated", stop=stop)
-    messages = [Message(speaker=Speaker.SYSTEM, text=rules), Message(speaker=Speaker.USER, text=_OPENING)]
-    for turn in record.turns:
+def _player_view(task: SessionTask, persona: Persona, stop: str, record: _Record) -> tuple[Message, ...]:
+    rules = player_rules(persona, task.scenario.task, stop=stop, material=task.material)
+    seen = record.turns[-persona.history :] if persona.history else record.turns
+    opening = OPENING if len(seen) == len(record.turns) else LEFT_OUT
+    messages = [Message(speaker=Speaker.SYSTEM, text=rules), Message(speaker=Speaker.USER, text=opening)]
+    for turn in seen:
         messages.append(Message(speaker=Speaker.ASSISTANT, text=turn.prompt))
         messages.append(Message(speaker=Speaker.USER, text=turn.response))
     return tuple(messages)
@@ -190,5 +185,5 @@ def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
         persona=session.tester if isinstance(session.tester, Persona) else None,
         groups=session.groups,
         scripted=record.scripted,
-        context=task.scenario.context,
+        context=task.material,
     )

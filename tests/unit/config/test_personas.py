@@ -71,3 +71,45 @@ def test_goals_are_checked_against_the_personas_that_meet_them(folder):
     text = text.replace("personas: {p: ", "personas:\n  p: ").replace("model: m}}\n  q", "model: m}\n  q")
 
     assert check_study(folder(study_yaml=text)) == ()
+
+
+def with_manner(manner):
+    """Return a study whose persona group says how its people write."""
+    rows = "[{name: Ana, wish: a coat, tongue: Polish}]"
+    return study(rows=rows).replace("}], model: m", f"}}], model: m, {manner}")
+
+
+def test_people_have_a_voice_a_language_and_a_memory(folder):
+    text = with_manner('style: [pls help], language: "{{ tongue }}", history: 2')
+
+    loaded = load_study(folder(study_yaml=text))
+
+    group = loaded.study.personas[0]
+    assert (group.style, group.language, group.history) == (("pls help",), "{{ tongue }}", 2)
+    assert loaded.notes == ()
+
+
+def test_a_language_that_nothing_fills_is_a_fault(folder):
+    faults = check_study(folder(study_yaml=with_manner('language: "{{ tonge }}"')))
+
+    assert [fault.message for fault in faults][:1] == [
+        "{{ tonge }} is filled by nothing; the rows has name, wish, tongue"
+    ]
+
+
+def test_a_language_that_is_no_template_is_a_fault(folder):
+    faults = check_study(folder(study_yaml=with_manner('language: "{{ tongue"')))
+
+    assert faults[0].message.startswith("`language` of `p`:")
+
+
+def test_people_who_remember_nothing_are_a_fault(folder):
+    faults = check_study(folder(study_yaml=with_manner("history: 0")))
+
+    assert "history" in faults[0].message
+
+
+def test_the_column_that_carries_a_tasks_material_is_used(folder):
+    text = study(rows="[{name: Ana, wish: a, text: One}, {name: Ana, wish: a, text: Two}]")
+
+    assert check_study(folder(study_yaml=text.replace("{s: {goal", "{s: {task: rewriting, goal"))) == ()

@@ -10,7 +10,7 @@ from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import PlanError, TemplateError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.persona import Script
-from theodolite.domain.scenario import Scenario
+from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan, planned_sessions
 
@@ -182,6 +182,7 @@ def test_sessions_are_planned_lazily():
         {"stop": "bye"},
         {"starter": "Hi"},
         {"name": "other"},
+        {"task": Task.REWRITING},
     ],
 )
 def test_what_the_testers_side_sees_is_part_of_the_pair_key(change):
@@ -189,6 +190,15 @@ def test_what_the_testers_side_sees_is_part_of_the_pair_key(change):
     before, *_ = sessions_of(study(scenarios=(scene,)))
 
     after, *_ = sessions_of(study(scenarios=(replace(scene, **change),)))
+
+    assert before.pair_key != after.pair_key
+
+
+@pytest.mark.parametrize("change", [{"style": ("pls help",)}, {"language": "Polish"}, {"history": 1}])
+def test_how_a_persona_is_played_is_part_of_the_pair_key(change):
+    before, *_ = sessions_of(study())
+
+    after, *_ = sessions_of(study(personas=(replace(group("Ana", "Ben"), **change),)))
 
     assert before.pair_key != after.pair_key
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.fakes.builders import group, reply, scripts, session_task, study
 from tests.fakes.lines import held_by_hand, usual_answer
@@ -8,10 +10,11 @@ from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
-from theodolite.domain.persona import Script
-from theodolite.domain.scenario import Scenario, SourceText
+from theodolite.domain.persona import ParameterRow, Script
+from theodolite.domain.scenario import Scenario, SourceText, Task
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.testing.sessions import hold_session, task_version
+from theodolite.testing.tasks import LEFT_OUT, OPENING
 
 
 def played(*said, turns=3, **scenario):
@@ -89,6 +92,32 @@ def test_a_user_who_leaves_before_the_first_word_is_no_dialogue():
         played("[END]")
 
 
+def test_a_simulated_user_with_a_short_memory_sees_the_last_turns_alone():
+    people = replace(group("Ana"), history=1)
+    words = iter("abc")
+    task = session_task(study(personas=(people,), scenarios=(Scenario(name="shop", turns=3),)))
+
+    held = held_by_hand(hold_session(task), lambda asked: next(words) if isinstance(asked, AskModel) else "ok")
+
+    first, second, third = (asked.messages[1:] for asked in held.requests[::2])
+    assert [message.text for message in first] == [OPENING]
+    assert [message.text for message in second] == [OPENING, "a", "ok"]
+    assert [message.text for message in third] == [LEFT_OUT, "b", "ok"]
+
+
+def test_a_row_may_bring_the_material_of_its_own_dialogue():
+    row = ParameterRow(values={"name": "Ana", "document": "A long letter."})
+    people = replace(group("Ana"), rows=(row,))
+    packet = Packet(sources=(SourceText(name="s", text="Facts."),))
+    scene = Scenario(name="shop", task=Task.SUMMARISATION, packet=packet)
+
+    held = held_by_hand(hold_session(session_task(study(personas=(people,), scenarios=(scene,)))))
+
+    asked, said = held.requests
+    assert "A long letter." in asked.messages[0].text
+    assert (said.context, held.result.context) == ("A long letter.", "A long letter.")
+
+
 def test_a_filter_on_the_simulated_user_is_not_the_applications_refusal():
     with pytest.raises(ContentRefused, match="withheld what the simulated user"):
         played(reply("", finish=CONTENT_FILTER))
@@ -149,6 +178,6 @@ def test_braces_in_a_persona_are_words():
 
 
 def test_the_rules_of_holding_sessions_have_a_version():
-    assert task_version() == "c62eb6fd72241b747f0f3a20cfc0019628d96fa14b9874aedb40f51d3e57c219", (
+    assert task_version() == "b73ee33ff5114ba9440a00ebb06147bf86563f5d1c617e840ea05c4f77912f8a", (
         "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
     )

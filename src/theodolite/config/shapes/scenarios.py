@@ -82,3 +82,9 @@ class PersonasShape(Shape):
     """CSV file with one persona a row, or the rows themselves."""
     model: Filled
     """Name of the model that plays them."""
+    style: list[Filled] = Field(default_factory=list)
+    """Lines in the voice of such people, about other matters: the manner is taken over, not the content."""
+    language: str = ""
+    """Language that they write in; may hold the rows' columns, e.g. `{{ language }}`."""
+    history: int | None = Field(default=None, ge=1)
+    """Turns that they remember; all where left out."""
