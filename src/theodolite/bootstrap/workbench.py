@@ -12,6 +12,7 @@ from pathlib import Path
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
 from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
@@ -143,7 +144,7 @@ class Workbench:
         """Return everything that can be measured on it."""
         from theodolite.measurement import measure_study  # numpy and scipy: only who measures waits for them
 
-        return measure_study(evidence)
+        return measure_study(evidence, lapse_rules=lapse_rules())
 
     def close(self) -> None:
         """Let go of the database."""

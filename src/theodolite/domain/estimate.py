@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.lapse import LapseCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +159,14 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Everything that was measured in a run."""
+    """Everything that was measured in a run.
+
+    Attributes:
+        measurements: Rates and agreements.
+        confusions: Confusion matrices.
+        lapses: What the checks of simulated users found; empty where none were asked for.
+    """
 
     measurements: tuple[Measurement, ...]
     confusions: tuple[Confusion, ...] = ()
+    lapses: tuple[LapseCheck, ...] = ()

@@ -21,6 +21,7 @@ from theodolite.reporting.page.instruments_view import agreement_tables, instrum
 from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.results_view import rule_blocks, spreads
 from theodolite.reporting.page.subject import Subject, subject_of
+from theodolite.reporting.page.users_view import users_view
 from theodolite.reporting.words import read_words
 
 WORDS = "words.yaml"
@@ -68,6 +69,7 @@ def _views(subject: Subject) -> dict[str, object]:
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
         "accounts": accounts_view(subject),
+        "users": users_view(subject),
         "instruments": instruments(subject),
         "agreements": agreement_tables(subject),
         "matrices": matrix_groups(subject),

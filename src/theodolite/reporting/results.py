@@ -6,9 +6,10 @@ import json
 from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Outcomes, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.failure import Failure
+from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
 from theodolite.domain.study import Study
 from theodolite.reporting.accounts import Account, accounts_of
@@ -39,6 +40,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "accounts": [_account(account) for account in accounts_of(study, cases_of(evidence))],
         "estimates": [estimate_entry(measurement) for measurement in findings.measurements],
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
+        "simulated_users": _simulated_users(evidence, findings),
         "failures": [_failure(failure) for failure in evidence.failures],
         "instruments": _instruments(study),
     }
@@ -158,6 +160,24 @@ def _confusion(confusion: Confusion) -> dict[str, Json]:
         "second": confusion.second,
         "categories": list(confusion.matrix.categories),
         "counts": [list(row) for row in confusion.matrix.counts],
+    }
+
+
+def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Json]:
+    return {
+        "dialogues": sum(dialogue.held_by is HeldBy.SIMULATED_USER for dialogue in evidence.dialogues),
+        "failures": sum(failure.party is Party.SIMULATED_USER for failure in evidence.failures),
+        "lapses": [
+            {
+                "kind": check.kind.value,
+                "meaning": check.meaning,
+                "n": check.n,
+                "count": len(check.dialogues),
+                "dialogues": list(check.dialogues),
+                "found": [{"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses],
+            }
+            for check in findings.lapses
+        ],
     }
 
 

@@ -20,7 +20,7 @@ SIGNATURES = {
     "cohen_kappa": ["a", "b", "categories", "weights", "confidence"],
     "fleiss_kappa": ["counts", "confidence"],
     "krippendorff_alpha": ["ratings", "scale", "confidence"],
-    "measure_study": ["evidence"],
+    "measure_study": ["evidence", "lapse_rules"],
 }
 
 

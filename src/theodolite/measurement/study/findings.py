@@ -9,12 +9,14 @@ from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.lapse import LapseRules
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.labels import Register, Sheet, register, sources
+from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
 
 
-def measure_study(evidence: Evidence) -> Findings:
+def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) -> Findings:
     """Measure everything that a run's evidence can carry.
 
     For each application and guideline: the rate of each defect rule, by the
@@ -24,9 +26,11 @@ def measure_study(evidence: Evidence) -> Findings:
 
     Args:
         evidence: All records of one run.
+        lapse_rules: By what the simulated users are looked at; None where they are not.
 
     Returns:
-        Rates and agreements in the order of the study, then confusion matrices.
+        Rates and agreements in the order of the study, then confusion matrices,
+        then what the checks of the simulated users found.
 
     Example:
         >>> from datetime import UTC, datetime
@@ -43,7 +47,11 @@ def measure_study(evidence: Evidence) -> Findings:
     Source:
         Each `measure` names the function whose docstring names the source.
     """
-    return Findings(measurements=tuple(_measurements(evidence)), confusions=tuple(_confusions(evidence)))
+    return Findings(
+        measurements=tuple(_measurements(evidence)),
+        confusions=tuple(_confusions(evidence)),
+        lapses=lapse_checks(evidence, lapse_rules) if lapse_rules else (),
+    )
 
 
 def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:

@@ -1,0 +1,25 @@
+"""The shipped rules by which simulated users are looked at."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ruamel.yaml import YAML
+
+from theodolite.config.shipped import shipped_text
+from theodolite.domain.lapse import LapseKind, LapseRule, LapseRules
+
+
+@cache
+def lapse_rules() -> LapseRules:
+    """Return the rules that the package ships."""
+    listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
+    return LapseRules(
+        rules=tuple(
+            LapseRule(kind=LapseKind(kind), meaning=entry["meaning"], words=tuple(entry.get("words", ())))
+            for kind, entry in listed["rules"].items()
+        ),
+        same_words=float(listed["same_words"]),
+        few_turns=int(listed["few_turns"]),
+        long_limit=int(listed["long_limit"]),
+    )

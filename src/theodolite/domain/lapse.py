@@ -1,0 +1,85 @@
+"""Lapses: where a simulated user did not act like the person that it plays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LapseKind(StrEnum):
+    """In which way a simulated user fell out of its part."""
+
+    ROLE_FLIP = "role flip"
+    REPETITION = "repetition"
+    REFUSAL = "refusal"
+    EARLY_GOODBYE = "early goodbye"
+    SPEAKS_AS_MODEL = "speaks as a model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LapseRule:
+    """How one kind of lapse is found.
+
+    Attributes:
+        kind: The kind.
+        meaning: What it is, for readers of a report.
+        words: Regular expressions over a prompt, letters' case ignored.
+    """
+
+    kind: LapseKind
+    meaning: str
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LapseRules:
+    """All rules by which lapses are found.
+
+    Attributes:
+        rules: One for each kind, in the order of a report.
+        same_words: Share of words in common from which two prompts are the same; fraction.
+        few_turns: Turns after which leaving is early; count.
+        long_limit: Turn limit from which leaving can be early; count.
+    """
+
+    rules: tuple[LapseRule, ...]
+    same_words: float
+    few_turns: int
+    long_limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """One place where a rule found a lapse.
+
+    Attributes:
+        dialogue: Label of the dialogue.
+        turn: Number of the turn.
+        words: What it was found by: words of the prompt, or what happened.
+    """
+
+    dialogue: str
+    turn: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LapseCheck:
+    """What one rule found in all dialogues of a run that simulated users held.
+
+    Attributes:
+        kind: The kind of lapse.
+        meaning: What it is.
+        n: Dialogues that were looked at; count.
+        lapses: Where it was found, in order of the plan.
+    """
+
+    kind: LapseKind
+    meaning: str
+    n: int
+    lapses: tuple[Lapse, ...] = ()
+
+    @property
+    def dialogues(self) -> tuple[str, ...]:
+        """Labels of the dialogues with at least one such lapse, in order of the plan."""
+        return tuple(dict.fromkeys(lapse.dialogue for lapse in self.lapses))

@@ -1,0 +1,53 @@
+"""The simulated users of a report: how well they kept to their part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.lapse import LapseCheck
+from theodolite.reporting import figures
+from theodolite.reporting.page.subject import Subject
+
+LONGEST = 160
+"""Characters of an example that are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LapseRow:
+    """One rule and what it found.
+
+    Attributes:
+        kind: The kind of lapse.
+        meaning: What it is.
+        share: Dialogues with it, of all that were looked at.
+        example: What the first one was found by; empty where there is none.
+        place: Label and turn of that one.
+        opens: Name of its set; empty where there is none.
+    """
+
+    kind: str
+    meaning: str
+    share: str
+    example: str
+    place: str
+    opens: str
+
+
+def users_view(subject: Subject) -> tuple[LapseRow, ...]:
+    """Return one row for each rule; none where no simulated user spoke."""
+    places = {case.session.label: case.index for case in subject.cases}
+    return tuple(_row(subject, number, check, places) for number, check in enumerate(subject.findings.lapses))
+
+
+def _row(subject: Subject, number: int, check: LapseCheck, places: dict[str, int]) -> LapseRow:
+    first = check.lapses[0] if check.lapses else None
+    words = first.words if first else ""
+    cases = [places[label] for label in check.dialogues]
+    return LapseRow(
+        kind=check.kind.value,
+        meaning=check.meaning,
+        share=figures.share(len(check.dialogues), check.n),
+        example=words if len(words) <= LONGEST else f"{words[:LONGEST]}...",
+        place=f"{first.dialogue}, turn {first.turn}" if first else "",
+        opens=subject.sets.add(f"lapse{number}", f"simulated user: {check.kind.value}", cases),
+    )

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import assets, evidence_named, findings_named, words
+from theodolite.domain.lapse import Lapse, LapseCheck, LapseKind
+from theodolite.reporting.html import report_html
+from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.page.users_view import LONGEST, users_view
+
+LABEL = evidence_named("live").sessions[2].label
+CHECKS = (
+    LapseCheck(
+        kind=LapseKind.REPETITION, meaning="Again.", n=58, lapses=(Lapse(dialogue=LABEL, turn=2, words="x" * 200),)
+    ),
+    LapseCheck(kind=LapseKind.REFUSAL, meaning="Declines.", n=58),
+)
+
+
+def subject(checks):
+    findings = replace(findings_named("live"), lapses=checks)
+    return subject_of(evidence_named("live"), findings, facts(), words())
+
+
+def test_a_lapse_opens_its_dialogues_and_shows_one():
+    about = subject(CHECKS)
+
+    found, _ = users_view(about)
+
+    assert (found.kind, found.share, found.place) == ("repetition", "1 of 58 (1.7 %)", f"{LABEL}, turn 2")
+    assert found.example == "x" * LONGEST + "..."
+    assert about.sets.sets[found.opens].cases == (2,)
+
+
+def test_a_rule_that_found_nothing_says_of_how_many():
+    _, nothing = users_view(subject(CHECKS))
+
+    assert (nothing.share, nothing.example, nothing.opens) == ("0 of 58 (0.0 %)", "", "")
+
+
+def test_the_report_has_the_section_only_where_simulated_users_spoke():
+    with_users, without = (
+        report_html(evidence_named("live"), replace(findings_named("live"), lapses=checks), facts(), assets())
+        for checks in (CHECKS, ())
+    )
+
+    assert '<a href="#users">' in with_users
+    assert "Declines." in with_users
+    assert 'id="users"' not in without
