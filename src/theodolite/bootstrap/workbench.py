@@ -23,6 +23,7 @@ from theodolite.domain.run import RunState, UnitKind
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.lines import Lines
 from theodolite.gateways.factory import open_application, open_model
+from theodolite.gateways.retrieval import CorpusSearch
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
@@ -109,6 +110,8 @@ class Workbench:
 
     def runner(self, lines: Lines, progress: Progress) -> Runner:
         """Return what runs the study."""
+        scenarios = self.loaded.study.scenarios
+        searches = {one.name: CorpusSearch(one.corpus, limit=one.passages) for one in scenarios if one.corpus}
         return Runner(
             study=self.loaded.study,
             recordings=self.loaded.recordings,
@@ -116,6 +119,7 @@ class Workbench:
             lines=lines,
             progress=progress,
             owner=self.owner,
+            searches=searches,
         )
 
     def is_finished(self) -> bool:

@@ -200,7 +200,9 @@ def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[st
     history = _history(turns)
     application = study.application(session.application).connection
     if isinstance(application, PromptedModel):
-        fixed = _tokens(application.system, scenario.context, *application.context.values())
+        fixed = _found_tokens(scenario) + _tokens(
+            application.system, _material(session, scenario), *application.context.values()
+        )
         read = Range(low=fixed * turns, high=fixed * turns) + history + said
         tallies[application.model, True].add(turns, read, answered)
     else:
@@ -208,7 +210,7 @@ def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[st
     tester = session.tester
     if isinstance(tester, Persona):
         asked = turns - bool(tester.starter)
-        fixed = _tokens(tester.text)
+        fixed = _tokens(tester.text, *tester.style)
         tallies[tester.model, True].add(asked, Range(low=fixed * asked, high=fixed * asked) + history, said)
 
 
@@ -217,9 +219,22 @@ def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str
     for annotator in study.annotators:
         labelling = annotator.labelling
         if isinstance(labelling, ModelJudge):
-            fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(scenario.context)
+            fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(_material(session, scenario))
+            fixed += _found_tokens(scenario) * turns
             dialogue = _range(_PROMPT, turns) + _range(_RESPONSE, turns)
             tallies[labelling.model, True].add(1, Range(low=fixed, high=fixed) + dialogue, _range(_VERDICT, 1))
+
+
+def _material(session: PlannedSession, scenario: Scenario) -> str:
+    own = session.tester.material if isinstance(session.tester, Persona) else ""
+    return own or scenario.context
+
+
+def _found_tokens(scenario: Scenario) -> int:
+    """Return the tokens of what one search finds, if it finds passages of usual length."""
+    corpus = scenario.corpus
+    usual = _tokens(*(passage.text for passage in corpus)) / len(corpus) if corpus else 0
+    return round(usual * min(scenario.passages, len(corpus)))
 
 
 def _guideline_tokens(guideline: Guideline) -> int:

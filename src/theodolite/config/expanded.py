@@ -165,6 +165,8 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         task=scenario.task.value,
         goal=scenario.goal,
         source=[source.name for source in scenario.packet.sources],
+        corpus=list(dict.fromkeys(passage.name.rpartition(", paragraph ")[0] for passage in scenario.corpus)),
+        passages=scenario.passages if scenario.corpus else None,
         turns=scenario.turns,
         starter=scenario.starter,
         stop=scenario.stop,

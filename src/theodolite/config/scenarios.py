@@ -10,6 +10,7 @@ from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
 from theodolite.config.templates import syntax_problem
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.passage import Passage, passages_in
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Proxy, Scenario, SourceText, TestPacket
 
@@ -42,7 +43,20 @@ def scenario_of(entry: Entry[ScenarioShape], desk: Desk, *, risks: tuple[str, ..
         instructions={LEVELS[level].value: text for level, text in shape.instructions.items()},
         risks=tuple(shape.risks),
         personas=tuple(shape.personas),
+        corpus=_corpus(entry, desk),
+        passages=shape.passages,
     )
+
+
+def _corpus(entry: Entry[ScenarioShape], desk: Desk) -> tuple[Passage, ...]:
+    passages: list[Passage] = []
+    for name in as_list(entry.shape.corpus):
+        text = desk.text(entry, "corpus", name=name)
+        found = passages_in(name, text) if text is not None else ()
+        if text is not None and not found:
+            desk.complaints.add(entry.fault("corpus", message=f"`{name}` holds no text that a search could find"))
+        passages += found
+    return tuple(passages)
 
 
 def _packet(entry: Entry[ScenarioShape], desk: Desk) -> TestPacket:

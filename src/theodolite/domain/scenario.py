@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.bounds import require_counts
+from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
 
 
@@ -76,6 +77,8 @@ class Scenario:
         instructions: Level to the instructions that testers read.
         risks: Names of the risks that it looks for.
         personas: Names of the persona groups that meet it; empty means all.
+        corpus: What every prompt is searched in; what is found is the material of that turn.
+        passages: Passages that one search finds at most; count.
     """
 
     name: str
@@ -90,10 +93,12 @@ class Scenario:
     instructions: Mapping[str, str] = field(default_factory=dict)
     risks: tuple[str, ...] = ()
     personas: tuple[str, ...] = ()
+    corpus: tuple[Passage, ...] = ()
+    passages: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse dialogues without a turn."""
-        require_counts(f"scenario `{self.name}`", turns=self.turns)
+        """Refuse dialogues without a turn, and searches that find nothing."""
+        require_counts(f"scenario `{self.name}`", turns=self.turns, passages=self.passages)
 
     @property
     def context(self) -> str:

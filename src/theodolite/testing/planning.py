@@ -43,7 +43,9 @@ class _Cell:
             else (canonical_json(persona),)
         )
         packet = version_of(self.scenario.packet)
-        return digest(*seen, packet, self.scenario.name, str(self.scenario.turns), self.scenario.stop)
+        # Nobody on the tester's side reads the corpus, but with another one this is another test.
+        searched = [canonical_json((self.scenario.corpus, self.scenario.passages))] if self.scenario.corpus else []
+        return digest(*seen, packet, self.scenario.name, str(self.scenario.turns), self.scenario.stop, *searched)
 
 
 def _manner(persona: Persona) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
+from theodolite.domain.passage import Search
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.tasks import LEFT_OUT, OPENING, player_rules, rules_version
+from theodolite.testing.tasks import LEFT_OUT, OPENING, found_text, player_rules, rules_version
 
 FLOW_VERSION = 2
 """Number of the rules by which sessions are held; raised by hand when they change."""
@@ -31,6 +32,7 @@ class SessionTask:
         scenario: The scenario that it names.
         application_version: Content hash of the application.
         scenario_version: Content hash of the scenario.
+        search: Finds passages of the scenario's corpus; None where it has none.
     """
 
     key: str
@@ -38,6 +40,7 @@ class SessionTask:
     scenario: Scenario
     application_version: str
     scenario_version: str
+    search: Search | None = None
 
     @property
     def material(self) -> str:
@@ -73,6 +76,7 @@ class _Record:
     ending: Ending
     positions: int = 0
     scripted: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
     @property
     def history(self) -> tuple[Exchange, ...]:
@@ -132,14 +136,18 @@ def _until_stop(text: str, stop: str) -> tuple[str, bool]:
 
 
 def _say(task: SessionTask, record: _Record, prompt: str, prompt_at: int | None, withheld: str = "") -> Flow[None]:
+    number = len(record.turns) + 1
+    found = found_text(prompt, task.search(prompt)) if task.search else ""
+    if found:
+        record.found = (*record.found, f"Turn {number}. {found}")
     said = SayToApplication(
         application=task.session.application,
         prompt=prompt,
-        turn=len(record.turns) + 1,
+        turn=number,
         item=task.session.tester.key,
         repeat=task.session.repeat,
         history=record.history,
-        context=task.material,
+        context=_joined(task.material, found),
     )
     reply = yield said
     response_at = record.took(reply, task.session.application)
@@ -166,6 +174,10 @@ def _player_view(task: SessionTask, persona: Persona, stop: str, record: _Record
     return tuple(messages)
 
 
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
 def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
     session = task.session
     return Dialogue(
@@ -185,5 +197,5 @@ def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
         persona=session.tester if isinstance(session.tester, Persona) else None,
         groups=session.groups,
         scripted=record.scripted,
-        context=task.material,
+        context=_joined(task.material, *record.found),
     )

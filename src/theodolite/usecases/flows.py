@@ -7,9 +7,10 @@ from functools import cached_property
 
 from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
 from theodolite.domain.annotation import Adjudication, Annotation
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.domain.flow import Flow
 from theodolite.domain.identity import version_of
+from theodolite.domain.passage import Search
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Unit
@@ -24,12 +25,19 @@ class StudyFlows:
         study: What was written down.
         sessions: What its plan holds.
         recordings: Dialogues of the recorded applications.
+        searches: Name of a scenario to what searches its corpus.
     """
 
     def __init__(
-        self, study: Study, sessions: Sequence[PlannedSession], recordings: Sequence[RecordedDialogue]
+        self,
+        study: Study,
+        sessions: Sequence[PlannedSession],
+        recordings: Sequence[RecordedDialogue],
+        *,
+        searches: Mapping[str, Search] | None = None,
     ) -> None:
         self._study = study
+        self._searches = searches or {}
         self._sessions = {session.label: session for session in sessions}
         self._columns: Mapping[tuple[str, str, int], Mapping[str, str]] = {
             (recording.application, recording.key, recording.repeat): recording.columns for recording in recordings
@@ -45,6 +53,8 @@ class StudyFlows:
             scenario=scenario,
             application_version=self._application_versions[session.application],
             scenario_version=version_of(scenario),
+            # Whoever answered a recorded prompt searched elsewhere, or not at all.
+            search=None if session.held_by is HeldBy.RECORDED else self._searches.get(scenario.name),
         )
         return hold_session(task)
 

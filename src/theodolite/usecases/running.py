@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import StoreError
+from theodolite.domain.passage import Search
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
@@ -95,6 +96,7 @@ class Runner:
         lines: Connections to models and applications.
         progress: Who watches.
         owner: Name of this process in the ledger.
+        searches: Name of a scenario to what searches its corpus.
     """
 
     study: Study
@@ -103,6 +105,7 @@ class Runner:
     lines: Lines
     progress: Progress
     owner: str
+    searches: Mapping[str, Search] = field(default_factory=dict)
 
     async def run(self, options: RunOptions) -> Standing:
         """Test and assess until the plan is done or the run is stopped.
@@ -115,7 +118,7 @@ class Runner:
             StoreError: If the database fails; what was acknowledged is kept.
         """
         plan, sessions = draw_plan(self.study, self.recordings)
-        flows = StudyFlows(self.study, sessions, self.recordings)
+        flows = StudyFlows(self.study, sessions, self.recordings, searches=self.searches)
         aside = Aside()
         try:
             run = await aside.call(self.store.open_run, self.study, plan, anew=options.anew)

@@ -35,3 +35,24 @@ def test_a_fault_in_a_scenario_s_own_file_is_placed_there(folder):
     path = folder(study_yaml=STUDY, a_md="A", b_md="B", scenarios__far_yaml="tsk: chat\nscripts: {x: Where?}\n")
 
     assert [fault.place for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]
+
+
+def test_a_corpus_is_read_paragraph_by_paragraph(folder):
+    text = STUDY.replace("{source:", "{corpus: [a.md, b.md], passages: 2, source:")
+
+    scenario = load_study(folder(study_yaml=text, a_md="A\n\nAA", b_md="B")).study.scenarios[0]
+
+    assert [(one.name, one.text) for one in scenario.corpus] == [
+        ("a.md, paragraph 1", "A"),
+        ("a.md, paragraph 2", "AA"),
+        ("b.md, paragraph 1", "B"),
+    ]
+    assert scenario.passages == 2
+
+
+def test_a_corpus_without_text_is_a_fault(folder):
+    text = STUDY.replace("{source:", "{corpus: b.md, source:")
+
+    (fault,) = check_study(folder(study_yaml=text, a_md="A", b_md=" \n"))
+
+    assert fault.message == "`b.md` holds no text that a search could find"

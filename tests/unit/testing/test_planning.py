@@ -9,6 +9,7 @@ from tests.fakes.builders import group, guideline, live, recorded, recording, ru
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import PlanError, TemplateError
 from theodolite.domain.event import LevelPlan
+from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Sampling
@@ -183,6 +184,7 @@ def test_sessions_are_planned_lazily():
         {"starter": "Hi"},
         {"name": "other"},
         {"task": Task.REWRITING},
+        {"corpus": (Passage(name="faq", text="Free."),)},
     ],
 )
 def test_what_the_testers_side_sees_is_part_of_the_pair_key(change):

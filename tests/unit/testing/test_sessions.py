@@ -10,6 +10,7 @@ from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
+from theodolite.domain.passage import Passage
 from theodolite.domain.persona import ParameterRow, Script
 from theodolite.domain.scenario import Scenario, SourceText, Task
 from theodolite.domain.scenario import TestPacket as Packet
@@ -118,6 +119,35 @@ def test_a_row_may_bring_the_material_of_its_own_dialogue():
     assert (said.context, held.result.context) == ("A long letter.", "A long letter.")
 
 
+def searched(*prompts):
+    """Hold a session of a script whose every word but `nothing` is found in a corpus of one passage."""
+    scene = Scenario(name="shop", scripts=(Script(key="s", prompts=prompts),))
+    task = session_task(study(scenarios=(scene,), personas=()))
+
+    def search(query):
+        return () if query == "nothing" else (Passage(name="faq, paragraph 1", text=f"About {query}."),)
+
+    return held_by_hand(hold_session(replace(task, search=search)))
+
+
+def test_every_turn_is_given_what_its_own_prompt_found():
+    held = searched("coats", "hats")
+
+    assert [said.context for said in held.requests] == [
+        'Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.',
+        'Passages found for "hats": 1\n\n[1] faq, paragraph 1\nAbout hats.',
+    ]
+
+
+def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():
+    context = searched("coats", "nothing").result.context
+
+    assert context == (
+        'Turn 1. Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.\n\n'
+        'Turn 2. Passages found for "nothing": 0'
+    )
+
+
 def test_a_filter_on_the_simulated_user_is_not_the_applications_refusal():
     with pytest.raises(ContentRefused, match="withheld what the simulated user"):
         played(reply("", finish=CONTENT_FILTER))
@@ -178,6 +208,6 @@ def test_braces_in_a_persona_are_words():
 
 
 def test_the_rules_of_holding_sessions_have_a_version():
-    assert task_version() == "b73ee33ff5114ba9440a00ebb06147bf86563f5d1c617e840ea05c4f77912f8a", (
+    assert task_version() == "f762baeb7a93f8614701c5f71620b9fcbbd822b66e9f0fd26ed197b32cc04c30", (
         "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from tests.fakes.builders import (
     dialogue,
     live,
@@ -71,3 +72,17 @@ def test_withheld_prompts_are_still_said_to_the_recording():
     held = held_by_hand(StudyFlows(plain, sessions_of(plain), ()).session(unit(label="d001"))).result
 
     assert held.withheld == "harmful"
+
+
+@pytest.mark.parametrize(("label", "is_searched"), [("d001", True), ("old/a", False)])
+def test_the_prompts_of_recorded_dialogues_are_not_searched(label, is_searched):
+    queries = []
+
+    def search(query):
+        queries.append(query)
+        return ()
+
+    flows = StudyFlows(BOTH, sessions_of(BOTH, *ROWS), ROWS, searches={"shop": search})
+    held_by_hand(flows.session(unit(label=label)))
+
+    assert bool(queries) is is_searched

@@ -40,6 +40,10 @@ class ScenarioShape(Shape):
     """What the tester is to reach; may hold the columns of the personas' rows, e.g. `{{ wish }}`."""
     source: OneOrMore | None = None
     """File or files with the source material: what is true here."""
+    corpus: OneOrMore | None = None
+    """File or files that every prompt is searched in; blank lines keep their passages apart."""
+    passages: int = Field(default=3, ge=1)
+    """Passages of the corpus that one search finds at most."""
     turns: int = Field(default=1, ge=1)
     """Turns of one dialogue at most; a turn is one prompt and one response."""
     starter: str = ""

@@ -1,0 +1,53 @@
+"""Retrieval: which passages of a corpus fit a query, ranked by BM25 (ADR-0013)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from theodolite.domain.passage import Passage
+
+if TYPE_CHECKING:
+    from bm25s import BM25
+
+_WORD = re.compile(r"\w+")
+
+
+class CorpusSearch:
+    """Searches one corpus; the index is made when the first query comes."""
+
+    def __init__(self, corpus: Sequence[Passage], *, limit: int) -> None:
+        """Keep the corpus.
+
+        Args:
+            corpus: What may be found.
+            limit: Passages that one query finds at most; count.
+        """
+        self._corpus = tuple((passage, words) for passage in corpus if (words := _words(passage.text)))
+        self._limit = limit
+
+    def __call__(self, query: str) -> tuple[Passage, ...]:
+        """Return the passages that fit a query best, best first; none that share no word with it.
+
+        Equal scores keep the order of the corpus, so that a session can be replayed.
+        """
+        words = _words(query)
+        if not words or not self._corpus:
+            return ()
+        scores = [float(score) for score in self._index.get_scores(words)]
+        ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+        return tuple(self._corpus[place][0] for place in ranked[: self._limit] if scores[place] > 0)
+
+    @cached_property
+    def _index(self) -> BM25:
+        from bm25s import BM25
+
+        index = BM25()
+        index.index([words for _, words in self._corpus], show_progress=False)
+        return index
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
