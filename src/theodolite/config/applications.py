@@ -77,7 +77,10 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
         name=name,
         connection=connection,
         description=shape.description,
-        claims=tuple(Claim(text=claim.text, kind=claim.kind, scripts=tuple(claim.scripts)) for claim in shape.claims),
+        claims=tuple(
+            Claim(text=claim.text, kind=claim.kind, scripts=tuple(claim.scripts), rule=claim.rule)
+            for claim in shape.claims
+        ),
         mitigations=tuple(Mitigation(name=key, description=words) for key, words in pairs),
         guardrails=shape.guardrails,
     )

@@ -14,6 +14,8 @@ from theodolite.config.shapes.applications import HttpShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import RecordedLabels
+from theodolite.domain.application import Claim
+from theodolite.domain.claim import rules_meant
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
@@ -29,6 +31,7 @@ def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Se
     _check_recorded_scenario(parts, desk)
     _check_testers(parts, desk)
     _check_claims(parts, desk)
+    _check_claimed_rules(parts, shelf, desk)
     _check_annotator_names(parts, desk)
     _check_label_columns(parts, desk)
     _check_groups(parts, shelf, desk)
@@ -107,6 +110,24 @@ def _check_claims(parts: Parts, desk: Desk) -> None:
                     tail = did_you_mean(key, known)
                     message = f"a claim of application `{entry.name}` names a script `{key}` that no scenario has{tail}"
                     desk.complaints.add(entry.fault("claims", place, "scripts", number, message=message))
+
+
+def _check_claimed_rules(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
+    """Refuse rules that nothing has, and note where several could be meant."""
+    guidelines = shelf.read()
+    known = [name for g in guidelines for rule in g.defect_rules for name in (rule.name, f"{g.name}.{rule.name}")]
+    known += [guideline.name for guideline in guidelines]
+    for entry in section(parts.entry, "applications"):
+        for place, shape in enumerate(entry.shape.claims):
+            claim = Claim(text=shape.text, kind=shape.kind, rule=shape.rule)
+            n_meant = len(rules_meant(claim, guidelines))
+            begin = f"a claim of application `{entry.name}`"
+            if shape.rule and not n_meant:
+                message = f"{begin} names a rule `{shape.rule}` that no guideline has{did_you_mean(shape.rule, known)}"
+                desk.complaints.add(entry.fault("claims", place, "rule", message=message))
+            elif shape.scripts and n_meant > 1:
+                message = f"{begin} could mean {n_meant} defect rules; it stays untested until `rule` names one"
+                desk.complaints.add(entry.fault("claims", place, message=message, severity=Severity.NOTE))
 
 
 def _check_annotator_names(parts: Parts, desk: Desk) -> None:

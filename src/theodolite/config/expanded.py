@@ -117,7 +117,10 @@ def _applications(applications: Iterable[Application]) -> dict[str, Any]:
 
 
 def _said_of(application: Application) -> dict[str, Any]:
-    claims = [_filled(text=item.text, kind=item.kind.value, scripts=list(item.scripts)) for item in application.claims]
+    claims = [
+        _filled(text=item.text, kind=item.kind.value, scripts=list(item.scripts), rule=item.rule)
+        for item in application.claims
+    ]
     return _filled(
         description=application.description,
         guardrails=application.guardrails.value,

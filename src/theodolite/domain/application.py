@@ -27,11 +27,20 @@ class GuardrailSite(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A capability or limitation that a team claims, and the scripts that test it."""
+    """A capability or limitation that a team claims, and what tests it.
+
+    Attributes:
+        text: The claim in words.
+        kind: Capability or limitation.
+        scripts: Keys of the scripts whose dialogues test it.
+        rule: The defect rule by which a dialogue contradicts it: a rule, a
+            guideline, or `guideline.rule`; empty where the study has one rule in all.
+    """
 
     text: str
     kind: ClaimKind
     scripts: tuple[str, ...] = ()
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

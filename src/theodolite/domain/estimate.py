@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.claim import ClaimTest
 from theodolite.domain.errors import InputError
 from theodolite.domain.lapse import LapseCheck
 
@@ -170,3 +171,4 @@ class Findings:
     measurements: tuple[Measurement, ...]
     confusions: tuple[Confusion, ...] = ()
     lapses: tuple[LapseCheck, ...] = ()
+    claims: tuple[ClaimTest, ...] = ()

@@ -14,6 +14,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.accounts_view import accounts_view
 from theodolite.reporting.page.answer_view import answer_view
+from theodolite.reporting.page.applications_view import applications_view
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.data import data_text, page_data
 from theodolite.reporting.page.first_reads import first_reads
@@ -70,6 +71,7 @@ def _views(subject: Subject) -> dict[str, object]:
         "spreads": spreads(subject),
         "accounts": accounts_view(subject),
         "users": users_view(subject),
+        "applications": applications_view(subject),
         "instruments": instruments(subject),
         "agreements": agreement_tables(subject),
         "matrices": matrix_groups(subject),

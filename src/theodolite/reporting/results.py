@@ -13,11 +13,13 @@ from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
 from theodolite.domain.study import Study
 from theodolite.reporting.accounts import Account, accounts_of
+from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.cases import cases_of
+from theodolite.reporting.claims import claim_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.scripted import scripted_names
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 """Version of the results file's form; the first number rises when readers break."""
 
 
@@ -27,7 +29,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
     Its form is published in `resources/report/results.schema.json`. Nothing in
     it is NaN or infinite: what is undefined is null and says why.
     """
-    study, run = evidence.study, evidence.run
+    study, run, cases = evidence.study, evidence.run, cases_of(evidence)
     return {
         "schema_version": SCHEMA_VERSION,
         "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
@@ -37,7 +39,8 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "hosts": list(facts.hosts),
         "scripted": list(scripted_names(evidence)),
         "spending": _spending(evidence),
-        "accounts": [_account(account) for account in accounts_of(study, cases_of(evidence))],
+        "accounts": [_account(account) for account in accounts_of(study, cases)],
+        "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": [estimate_entry(measurement) for measurement in findings.measurements],
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
@@ -148,6 +151,23 @@ def _account(account: Account) -> dict[str, Json]:
         "refused": account.n(Outcome.REFUSED),
         "not_applicable": account.n(Outcome.NOT_APPLICABLE),
         "missing": account.n(Outcome.MISSING),
+    }
+
+
+def _application(account: ApplicationAccount, findings: Findings) -> dict[str, Json]:
+    application = account.application
+    return {
+        "name": application.name,
+        "guardrails": application.guardrails.value,
+        "mitigations": [mitigation.name for mitigation in application.mitigations],
+        "planned": account.planned,
+        "held": len(account.held),
+        "filtered": len(account.filtered),
+        "filtered_replies": account.filtered_replies,
+        "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in account.failed],
+        "failed_by_others": len(account.failed_otherwise),
+        "open": account.n_open,
+        "claims": [claim_entry(test) for test in findings.claims if test.application == application.name],
     }
 
 

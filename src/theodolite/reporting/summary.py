@@ -12,8 +12,10 @@ from theodolite.domain.run import RunState
 from theodolite.reporting import figures
 from theodolite.reporting.accounts import Account, accounts_of
 from theodolite.reporting.agreements import agreements_of
+from theodolite.reporting.application_accounts import application_accounts, filtered_text
 from theodolite.reporting.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
 from theodolite.reporting.cases import Case, cases_of, rules_of
+from theodolite.reporting.claims import claims_text
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.next_step import next_step
 from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of
@@ -133,7 +135,8 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines("People", people_text(study, guideline, agreements))
         judges = judges_text(study, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judges", judges)
-    return lines
+    lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
+    return lines + summary.lines("Claims", claims_text(summary.findings.claims))
 
 
 def _bounds_text(summary: _Summary, account: Account) -> str:

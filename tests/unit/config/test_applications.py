@@ -112,3 +112,30 @@ def test_a_path_to_nowhere_is_a_fault(folder, path):
     study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example", reply: "{path}"}}')
 
     assert [fault.severity for fault in check_study(study)] == [Severity.FAULT]
+
+
+TWO_RULES = """study: a
+models: {m: {script: [Hello]}}
+applications: {app: {kind: model, model: m, claims: [{text: Is polite., scripts: [hello]%s}]}}
+scenarios: {s: {scripts: {hello: Hello}}}
+judges:
+  j: {ask: Polite?, defect: "== no", model: m}
+  k: {ask: Short?, defect: "== no", model: m}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "severity"),
+    [
+        ("", "could mean 2 defect rules; it stays untested until `rule` names one", Severity.NOTE),
+        (", rule: kk", "names a rule `kk` that no guideline has", Severity.FAULT),
+    ],
+)
+def test_a_claim_says_which_rule_would_contradict_it(folder, rule, words, severity):
+    placed = [*check_study(folder(study_yaml=TWO_RULES % rule))]
+
+    assert [fault.severity for fault in placed if words in fault.message] == [severity]
+
+
+def test_a_claim_that_names_its_rule_is_in_order(folder):
+    assert check_study(folder(study_yaml=TWO_RULES % ", rule: k")) == ()

@@ -19,6 +19,8 @@ class ClaimShape(Shape):
     """`capability` or `limitation`."""
     scripts: list[Filled] = Field(default_factory=list)
     """Keys of the scripts that test it."""
+    rule: str = ""
+    """Defect rule by which a dialogue contradicts it: a rule, a guideline or `guideline.rule`."""
 
 
 Mitigations: TypeAlias = Annotated[

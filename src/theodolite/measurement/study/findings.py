@@ -11,6 +11,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.lapse import LapseRules
 from theodolite.measurement.study.agreements import agreements, confusions
+from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.labels import Register, Sheet, register, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
@@ -30,7 +31,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
-        then what the checks of the simulated users found.
+        then what the checks of the simulated users found and how claims stand.
 
     Example:
         >>> from datetime import UTC, datetime
@@ -51,6 +52,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
         measurements=tuple(_measurements(evidence)),
         confusions=tuple(_confusions(evidence)),
         lapses=lapse_checks(evidence, lapse_rules) if lapse_rules else (),
+        claims=tuple(claim_tests(evidence)),
     )
 
 
