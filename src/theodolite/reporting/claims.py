@@ -19,7 +19,7 @@ def claim_words(study: Study, test: ClaimTest) -> str:
     by = title_of(study, test.annotator)
     verb = "show" if len(test.contradicting) > 1 else "shows"
     defects = figures.count(len(test.contradicting)) if test.contradicting else "none"
-    return f"{test.standing.value}: {defects} of {n} {verb} a defect by `{test.rule}` ({by}){rest}"
+    return f"{test.standing.value}: {defects} of {n} {verb} a defect by {test.guideline}.{test.rule} ({by}){rest}"
 
 
 def claims_text(tests: tuple[ClaimTest, ...]) -> str:
