@@ -81,8 +81,10 @@ def test_the_report_shows_guardrails_refusals_and_claims(evidence):
     [
         (
             claimed(),
-            "supported: none of 4 labelled dialogues shows a defect by groundedness.ungrounded (grounded), "
-            "1 more without a label",
+            (
+                "supported: none of 4 labelled dialogues shows a defect by groundedness.ungrounded (grounded), "
+                "1 more without a label"
+            ),
         ),
         (claimed(n=5), "supported: none of 5 labelled dialogues shows a defect by groundedness.ungrounded (grounded)"),
         (claimed(ClaimStanding.NOT_TESTED, n=0, reason="it names no scripts"), "not tested: it names no scripts"),
