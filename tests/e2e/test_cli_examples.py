@@ -78,10 +78,10 @@ def test_b_runs_as_written_and_calls_nobody(example):
     assert "too few for a percent" in ended.out
 
 
-def test_c_is_checked_in_full_and_says_plainly_what_cannot_run_yet(example):
+def test_c_is_checked_in_full_and_says_plainly_that_the_team_s_class_is_missing(example):
     checked, run = theodolite("check", "c"), theodolite("run", "c")
 
     assert "Cells   (20 red teamers + 40 field testers) x 2 applications = 120" in checked.out
     assert "consent.md     open: still the sample text; needed before people are invited" in checked.out
     assert run.code == 2
-    assert "can be checked but not yet run. Wrap it in a function and use `kind: python`" in run.err
+    assert "application `blue`: module `blue_team.dialog` cannot be loaded" in run.err
