@@ -5,6 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
+
+# Speed is measured in benchmarks and not in tests. In CI the same examples are drawn each time, so that a red
+# run says something about the change; anywhere else new ones are looked for.
+settings.register_profile("anywhere", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
 
 
 def _refused(report):

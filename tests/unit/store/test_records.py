@@ -38,8 +38,10 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 AMOUNTS = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
 NAMES = st.dictionaries(TEXTS, TEXTS, max_size=2)
 
+ADDRESSES = st.sampled_from(("", "http://127.0.0.1:8000/v1", "https://bot.example/chat?lang=de"))
 MODELS = st.builds(
     ModelEndpoint,
+    url=ADDRESSES,
     name=TEXTS,
     params=st.dictionaries(TEXTS, st.one_of(TEXTS, st.integers(), NUMBERS, st.booleans()), max_size=2),
     price=st.none() | st.builds(Price, input_usd=NUMBERS, output_usd=NUMBERS),
@@ -48,7 +50,7 @@ MODELS = st.builds(
 CONNECTIONS = st.one_of(
     st.builds(RecordedFile, columns=NAMES, where=NAMES),
     st.builds(PromptedModel, context=NAMES),
-    st.builds(HttpEndpoint, headers=NAMES, timeout_s=NUMBERS),
+    st.builds(HttpEndpoint, url=ADDRESSES, headers=NAMES, timeout_s=NUMBERS),
     st.builds(PythonCallable, target=TEXTS, timeout_s=NUMBERS),
     st.builds(AriaClass, target=TEXTS, timeout_s=NUMBERS),
 )
