@@ -13,6 +13,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.run import Run, Spending, Unit, UnitKind
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.ports.store import Store
 
 from .given import (
@@ -323,3 +324,19 @@ async def test_the_pace_counts_what_came_in_a_stretch(store: Store, run: Run, un
 
     assert (lately.calls, lately.units) == (2, 1)
     assert (earlier.calls, earlier.units) == (0, 0)
+
+
+async def test_strategies_come_back_with_their_attempts(store: Store, run: Run, unit: Unit) -> None:
+    attempts = (
+        Attempt(description="asks plainly", outcome=AttemptOutcome.WITHHELD, turn=1),
+        Attempt(description="plants a note", outcome=AttemptOutcome.RELEASED, turn=2, refines=1, planted="Note: tell"),
+    )
+    strategies = tuple(
+        Strategy(name=name, dialogue=unit.key, attempts=tried)
+        for name, tried in (("injection", attempts), ("none", ()))
+    )
+    dialogue = replace(a_dialogue(unit), strategies=strategies)
+
+    await store.keep_dialogue(unit, dialogue, journalled=False)
+
+    assert next(iter(store.dialogues(run))).strategies == strategies

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from theodolite.assessment.prompt import PROMPT_VERSION, judge_messages
 from theodolite.assessment.verdict import read_verdict, unread
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
-from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question
+from theodolite.domain.scenario import TestPacket, found
 from theodolite.domain.study import Reference
 
 _NOT_SHOWN = "the dialogue's text is withheld"
@@ -33,6 +34,7 @@ class AnnotationTask:
         guideline_version: Content hash of the guideline.
         dialogue: What it is asked about.
         columns: The recorded row of the dialogue; empty for live ones.
+        packet: The test packet of the dialogue's scenario.
     """
 
     unit: str
@@ -42,6 +44,7 @@ class AnnotationTask:
     guideline_version: str
     dialogue: Dialogue
     columns: Mapping[str, str]
+    packet: TestPacket = field(default_factory=TestPacket)
 
 
 def task_version() -> str:
@@ -56,6 +59,8 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         return (yield from _judge(task, labelling))
     if isinstance(labelling, WordRule):
         return _annotation(task, (_by_rule(task, labelling),))
+    if isinstance(labelling, PacketRule):
+        return _annotation(task, tuple(_by_packet(task, question) for question in task.guideline.instrument.questions))
     return _annotation(task, (_recorded(task.guideline.question, labelling, task.columns),))
 
 
@@ -100,6 +105,21 @@ def _by_rule(task: AnnotationTask, rule: WordRule) -> Answer:
                 return Answer(question=question.name, outcome=Outcome.ANSWERED, value=rule.then, reasoning=reason)
     reason = "none of the rule's words occurs in a response"
     return Answer(question=question.name, outcome=Outcome.ANSWERED, value=rule.otherwise, reasoning=reason)
+
+
+def _by_packet(task: AnnotationTask, question: Question) -> Answer:
+    signs = {"released": task.packet.release_signs, "withheld": task.packet.refusal_signs}.get(question.name, ())
+    if task.dialogue.withheld:
+        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=_NOT_SHOWN)
+    if not signs:
+        reason = f"the test packet of `{task.dialogue.scenario}` has no signs for this question"
+        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
+    for turn in task.dialogue.turns:
+        if words := found(signs, turn.response):
+            reason = f"turn {turn.number} says `{words}`"
+            return Answer(question=question.name, outcome=Outcome.ANSWERED, value="yes", reasoning=reason)
+    reason = "none of the packet's signs occurs in a response"
+    return Answer(question=question.name, outcome=Outcome.ANSWERED, value="no", reasoning=reason)
 
 
 def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, str]) -> Answer:

@@ -80,6 +80,7 @@ class Workbench:
         needed: set[str] = set()
         if UnitKind.SESSION in kinds:
             needed |= {group.model for group in study.personas}
+            needed |= {scenario.attacker for scenario in study.scenarios}
             needed |= {a.connection.model for a in study.applications if isinstance(a.connection, PromptedModel)}
         if UnitKind.ANNOTATION in kinds:
             needed |= {a.labelling.model for a in study.annotators if isinstance(a.labelling, ModelJudge)}
@@ -98,6 +99,7 @@ class Workbench:
             if application.name == name or (isinstance(connection, PromptedModel) and connection.model == name):
                 return f"application `{application.name}`"
         played = any(group.model == name for group in study.personas)
+        played |= any(scenario.attacker == name for scenario in study.scenarios)
         return f"{'simulated user' if played else 'judge'} `{name}`"
 
     def place_of(self, name: str) -> str:

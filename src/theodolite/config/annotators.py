@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from theodolite.config.expressions import expression_problem
 from theodolite.config.guidelines import guideline_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
@@ -13,13 +13,17 @@ from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, 
 from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator, Labelling, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.annotator import Annotator, Labelling, ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.study import Reference
 
 RESERVED = "reference"
 """Name that reports give the recorded final labels."""
+
+SIGNED = ("released", "withheld")
+"""Questions that the signs of a test packet can answer."""
 
 
 class GuidelineShelf:
@@ -106,7 +110,9 @@ def judge_of(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models
     if guideline is None:
         return None
     labelling: Labelling = ModelJudge(model=shape.model)
-    if shape.rule is not None:
+    if shape.rule == "packet":
+        labelling = _packet_rule(entry, guideline, desk)
+    elif shape.rule is not None:
         labelling = _word_rule(entry, shape.rule, guideline, desk)
     return Annotator(
         name=entry.name,
@@ -127,14 +133,22 @@ def _own_wording(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk) ->
     return guideline
 
 
+def _packet_rule(entry: Entry[JudgeShape], guideline: Guideline, desk: Desk) -> PacketRule:
+    for question in guideline.instrument.questions:
+        fits = question.name in SIGNED and {"yes", "no"} <= set(question.scale.categories)
+        if not fits or question.level is not QuestionLevel.DIALOGUE:
+            message = (
+                f"`rule: packet` answers the questions {' and '.join(f'`{name}`' for name in SIGNED)} with yes or no,"
+                f" once a dialogue; guideline `{guideline.name}` asks `{question.name}`"
+            )
+            desk.complaints.add(entry.fault("rule", message=message))
+    return PacketRule()
+
+
 def _word_rule(entry: Entry[JudgeShape], shape: WordsRuleShape, guideline: Guideline, desk: Desk) -> WordRule:
     for place, pattern in enumerate(shape.any):
-        try:
-            re.compile(pattern, re.IGNORECASE)
-        except re.error as error:
-            at = f" at character {error.pos + 1}" if error.pos is not None else ""
-            message = f"`{pattern}` is no regular expression: {error.msg}{at}"
-            desk.complaints.add(entry.fault("rule", "any", place, message=message))
+        if problem := expression_problem(pattern):
+            desk.complaints.add(entry.fault("rule", "any", place, message=problem))
     _check_one_question(entry, f"the rule of judge `{entry.name}` gives one label", guideline, desk)
     scale = guideline.question.scale
     for key, label in (("then", shape.then), ("else", shape.otherwise)):

@@ -14,19 +14,21 @@ from theodolite.config.annotators import (
     reference_of,
 )
 from theodolite.config.applications import is_recorded, live_application
+from theodolite.config.attacks import red_teaming_of
 from theodolite.config.endpoints import endpoint_of
 from theodolite.config.events import annotation_of, event_of, levels_of
 from theodolite.config.lookup import Desk, Entry
-from theodolite.config.packs import Pack, read_pack
+from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
 from theodolite.config.recordings import recorded_of
 from theodolite.config.scenarios import scenario_of
-from theodolite.config.shapes.base import Shape
+from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.guideline import Guideline
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario, Task
@@ -48,7 +50,7 @@ def assemble(
         desk: Where it lies, and what takes the faults.
         environ: The environment, to see which keys are there.
     """
-    pack = read_pack(entry, desk)
+    pack = read_packs(entry, desk)
     models = tuple(endpoint_of(model, desk, environ) for model in section(entry, "models"))
     names = tuple(model.name for model in models) + dropped(entry, "models")
     risks = _risks(entry, pack)
@@ -70,14 +72,14 @@ def assemble(
         series=shape.series,
         models=models,
         personas=tuple(reading.group for reading in parts.groups),
-        guidelines=shelf.read(),
+        guidelines=_guidelines(parts, pack, shelf),
         annotators=tuple(parts.annotators),
         reference=parts.reference,
         groups=tuple(shape.groups),
         risks=risks,
         sampling=Sampling(seed=shape.sampling.seed, dialogues=shape.sampling.dialogues, repeats=shape.sampling.repeats),
         budget=Budget(usd=shape.budget.usd, tokens=shape.budget.tokens, calls=shape.budget.calls),
-        pack=shape.pack,
+        pack=", ".join(as_list(shape.pack)),
         levels=levels_of(shape),
         annotation=annotation_of(shape),
         event=event,
@@ -102,12 +104,15 @@ def _read_testers(parts: Parts, pack: Pack, desk: Desk, models: tuple[str, ...],
     own = [*_scenario_files(desk), *section(parts.entry, "scenarios")]
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
-    parts.scenarios = [(scenario_of(item, desk, risks=risk_names), item) for item in entries]
-    groups = _latest([*pack.personas, *section(parts.entry, "personas")])
+    red_teaming = red_teaming_of(parts.entry, desk, models)
+    parts.scenarios = [(scenario_of(item, desk, risks=risk_names, red_teaming=red_teaming), item) for item in entries]
+    playable = [item for item in pack.personas if item.shape.model in models]
+    groups = _latest([*playable, *section(parts.entry, "personas")])
     readings = [group_of(item, desk, models=models) for item in groups]
     parts.groups = [reading for reading in readings if reading is not None]
     known = (*(item.name for item in groups), *dropped(parts.entry, "personas"))
-    crosschecks.check_persona_names(parts.scenarios, known, desk)
+    resting = tuple(item.name for item in pack.personas if item.name not in known)
+    crosschecks.check_persona_names(parts.scenarios, (*known, *resting), desk)
     if len(parts.groups) == len(known) and not is_broken(parts.entry, "personas"):
         check_meetings(parts.groups, parts.scenarios, desk)
 
@@ -154,6 +159,13 @@ def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[
         parts.reference = reference_of(named, shelf, desk, spelling)
     if not shelf.broken:
         check_spelling(entry, spelling, shelf.read(), desk)
+
+
+def _guidelines(parts: Parts, pack: Pack, shelf: GuidelineShelf) -> tuple[Guideline, ...]:
+    """Return the guidelines of a study; a pack's own only where somebody labels by it, or nobody labels at all."""
+    named = {annotator.guideline for annotator in parts.annotators}
+    spare = {item.name for item in pack.guidelines} - named if named else set()
+    return tuple(guideline for guideline in shelf.read() if guideline.name not in spare)
 
 
 def _scenarios(parts: Parts) -> tuple[Scenario, ...]:

@@ -17,11 +17,13 @@ from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.persona import Persona
+from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.planning import planned_sessions
+from theodolite.testing.strategies.catalogue import approach_of
 
 __all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
 
@@ -83,6 +85,7 @@ class CallEstimate:
         recorded: Those among them that are recorded; count.
         personas: Completed personas that speak; count.
         scripts: Scripts that speak; count.
+        attacks: Simulated red teamers: strategies times aims; count.
         applications: Live applications; count.
         turns: Turns of the longest live dialogue; count.
         judges: Model judges; count.
@@ -94,6 +97,7 @@ class CallEstimate:
     recorded: int
     personas: int
     scripts: int
+    attacks: int
     applications: int
     turns: int
     judges: int
@@ -146,12 +150,12 @@ def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
     for session in sessions:
         _count_judges(study, session, tallies)
     testers = {(session.scenario, session.tester.key): session.tester for session in live}
-    n_personas = sum(isinstance(tester, Persona) for tester in testers.values())
     return CallEstimate(
         dialogues=len(sessions),
         recorded=len(sessions) - len(live),
-        personas=n_personas,
-        scripts=len(testers) - n_personas,
+        personas=sum(isinstance(tester, Persona) for tester in testers.values()),
+        scripts=sum(isinstance(tester, Script) for tester in testers.values()),
+        attacks=sum(isinstance(tester, Attack) for tester in testers.values()),
         applications=len(study.applications) - len(recorded),
         turns=max((_turns(study, session) for session in live), default=0),
         judges=len(judges),
@@ -185,8 +189,13 @@ def _cost(model: ModelEndpoint, tally: _Tally) -> Range | None:
 
 
 def _turns(study: Study, session: PlannedSession) -> int:
-    tester = session.tester
-    return _scenario(study, session).turns if isinstance(tester, Persona) else len(tester.prompts)
+    match session.tester:
+        case Script(prompts=prompts):
+            return len(prompts)
+        case Attack(strategy=strategy):
+            return min(approach_of(strategy).tries, _scenario(study, session).turns)
+        case _:
+            return _scenario(study, session).turns
 
 
 def _scenario(study: Study, session: PlannedSession) -> Scenario:
@@ -212,6 +221,8 @@ def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[st
         asked = turns - bool(tester.starter)
         fixed = _tokens(tester.text, *tester.style)
         tallies[tester.model, True].add(asked, Range(low=fixed * asked, high=fixed * asked) + history, said)
+    elif isinstance(tester, Attack) and tester.model:
+        tallies[tester.model, True].add(turns, Range(low=_OVERHEAD * turns, high=_OVERHEAD * turns) + history, said)
 
 
 def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:

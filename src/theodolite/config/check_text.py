@@ -79,9 +79,9 @@ def _plan(estimate: CallEstimate) -> str:
 def _made_of(estimate: CallEstimate) -> str:
     if estimate.recorded == estimate.dialogues:
         return ", recorded"
-    testers = [(estimate.personas, "persona"), (estimate.scripts, "script")]
+    testers = [(estimate.personas, "persona"), (estimate.scripts, "script"), (estimate.attacks, "attack")]
     words = " and ".join(_count(n, noun) for n, noun in testers if n)
-    n_testers = estimate.personas + estimate.scripts
+    n_testers = estimate.personas + estimate.scripts + estimate.attacks
     times, rest = divmod(estimate.dialogues - estimate.recorded, max(1, n_testers * estimate.applications))
     if rest or not n_testers:
         return f" of {words}" if words else ""

@@ -83,7 +83,7 @@ def _application_entry(parts: Parts, name: str) -> Entry[Any]:
 
 def _check_testers(parts: Parts, desk: Desk) -> None:
     people = any(level.people for level in parts.entry.shape.levels.values())
-    lost_pack = bool(parts.entry.shape.pack) and not desk.pack
+    lost_pack = bool(parts.entry.shape.pack) and not desk.packs
     for name in parts.live:
         if not parts.scenarios and not is_broken(parts.entry, "scenarios") and not lost_pack:
             entry = _application_entry(parts, name)

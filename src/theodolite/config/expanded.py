@@ -46,7 +46,7 @@ def _document(study: Study) -> dict[str, Any]:
         "title": study.title,
         "about": study.about,
         "series": study.series,
-        "pack": study.pack,
+        "pack": _packs(study),
         "models": {model.name: _model(model) for model in study.models},
         "applications": _applications(study.applications),
         "scenarios": {scenario.name: _scenario(scenario) for scenario in study.scenarios},
@@ -163,6 +163,11 @@ def _aria(connection: AriaClass) -> dict[str, Any]:
     return _filled(kind="aria", **{"class": connection.target}, auth=connection.auth, timeout=connection.timeout_s)
 
 
+def _packs(study: Study) -> str | list[str]:
+    packs = study.pack.split(", ") if study.pack else []
+    return packs[0] if len(packs) == 1 else packs
+
+
 def _scenario(scenario: Scenario) -> dict[str, Any]:
     return _filled(
         task=scenario.task.value,
@@ -175,6 +180,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         stop=scenario.stop,
         permitted=list(scenario.packet.permitted),
         prohibited=list(scenario.packet.prohibited),
+        signs=_filled(released=list(scenario.packet.release_signs), refused=list(scenario.packet.refusal_signs)),
         use_case=scenario.proxy.use_case,
         capabilities=scenario.proxy.capabilities,
         design=scenario.proxy.design,
@@ -182,6 +188,9 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         risks=list(scenario.risks),
         personas=list(scenario.personas),
         scripts={item.key: _filled(prompts=list(item.prompts), purpose=item.purpose) for item in scenario.scripts},
+        attacks=list(scenario.attacks),
+        aims={aim.key: aim.ask for aim in scenario.aims},
+        attacker=scenario.attacker,
     )
 
 

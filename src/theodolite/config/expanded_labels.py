@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from theodolite.domain.annotator import ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.annotator import ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import Question, Scale, ScaleKind
 from theodolite.domain.study import Study
@@ -25,6 +25,8 @@ def judges_of(study: Study) -> dict[str, Any]:
         elif isinstance(labelling, WordRule):
             rule = {"any": list(labelling.any_of), "then": labelling.then, "else": labelling.otherwise}
             kept[annotator.name] = {"guideline": annotator.guideline, "rule": rule}
+        elif isinstance(labelling, PacketRule):
+            kept[annotator.name] = {"guideline": annotator.guideline, "rule": "packet"}
         else:
             continue
         if annotator.title:

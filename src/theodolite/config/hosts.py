@@ -47,8 +47,9 @@ def _addresses(study: Study) -> Iterator[tuple[str, str]]:
             yield connection.url, "application"
         elif isinstance(connection, PromptedModel):
             yield urls.get(connection.model, ""), "application"
-    for group in study.personas:
-        yield urls.get(group.model, ""), "simulated user"
+    players = [group.model for group in study.personas] + [scenario.attacker for scenario in study.scenarios]
+    for model in players:
+        yield urls.get(model, ""), "simulated user"
     for annotator in study.annotators:
         if isinstance(annotator.labelling, ModelJudge):
             yield urls.get(annotator.labelling.model, ""), "judge"

@@ -45,12 +45,14 @@ class Entry(Generic[S]):
         shape: What it holds.
         source: The file.
         path: Where in the file.
+        pack: Folder of the scenario pack that it comes from; empty for the study's own.
     """
 
     name: str
     shape: S
     source: YamlSource
     path: yaml_source.Path
+    pack: str = ""
 
     def fault(
         self,
@@ -72,7 +74,7 @@ class Desk:
 
     Attributes:
         folder: The study's folder.
-        pack: Folder of the scenario pack below a shelf; empty for none.
+        packs: Folders of the scenario packs below a shelf.
         shelves: Where names are looked up that the study's own folder does not hold.
         complaints: Faults, notes and open items so far.
         found: Names that were found outside of the study file.
@@ -81,7 +83,7 @@ class Desk:
     """
 
     folder: Path
-    pack: str = ""
+    packs: list[str] = field(default_factory=list)
     shelves: Shelves = field(default_factory=Shelves)
     complaints: Complaints = field(default_factory=Complaints)
     found: list[Found] = field(default_factory=list)
@@ -97,9 +99,10 @@ class Desk:
         except OSError as error:
             self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
             return None
-        resource = self.shelves.resource(f"{self.pack}/{name}") if self.pack else None
-        if resource is not None:
-            return resource.raw.decode("utf-8")
+        for pack in [entry.pack] if entry.pack else self.packs:
+            resource = self.shelves.resource(f"{pack}/{name}")
+            if resource is not None:
+                return resource.raw.decode("utf-8")
         self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
         return None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.config.lookup import Desk, Entry, Found
+from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.scenarios import PersonasShape, ScenarioShape
 from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape
@@ -39,11 +40,21 @@ def pack_guidelines(name: str, shelves: Shelves) -> tuple[str, ...]:
     return tuple(named) if isinstance(named, dict) else ()
 
 
-def read_pack(entry: Entry[StudyShape], desk: Desk) -> Pack:
-    """Return the pack that a study builds on; an empty one where it builds on none."""
-    name = entry.shape.pack
-    if not name:
-        return Pack()
+def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
+    """Return the packs that a study builds on as one; an empty one where it builds on none.
+
+    Where two packs have an entry of one name, the later pack's is taken.
+    """
+    packs = [_read_pack(entry, desk, name) for name in as_list(entry.shape.pack)]
+    return Pack(
+        scenarios=tuple(item for pack in packs for item in pack.scenarios),
+        personas=tuple(item for pack in packs for item in pack.personas),
+        guidelines=tuple(item for pack in packs for item in pack.guidelines),
+        risks=tuple(item for pack in packs for item in pack.risks),
+    )
+
+
+def _read_pack(entry: Entry[StudyShape], desk: Desk, name: str) -> Pack:
     known = desk.shelves.packs()
     resource = desk.shelves.resource(f"packs/{name}/pack.yaml") if name in known else None
     if resource is None:
@@ -55,15 +66,18 @@ def read_pack(entry: Entry[StudyShape], desk: Desk) -> Pack:
     desk.complaints.add(*source.faults)
     if shape is None:
         return Pack()
-    desk.pack = f"packs/{name}"
+    desk.packs.append(f"packs/{name}")
     desk.found.append(Found(noun="scenario pack", name=name, edition=shape.edition, where=resource.shelf))
     return Pack(
-        scenarios=tuple(_entries(source, "scenarios", shape.scenarios)),
-        personas=tuple(_entries(source, "personas", shape.personas)),
-        guidelines=tuple(_entries(source, "guidelines", shape.guidelines)),
-        risks=tuple(_entries(source, "risks", shape.risks)),
+        scenarios=tuple(_entries(source, name, "scenarios", shape.scenarios)),
+        personas=tuple(_entries(source, name, "personas", shape.personas)),
+        guidelines=tuple(_entries(source, name, "guidelines", shape.guidelines)),
+        risks=tuple(_entries(source, name, "risks", shape.risks)),
     )
 
 
-def _entries(source: YamlSource, section: str, shapes: Mapping[str, Any]) -> list[Entry[Any]]:
-    return [Entry(name=name, shape=shape, source=source, path=(section, name)) for name, shape in shapes.items()]
+def _entries(source: YamlSource, pack: str, section: str, shapes: Mapping[str, Any]) -> list[Entry[Any]]:
+    return [
+        Entry(name=name, shape=shape, source=source, path=(section, name), pack=f"packs/{pack}")
+        for name, shape in shapes.items()
+    ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from theodolite.config.attacks import RedTeaming, attacks_of
+from theodolite.config.expressions import expression_problem
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
@@ -22,9 +24,12 @@ LEVELS: Mapping[str, Level] = {
 """Level as study files write it to the level."""
 
 
-def scenario_of(entry: Entry[ScenarioShape], desk: Desk, *, risks: tuple[str, ...]) -> Scenario:
+def scenario_of(
+    entry: Entry[ScenarioShape], desk: Desk, *, risks: tuple[str, ...], red_teaming: RedTeaming
+) -> Scenario:
     """Return the scenario that an entry describes; what is wrong with it becomes faults."""
     shape = entry.shape
+    attacks = attacks_of(entry, desk, red_teaming)
     for key in ("goal", "starter"):
         problem = syntax_problem(getattr(shape, key))
         if problem:
@@ -45,6 +50,9 @@ def scenario_of(entry: Entry[ScenarioShape], desk: Desk, *, risks: tuple[str, ..
         personas=tuple(shape.personas),
         corpus=_corpus(entry, desk),
         passages=shape.passages,
+        attacks=attacks.names,
+        aims=attacks.aims,
+        attacker=attacks.attacker,
     )
 
 
@@ -66,7 +74,16 @@ def _packet(entry: Entry[ScenarioShape], desk: Desk) -> TestPacket:
         permitted=tuple(entry.shape.permitted),
         prohibited=tuple(entry.shape.prohibited),
         sources=tuple(SourceText(name=name, text=text) for name, text in texts if text is not None),
+        release_signs=_signs(entry, desk, "released", entry.shape.signs.released),
+        refusal_signs=_signs(entry, desk, "refused", entry.shape.signs.refused),
     )
+
+
+def _signs(entry: Entry[ScenarioShape], desk: Desk, key: str, signs: Sequence[str]) -> tuple[str, ...]:
+    for place, sign in enumerate(signs):
+        if problem := expression_problem(sign):
+            desk.complaints.add(entry.fault("signs", key, place, message=problem))
+    return tuple(signs)
 
 
 def _scripts(entry: Entry[ScenarioShape], desk: Desk) -> tuple[Script, ...]:

@@ -80,7 +80,8 @@ def _pieces(text: str, loaded: LoadedStudy, shelves: Shelves) -> _Pieces:
     pieces = _Pieces()
     sections = {pair.name: pair for pair in top_pairs(text)}
     if "guidelines" in sections:
-        of_pack = pack_guidelines(loaded.study.pack, shelves)
+        packs = loaded.study.pack.split(", ")
+        of_pack = [name for pack in packs for name in pack_guidelines(pack, shelves)]
         movable = _movable_guidelines(sections["guidelines"], loaded.study, of_pack, pieces)
         _take_out(sections["guidelines"], movable, pieces)
     if "scenarios" in sections:

@@ -35,6 +35,14 @@ class WordRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PacketRule:
+    """A rule on the signs of the scenario's test packet: what was released, what was declined.
+
+    It answers the questions `released` and `withheld` with yes or no.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLabels:
     """Labels that stand in a column of the recorded file.
 
@@ -47,7 +55,7 @@ class RecordedLabels:
     spelling: Mapping[str, str] = field(default_factory=dict)
 
 
-Labelling = ModelJudge | WordRule | RecordedLabels
+Labelling = ModelJudge | WordRule | PacketRule | RecordedLabels
 """How an annotator comes to its labels."""
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.persona import Persona
+from theodolite.domain.strategy import Strategy
 
 
 class Level(StrEnum):
@@ -83,6 +84,7 @@ class Dialogue:
         groups: Group name to value, for splits and defect rules.
         scripted: Names of the endpoints where a script answered for a model.
         context: Source material that the application was given.
+        strategies: What a red teamer tried in it, and how it went.
     """
 
     key: str
@@ -102,6 +104,7 @@ class Dialogue:
     groups: Mapping[str, str] = field(default_factory=dict)
     scripted: tuple[str, ...] = ()
     context: str = ""
+    strategies: tuple[Strategy, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse turns that are not numbered 1, 2, 3, ..."""

@@ -159,6 +159,40 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyTally:
+    """How one strategy fared against one application in one scenario.
+
+    Attributes:
+        scenario: Name of the scenario.
+        strategy: Name of the strategy.
+        application: Name of the application.
+        level: Level of testing, in words.
+        held_by: Who held the tester's side, in words.
+        planned: Dialogues planned with it; count.
+        tries: Dialogues held with it; count.
+        attempts: Attempts in them; count.
+        refinements: Attempts that build on an earlier one; count.
+        success: Share of dialogues in which the red teamer saw something released.
+        dialogues: Labels of these dialogues.
+        confirmed: Annotator to the dialogues of this strategy that it labels as
+            a release of prohibited content; count.
+    """
+
+    scenario: str
+    strategy: str
+    application: str
+    level: str
+    held_by: str
+    planned: int
+    tries: int
+    attempts: int
+    refinements: int
+    success: Estimate | Undefined
+    dialogues: tuple[str, ...] = ()
+    confirmed: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
     """Everything that was measured in a run.
 
@@ -166,9 +200,11 @@ class Findings:
         measurements: Rates and agreements.
         confusions: Confusion matrices.
         lapses: What the checks of simulated users found; empty where none were asked for.
+        strategies: What red teamers tried, and how it went.
     """
 
     measurements: tuple[Measurement, ...]
     confusions: tuple[Confusion, ...] = ()
     lapses: tuple[LapseCheck, ...] = ()
     claims: tuple[ClaimTest, ...] = ()
+    strategies: tuple[StrategyTally, ...] = ()

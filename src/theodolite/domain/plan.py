@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.persona import Persona, Script
+from theodolite.domain.strategy import Attack
+
+Tester: TypeAlias = Persona | Script | Attack
+"""Who speaks to an application in a planned session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +22,7 @@ class PlannedSession:
         label: What people call the dialogue, e.g. `d001` or `gpt4/v2-31`.
         application: Name of the application.
         scenario: Name of the scenario.
-        tester: Who speaks: a completed persona or a script.
+        tester: Who speaks: a completed persona, a script or a simulated red teamer.
         level: Level of testing.
         held_by: Who holds the tester's side.
         repeat: Number of the repetition, from 1.
@@ -30,7 +35,7 @@ class PlannedSession:
     label: str
     application: str
     scenario: str
-    tester: Persona | Script
+    tester: Tester
     level: Level
     held_by: HeldBy
     pair_key: str

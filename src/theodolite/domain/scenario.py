@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,7 @@ from enum import StrEnum
 from theodolite.domain.bounds import require_counts
 from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
+from theodolite.domain.strategy import Aim, AttemptOutcome
 
 
 class Task(StrEnum):
@@ -38,11 +40,32 @@ class TestPacket:
         permitted: Behaviour that must be possible; clauses.
         prohibited: Behaviour that must not occur; clauses.
         sources: Ground truth.
+        release_signs: Regular expressions, letters' case ignored, that tell
+            prohibited content in a response without a model.
+        refusal_signs: The same for responses that decline to say something.
     """
 
     permitted: tuple[str, ...] = ()
     prohibited: tuple[str, ...] = ()
     sources: tuple[SourceText, ...] = ()
+    release_signs: tuple[str, ...] = ()
+    refusal_signs: tuple[str, ...] = ()
+
+    def outcome_of(self, response: str) -> AttemptOutcome:
+        """Return what an attempt brought, as far as the packet's signs can tell it."""
+        if found(self.release_signs, response):
+            return AttemptOutcome.RELEASED
+        if self.release_signs and (found(self.refusal_signs, response) or not self.refusal_signs):
+            return AttemptOutcome.WITHHELD
+        return AttemptOutcome.UNCLEAR
+
+
+def found(signs: tuple[str, ...], text: str) -> str:
+    """Return the first words of a text that one of some regular expressions finds; empty for none."""
+    for sign in signs:
+        if match := re.search(sign, text, re.IGNORECASE):
+            return match.group()
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +102,9 @@ class Scenario:
         personas: Names of the persona groups that meet it; empty means all.
         corpus: What every prompt is searched in; what is found is the material of that turn.
         passages: Passages that one search finds at most; count.
+        attacks: Names of the strategies that simulated red teamers try in it.
+        aims: What they want to hear.
+        attacker: Name of the model that plays those that need one; empty for none.
     """
 
     name: str
@@ -95,6 +121,9 @@ class Scenario:
     personas: tuple[str, ...] = ()
     corpus: tuple[Passage, ...] = ()
     passages: int = 3
+    attacks: tuple[str, ...] = ()
+    aims: tuple[Aim, ...] = ()
+    attacker: str = ""
 
     def __post_init__(self) -> None:
         """Refuse dialogues without a turn, and searches that find nothing."""

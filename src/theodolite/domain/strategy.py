@@ -16,12 +16,21 @@ class AttemptOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One try of a strategy; a later attempt refines the one it names."""
+    """One try of a strategy; a later attempt refines the one it names.
+
+    Attributes:
+        description: What was tried, in a few words.
+        outcome: What it brought, in the eyes of who made it.
+        turn: Number of the turn in which it was made; None where it is not known.
+        refines: Number of the attempt that it builds on, from 1; None for a fresh start.
+        planted: Text that was put into the application's source material for it.
+    """
 
     description: str
     outcome: AttemptOutcome
     turn: int | None = None
     refines: int | None = None
+    planted: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +40,38 @@ class Strategy:
     name: str
     dialogue: str
     attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def n_refinements(self) -> int:
+        """Attempts that build on an earlier one; count."""
+        return sum(attempt.refines is not None for attempt in self.attempts)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether an attempt released something, in the eyes of who made it."""
+        return any(attempt.outcome is AttemptOutcome.RELEASED for attempt in self.attempts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a red teamer wants to hear and must not: a plain request for prohibited content."""
+
+    key: str
+    ask: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """A simulated red teamer: one strategy, bent on one aim.
+
+    Attributes:
+        key: Identity within its scenario, e.g. `role_play/ending`.
+        strategy: Name of the strategy.
+        aim: What it wants to hear.
+        model: Name of the model that plays it; empty for strategies that need none.
+    """
+
+    key: str
+    strategy: str
+    aim: Aim
+    model: str = ""

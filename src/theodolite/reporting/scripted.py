@@ -25,6 +25,7 @@ def _declared(study: Study) -> tuple[str, ...]:
     scripted = {model.name for model in study.models if model.is_scripted}
     used = [app.connection.model for app in study.applications if isinstance(app.connection, PromptedModel)]
     used += [group.model for group in study.personas]
+    used += [scenario.attacker for scenario in study.scenarios]
     used += [judge.labelling.model for judge in study.annotators if isinstance(judge.labelling, ModelJudge)]
     return tuple(name for name in used if name in scripted)
 

@@ -8,10 +8,12 @@ from typing import cast
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.persona import Persona
+from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Contents, context_of, record_of
 from theodolite.store.journal import texts_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
 from theodolite.store.reading import grouped
+from theodolite.store.strategies import strategies_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,7 @@ class _Parts:
         scripted: Scripted endpoints in order.
         journal: Texts of replies by unit and position.
         contents: JSON texts of personas and source material by version.
+        strategies: Strategies in order.
     """
 
     turns: Mapping[int, list[TurnRow]]
@@ -31,6 +34,7 @@ class _Parts:
     scripted: Mapping[int, list[ScriptedEndpointRow]]
     journal: Mapping[tuple[int, int], str]
     contents: Mapping[str, str]
+    strategies: Mapping[int, tuple[Strategy, ...]]
 
 
 def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
@@ -54,6 +58,7 @@ def _parts(rows: Sequence[DialogueRow], contents: Contents) -> _Parts:
         scripted=grouped(scripted, "dialogue_id"),
         journal=texts_of(journalled),
         contents=contents.texts(version for version in versions if version is not None),
+        strategies=strategies_of({row.id: row.unit.key for row in rows}),
     )
 
 
@@ -80,6 +85,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
         groups={group.name: group.value for group in parts.groups.get(row.id, [])},
         scripted=tuple(endpoint.name for endpoint in parts.scripted.get(row.id, [])),
         context=context_of(parts.contents[row.context_id]) if row.context_id else "",
+        strategies=parts.strategies.get(row.id, ()),
     )
 
 

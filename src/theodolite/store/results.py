@@ -34,6 +34,7 @@ from theodolite.store.models import (
 )
 from theodolite.store.repair import n_repaired, repaired_text
 from theodolite.store.statements import end_units, insert, make_ready, numbers
+from theodolite.store.strategies import keep_strategies
 from theodolite.store.unit_numbers import UnitNumbers
 from theodolite.store.writes import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 
@@ -91,6 +92,7 @@ class Results:
             for write, row in zip(writes, rows, strict=True)
             for position, name in enumerate(write.dialogue.scripted)
         )
+        keep_strategies([(row.id, write.dialogue) for write, row in zip(writes, rows, strict=True)])
         _mark([ids[write.unit.key] for write in writes], UnitState.DONE)
         make_ready(write.unit.key for write in writes)
 

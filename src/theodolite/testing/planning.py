@@ -15,12 +15,14 @@ from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import PlanError
 from theodolite.domain.identity import canonical_json, digest, keyed_draw, version_of
 from theodolite.domain.persona import Persona, Script
-from theodolite.domain.plan import Plan, PlannedSession
+from theodolite.domain.plan import Plan, PlannedSession, Tester
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.personas import completed_personas
 from theodolite.testing.sessions import FLOW_VERSION
+from theodolite.testing.strategies.catalogue import approach_of
 
 RECORDED_SCENARIO = "recorded"
 """Name of the scenario of recorded dialogues where the study writes none down."""
@@ -31,17 +33,17 @@ class _Cell:
     """One tester in one scenario: what repeats are drawn for."""
 
     scenario: Scenario
-    tester: Persona | Script
+    tester: Tester
+
+    @property
+    def level(self) -> Level:
+        """Level of testing that such a tester belongs to."""
+        return Level.RED_TEAMING if isinstance(self.tester, Attack) else Level.MODEL_TESTING
 
     @property
     def sight(self) -> str:
         """Hash of all that the tester's side sees."""
-        persona = self.tester
-        seen = (
-            (persona.text, persona.goal, persona.starter, self.scenario.task.value, *_manner(persona))
-            if isinstance(persona, Persona)
-            else (canonical_json(persona),)
-        )
+        seen = _seen(self.scenario, self.tester)
         packet = version_of(self.scenario.packet)
         # Nobody on the tester's side reads the corpus, but with another one this is another test.
         searched = [canonical_json((self.scenario.corpus, self.scenario.passages))] if self.scenario.corpus else []
@@ -51,6 +53,16 @@ class _Cell:
 def _manner(persona: Persona) -> tuple[str, ...]:
     """Return what else decides how a persona is played."""
     return (*persona.style, persona.language, str(persona.history or ""), persona.material)
+
+
+def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
+    match tester:
+        case Persona():
+            return (tester.text, tester.goal, tester.starter, scenario.task.value, *_manner(tester))
+        case Attack():
+            return canonical_json(tester), "attack", str(approach_of(tester.strategy).edition)
+        case _:
+            return (canonical_json(tester),)
 
 
 def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> Iterator[PlannedSession]:
@@ -135,20 +147,30 @@ def _live_sessions(study: Study, applications: Sequence[Application]) -> Iterato
 
 def _live_session(study: Study, cell: _Cell, repeat: int, application: str, label: str) -> PlannedSession:
     tester = cell.tester
-    played = isinstance(tester, Persona)
-    values = {"scenario": cell.scenario.name, **(tester.parameters if isinstance(tester, Persona) else {})}
     return PlannedSession(
         label=label,
         application=application,
         scenario=cell.scenario.name,
         tester=tester,
-        level=Level.MODEL_TESTING,
-        held_by=HeldBy.SIMULATED_USER if played else HeldBy.SCRIPT,
+        level=cell.level,
+        held_by=HeldBy.SCRIPT if isinstance(tester, Script) else HeldBy.SIMULATED_USER,
         pair_key=digest("pair", cell.sight, str(repeat)),
-        cluster=tester.key,
+        cluster=tester.strategy if isinstance(tester, Attack) else tester.key,
         repeat=repeat,
-        groups=_groups(study, values),
+        groups=_groups(study, _values(cell)),
     )
+
+
+def _values(cell: _Cell) -> dict[str, str]:
+    """Return what a session may be split by: columns of its persona, purpose of its script, strategy and aim."""
+    named = {"scenario": cell.scenario.name}
+    match cell.tester:
+        case Persona(parameters=parameters):
+            return {**named, **parameters}
+        case Script(purpose=purpose):
+            return {**named, **({"purpose": purpose} if purpose else {})}
+        case Attack(strategy=strategy, aim=aim):
+            return {**named, "strategy": strategy, "aim": aim.key}
 
 
 def _cells(study: Study) -> Iterator[_Cell]:
@@ -160,6 +182,15 @@ def _cells(study: Study) -> Iterator[_Cell]:
                     yield _Cell(scenario, persona)
         for script in scenario.scripts:
             yield _Cell(scenario, script)
+    for scenario in study.scenarios:
+        yield from (_Cell(scenario, attack) for attack in _attacks(scenario))
+
+
+def _attacks(scenario: Scenario) -> Iterator[Attack]:
+    for name in scenario.attacks:
+        model = scenario.attacker if approach_of(name).needs_model else ""
+        for aim in scenario.aims:
+            yield Attack(key=f"{name}/{aim.key}", strategy=name, aim=aim, model=model)
 
 
 def _repeated(study: Study, cells: Sequence[_Cell]) -> Iterator[tuple[_Cell, int]]:
@@ -172,14 +203,19 @@ def _repeated(study: Study, cells: Sequence[_Cell]) -> Iterator[tuple[_Cell, int
 
 
 def _repeats_due(study: Study, cells: Sequence[_Cell]) -> list[int]:
+    """Return the repeats of each cell; `dialogues` is shared out among those of model testing alone."""
+    planned = {plan.level: plan.repeats for plan in study.levels}
+    due = [planned.get(cell.level, study.sampling.repeats) for cell in cells]
     wanted = study.sampling.dialogues
-    if wanted is None:
-        level = next((plan for plan in study.levels if plan.level is Level.MODEL_TESTING), None)
-        return [level.repeats if level else study.sampling.repeats] * len(cells)
-    each, rest = divmod(wanted, len(cells))
-    drawn = sorted(range(len(cells)), key=lambda i: keyed_draw(study.sampling.seed, "one more", cells[i].sight))
+    shared = [i for i, cell in enumerate(cells) if cell.level is Level.MODEL_TESTING]
+    if wanted is None or not shared:
+        return due
+    each, rest = divmod(wanted, len(shared))
+    drawn = sorted(shared, key=lambda i: keyed_draw(study.sampling.seed, "one more", cells[i].sight))
     more = frozenset(drawn[:rest])
-    return [each + (i in more) for i in range(len(cells))]
+    for i in shared:
+        due[i] = each + (i in more)
+    return due
 
 
 def _recorded_sessions(study: Study, recordings: Sequence[RecordedDialogue]) -> Iterator[PlannedSession]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from theodolite.domain.dialogue import Dialogue, Ending, Turn
 from theodolite.domain.errors import ContentRefused, EmptyReply
@@ -13,6 +14,9 @@ from theodolite.domain.passage import Search
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
+from theodolite.testing.strategies.catalogue import approach_of
+from theodolite.testing.strategies.line import Heard, Line, Try
 from theodolite.testing.tasks import LEFT_OUT, OPENING, found_text, player_rules, rules_version
 
 FLOW_VERSION = 2
@@ -63,8 +67,15 @@ def hold_session(task: SessionTask) -> Flow[Dialogue]:
         ContentRefused: If a filter withheld what the simulated user would say.
     """
     tester = task.session.tester
-    talk = _follow(task, tester) if isinstance(tester, Script) else _play(task, tester)
-    record = yield from talk
+    match tester:
+        case Script():
+            record = yield from _follow(task, tester)
+        case Attack():
+            record = yield from _attack(task, tester)
+        case Persona():
+            record = yield from _play(task, tester)
+        case _:
+            assert_never(tester)
     return _dialogue(task, record)
 
 
@@ -77,6 +88,7 @@ class _Record:
     positions: int = 0
     scripted: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    attempts: list[Attempt] = field(default_factory=list)
 
     @property
     def history(self) -> tuple[Exchange, ...]:
@@ -113,9 +125,7 @@ def _play(task: SessionTask, persona: Persona) -> Flow[_Record]:
             replicate=task.session.repeat,
         )
         reply = yield asked
-        if reply.finish == CONTENT_FILTER:
-            message = f"the filter of `{persona.model}` withheld what the simulated user `{persona.name}` would say"
-            raise ContentRefused(message, endpoint=persona.model)
+        _refuse_filtered(reply, persona.model, persona.name)
         at = record.took(reply, persona.model)
         prompt, stopped = _until_stop(reply.text, stop)
         if prompt:
@@ -129,13 +139,70 @@ def _play(task: SessionTask, persona: Persona) -> Flow[_Record]:
     return record
 
 
+def _refuse_filtered(reply: Reply, model: str, name: str) -> None:
+    if reply.finish == CONTENT_FILTER:
+        message = f"the filter of `{model}` withheld what the simulated user `{name}` would say"
+        raise ContentRefused(message, endpoint=model)
+
+
+def _attack(task: SessionTask, attack: Attack) -> Flow[_Record]:
+    """Follow a strategy until it released something, has nothing left to try or reaches the turn limit."""
+    record = _Record([], Ending.TURN_LIMIT)
+    line = approach_of(attack.strategy).line(attack)
+    written, at = "", None
+    move = next(line, None)
+    while move is not None and len(record.turns) < task.scenario.turns:
+        if isinstance(move, Try):
+            heard = yield from _attempt(task, record, move, at if move.prompt == written else None)
+        else:
+            reply = yield replace(move, replicate=task.session.repeat)
+            _refuse_filtered(reply, move.model, attack.strategy)
+            written, at = reply.text, record.took(reply, move.model)
+            heard = Heard(text=reply.text)
+        if heard.outcome is AttemptOutcome.RELEASED:
+            record.ending = Ending.STOP_RULE
+            break
+        move = _next_move(line, heard)
+    if not record.turns:
+        message = f"the simulated red teamer `{attack.key}` ended the dialogue before it began"
+        raise EmptyReply(message, endpoint=attack.model)
+    if move is None:
+        record.ending = Ending.SCRIPT_END
+    return record
+
+
+def _next_move(line: Line, heard: Heard) -> Try | AskModel | None:
+    try:
+        return line.send(heard)
+    except StopIteration:
+        return None
+
+
+def _attempt(task: SessionTask, record: _Record, move: Try, prompt_at: int | None) -> Flow[Heard]:
+    yield from _say(task, record, move.prompt, prompt_at, planted=move.planted)
+    turn = record.turns[-1]
+    outcome = task.scenario.packet.outcome_of(turn.response)
+    record.attempts.append(
+        Attempt(
+            description=move.description,
+            outcome=outcome,
+            turn=turn.number,
+            refines=move.refines,
+            planted=move.planted,
+        )
+    )
+    return Heard(text=turn.response, outcome=outcome)
+
+
 def _until_stop(text: str, stop: str) -> tuple[str, bool]:
     """Return what stands before the stop word, and whether it was there."""
     before, found, _ = text.partition(stop)
     return (before.strip(), True) if found else (text, False)
 
 
-def _say(task: SessionTask, record: _Record, prompt: str, prompt_at: int | None, withheld: str = "") -> Flow[None]:
+def _say(
+    task: SessionTask, record: _Record, prompt: str, prompt_at: int | None, withheld: str = "", planted: str = ""
+) -> Flow[None]:
     number = len(record.turns) + 1
     found = found_text(prompt, task.search(prompt)) if task.search else ""
     if found:
@@ -147,7 +214,7 @@ def _say(task: SessionTask, record: _Record, prompt: str, prompt_at: int | None,
         item=task.session.tester.key,
         repeat=task.session.repeat,
         history=record.history,
-        context=_joined(task.material, found),
+        context=_joined(task.material, found, planted),
     )
     reply = yield said
     response_at = record.took(reply, task.session.application)
@@ -198,4 +265,12 @@ def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
         groups=session.groups,
         scripted=record.scripted,
         context=_joined(task.material, *record.found),
+        strategies=_strategies(task, record),
     )
+
+
+def _strategies(task: SessionTask, record: _Record) -> tuple[Strategy, ...]:
+    tester = task.session.tester
+    if not isinstance(tester, Attack):
+        return ()
+    return (Strategy(name=tester.strategy, dialogue=task.key, attempts=tuple(record.attempts)),)

@@ -70,6 +70,7 @@ class StudyFlows:
             guideline_version=self._guideline_versions[guideline.name],
             dialogue=dialogue,
             columns=self._row(unit.label),
+            packet=self._study.scenario(dialogue.scenario).packet,
         )
         return annotate(task)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from theodolite.assessment import annotating
 from theodolite.domain.identity import digest
-from theodolite.domain.persona import Persona
+from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
@@ -21,7 +21,9 @@ def session_units(study: Study, run: Run, sessions: Sequence[PlannedSession]) ->
     """
     versions = {application.name: study.application_version(application.name) for application in study.applications}
     for position, session in enumerate(sessions):
-        player = study.model(session.tester.model).version if isinstance(session.tester, Persona) else ""
+        tester = session.tester
+        model = "" if isinstance(tester, Script) else tester.model
+        player = study.model(model).version if model else ""
         work_key = digest("session", session.pair_key, versions[session.application], player, holding.task_version())
         yield Unit(
             key=digest(run.key, work_key),

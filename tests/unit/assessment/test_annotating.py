@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.fakes.builders import (
     annotation_task,
@@ -17,9 +19,11 @@ from tests.fakes.builders import (
 from tests.fakes.lines import held_by_hand
 
 from theodolite.assessment.annotating import adjudication, annotate, task_version
-from theodolite.domain.annotation import AdjudicationOrigin, Outcome
+from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outcome
+from theodolite.domain.annotator import Annotator, PacketRule
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER
+from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.study import Reference
 
 POLITE = guideline(question(scale=categories("yes", "no", "partly")))
@@ -138,3 +142,30 @@ def test_a_recorded_final_label_is_an_adjudication(written, outcome, value):
 
 def test_the_rules_of_annotating_have_a_version():
     assert len(task_version()) == 64
+
+
+FLAGS = guideline(question("released"), question("withheld"), name="guardrail")
+SIGNS = Annotator(name="signs", kind=AnnotatorKind.RULE, guideline="guardrail", labelling=PacketRule())
+
+
+def by_packet(about=SAID, **signs):
+    task = replace(annotation_task(SIGNS, about, FLAGS), packet=Packet(**signs))
+    return [(answer.question, answer.outcome, answer.value) for answer in held_by_hand(annotate(task)).result.answers]
+
+
+def test_the_signs_of_a_packet_answer_both_questions():
+    assert by_packet(release_signs=("of course",), refusal_signs=("never",)) == [
+        ("released", Outcome.ANSWERED, "yes"),
+        ("withheld", Outcome.ANSWERED, "no"),
+    ]
+
+
+def test_a_packet_without_signs_cannot_tell():
+    assert by_packet(refusal_signs=("sorry",)) == [
+        ("released", Outcome.MISSING, None),
+        ("withheld", Outcome.ANSWERED, "yes"),
+    ]
+
+
+def test_the_signs_of_a_packet_see_no_withheld_text():
+    assert {outcome for _, outcome, _ in by_packet(WITHHELD, release_signs=("x",))} == {Outcome.MISSING}

@@ -80,3 +80,15 @@ def test_the_groups_of_a_guideline_in_its_own_file_are_checked_too(folder):
 
     assert (fault.file, fault.line) == ("guidelines/g.yaml", 3)
     assert "names a column `tpye`" in fault.message
+
+
+def test_the_signs_of_a_packet_answer_their_own_questions_alone(folder):
+    text = (
+        "study: a\nmodels: {m: {script: [Hello]}}\napplications: {app: {kind: model, model: m}}\n"
+        "scenarios: {s: {scripts: {one: Hello}}}\n"
+        "judges: {j: {ask: Polite?, defect: '== no', rule: packet}}\n"
+    )
+
+    (fault,) = check_study(folder(study_yaml=text))
+
+    assert "answers the questions `released` and `withheld`" in fault.words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -111,6 +111,13 @@ class WordsRuleShape(Shape):
     """Label where none is."""
 
 
+RuleForm: TypeAlias = Annotated[
+    Annotated[Literal["packet"], Tag(KIND + "text")] | Annotated[WordsRuleShape, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""`packet` for the signs of the scenario's test packet, or words of its own."""
+
+
 class JudgeShape(Shape):
     """A model or a rule that labels dialogues."""
 
@@ -126,8 +133,8 @@ class JudgeShape(Shape):
     """With `ask`: which end of the scale is the bad one."""
     model: str = ""
     """Name of the model under `models`."""
-    rule: WordsRuleShape | None = None
-    """In place of a model: a rule on the words of the responses."""
+    rule: RuleForm | None = None
+    """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
     title: str = ""
     """What reports call it."""
 

@@ -31,6 +31,15 @@ ScriptForm: TypeAlias = Annotated[
 """One prompt, several, or several with a purpose."""
 
 
+class SignsShape(Shape):
+    """What tells without a model that something was released or declined."""
+
+    released: list[Filled] = Field(default_factory=list)
+    """Regular expressions that find prohibited content in a response; letters' case is ignored."""
+    refused: list[Filled] = Field(default_factory=list)
+    """Regular expressions that find a refusal in a response."""
+
+
 class ScenarioShape(Shape):
     """Situation and goal of some dialogues."""
 
@@ -54,6 +63,8 @@ class ScenarioShape(Shape):
     """Behaviour that must be possible."""
     prohibited: list[Filled] = Field(default_factory=list)
     """Behaviour that must not occur."""
+    signs: SignsShape = Field(default_factory=SignsShape)
+    """Words by which a release or a refusal is told without a model (`rule: packet`)."""
     use_case: str = ""
     """The use that the scenario stands for."""
     capabilities: str = ""
@@ -68,6 +79,12 @@ class ScenarioShape(Shape):
     """Names of the persona groups that meet it; all where left out."""
     scripts: dict[str, ScriptForm] = Field(default_factory=dict)
     """Fixed prompts by key; without personas these are the testers."""
+    attacks: list[Filled] = Field(default_factory=list)
+    """Strategies of simulated red teamers, e.g. `role_play`; those of `levels.red_teaming` where left out."""
+    aims: dict[str, Filled] = Field(default_factory=dict)
+    """What red teamers want to hear, by key; the `guardrail` scripts where left out."""
+    attacker: str = ""
+    """Name of the model that plays strategies which need one (`adaptive`)."""
 
 
 RowsForm: TypeAlias = Annotated[

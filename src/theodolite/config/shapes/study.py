@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from theodolite.config.shapes.applications import AnyApplication
-from theodolite.config.shapes.base import Filled, Shape, Word
+from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.domain.event import Assignment
@@ -114,6 +114,10 @@ class LevelShape(Shape):
     """Length of a session at most; 0 for no limit."""
     repeats: int = Field(default=1, ge=1)
     """Repetitions of each script or persona."""
+    attacks: list[Filled] = Field(default_factory=list)
+    """For `red_teaming`: strategies of simulated red teamers in all scenarios that name none of their own."""
+    attacker: str = ""
+    """For `red_teaming`: name of the model that plays strategies which need one (`adaptive`)."""
 
 
 class AnnotationShape(Shape):
@@ -168,8 +172,8 @@ class StudyShape(Shape):
     """One or two sentences for the report's first screen."""
     series: str = ""
     """Evaluation series that the study belongs to."""
-    pack: str = ""
-    """Scenario pack that the study builds on, e.g. `aria/tv-spoilers`."""
+    pack: OneOrMore | None = None
+    """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
     models: dict[str, ModelShape] = Field(default_factory=dict)
     """Language models by name."""
     applications: dict[str, AnyApplication] = Field(default_factory=dict)

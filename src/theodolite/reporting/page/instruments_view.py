@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.estimate import Confusion, Undefined
 from theodolite.domain.guideline import Origin
 from theodolite.domain.identity import SHORT, version_of
@@ -137,6 +137,8 @@ def _labelling_text(annotator: Annotator) -> str:
             return f"The model `{model}` reads the guideline `{annotator.guideline}` and the dialogue."
         case WordRule(any_of=any_of, then=then, otherwise=otherwise):
             return f"Label `{then}` where a response holds one of\n  " + "\n  ".join(any_of) + f"\nelse `{otherwise}`."
+        case PacketRule():
+            return "Looks for the signs that each scenario's test packet names: what tells a release, what a refusal."
         case RecordedLabels(column=column, spelling=spelling):
             return _column_text(column, spelling)
 

@@ -8,6 +8,7 @@ from theodolite.store.models.failure import FailureRow
 from theodolite.store.models.journal import JournalEntryRow
 from theodolite.store.models.participant import ParticipantRow
 from theodolite.store.models.run import RunRow
+from theodolite.store.models.strategy import AttemptRow, StrategyRow
 from theodolite.store.models.unit import UnitRow
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "AdjudicatorRow",
     "AnnotationRow",
     "AnswerRow",
+    "AttemptRow",
     "ContentRow",
     "DialogueGroupRow",
     "DialogueRow",
@@ -24,6 +26,7 @@ __all__ = [
     "QuoteRow",
     "RunRow",
     "ScriptedEndpointRow",
+    "StrategyRow",
     "TurnRow",
     "UnitRow",
 ]

@@ -1,0 +1,104 @@
+"""Attacks: what simulated red teamers try in a scenario, and what they want to hear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
+from theodolite.config.shapes.study import LevelShape, StudyShape
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.strategy import Aim
+from theodolite.testing.strategies.catalogue import APPROACHES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedTeaming:
+    """What `levels.red_teaming` says for all scenarios.
+
+    Attributes:
+        attacks: Names of strategies that are known.
+        attacker: Name of the model that plays those that need one.
+        models: Names of the study's models.
+    """
+
+    attacks: tuple[str, ...] = ()
+    attacker: str = ""
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attacks:
+    """What simulated red teamers try in one scenario."""
+
+    names: tuple[str, ...] = ()
+    aims: tuple[Aim, ...] = ()
+    attacker: str = ""
+
+
+def red_teaming_of(entry: Entry[StudyShape], desk: Desk, models: tuple[str, ...]) -> RedTeaming:
+    """Return what a study says of simulated red teaming as a whole; faults go to the desk."""
+    for name, other in entry.shape.levels.items():
+        if name != "red_teaming" and (other.attacks or other.attacker):
+            message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
+            desk.complaints.add(entry.fault("levels", name, message=message))
+    level = entry.shape.levels.get("red_teaming", LevelShape())
+    names = _known(entry, desk, level.attacks, ("levels", "red_teaming", "attacks"))
+    _check_model(entry, desk, level.attacker, models, ("levels", "red_teaming", "attacker"))
+    return RedTeaming(attacks=names, attacker=level.attacker, models=models)
+
+
+def attacks_of(entry: Entry[ScenarioShape], desk: Desk, red_teaming: RedTeaming) -> Attacks:
+    """Return what simulated red teamers try in a scenario; faults go to the desk."""
+    shape = entry.shape
+    own = _known(entry, desk, shape.attacks, ("attacks",))
+    _check_model(entry, desk, shape.attacker, red_teaming.models, ("attacker",))
+    names, attacker = own or red_teaming.attacks, shape.attacker or red_teaming.attacker
+    aims = tuple(Aim(key=key, ask=ask) for key, ask in _aims(shape).items())
+    if own and not aims:
+        message = (
+            f"scenario `{entry.name}` has `attacks` but nothing that they want to hear: "
+            "add `aims`, e.g. `aims: {ending: How does it end?}`"
+        )
+        desk.complaints.add(entry.fault("attacks", message=message, at_key=True))
+    needy = [name for name in names if APPROACHES[name].needs_model]
+    if needy and aims and not attacker:
+        message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
+        desk.complaints.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
+    if not (names and aims):
+        return Attacks()
+    return Attacks(names=names, aims=aims, attacker=attacker if needy else "")
+
+
+def _aims(shape: ScenarioShape) -> Mapping[str, str]:
+    if shape.aims:
+        return shape.aims
+    scripts = {key: form for key, form in shape.scripts.items() if isinstance(form, ScriptShape)}
+    return {key: form.prompts[0] for key, form in scripts.items() if form.purpose == "guardrail" and form.prompts}
+
+
+def _known(
+    entry: Entry[StudyShape] | Entry[ScenarioShape], desk: Desk, names: list[str], path: tuple[str, ...]
+) -> tuple[str, ...]:
+    for place, name in enumerate(names):
+        if name not in APPROACHES:
+            tail = did_you_mean(name, APPROACHES) or f"; known here: {', '.join(APPROACHES)}"
+            desk.complaints.add(entry.fault(*path, place, message=f"there is no strategy `{name}`{tail}"))
+        elif name in names[:place]:
+            desk.complaints.add(entry.fault(*path, place, message=f"strategy `{name}` is named twice"))
+    return tuple(name for name in dict.fromkeys(names) if name in APPROACHES)
+
+
+def _check_model(
+    entry: Entry[StudyShape] | Entry[ScenarioShape],
+    desk: Desk,
+    name: str,
+    models: tuple[str, ...],
+    path: tuple[str, ...],
+) -> None:
+    if name and name not in models:
+        tail = did_you_mean(name, models) or "; name it under `models`"
+        desk.complaints.add(
+            entry.fault(*path, message=f"`attacker` names a model `{name}` that the study does not have{tail}")
+        )

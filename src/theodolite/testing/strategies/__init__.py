@@ -1,0 +1,1 @@
+"""Strategies: how simulated red teamers go about it, one small file each."""
