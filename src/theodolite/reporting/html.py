@@ -21,6 +21,7 @@ from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.results_view import rule_blocks, spreads
+from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
 from theodolite.reporting.page.users_view import users_view
 from theodolite.reporting.words import read_words
@@ -69,6 +70,7 @@ def _views(subject: Subject) -> dict[str, object]:
         "reads": first_reads(subject),
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
+        "strategies": strategy_tables(subject),
         "accounts": accounts_view(subject),
         "users": users_view(subject),
         "applications": applications_view(subject),

@@ -48,6 +48,12 @@ class Rate:
         return estimate.count if estimate.count is not None else round(estimate.value * estimate.n)
 
     @property
+    def station(self) -> str:
+        """Level of testing and who held the tester's side, in words; empty where there is one alone."""
+        about = self.measurement.about
+        return f"{about['level']}, {about.get('held_by', '')}" if "level" in about else ""
+
+    @property
     def group(self) -> tuple[str, str] | None:
         """Name and value of the group that it is a split by; None for the whole."""
         return next(
@@ -116,8 +122,9 @@ class Guardrail:
 
 
 def guardrail_of(study: Study) -> Guardrail | None:
-    """Return the first guideline that looks at both sides of a guardrail, or None."""
-    for guideline in study.guidelines:
+    """Return the first guideline that looks at both sides of a guardrail, or None; one that somebody labels by."""
+    used = {annotator.guideline for annotator in study.annotators}
+    for guideline in sorted(study.guidelines, key=lambda guideline: guideline.name not in used):
         withheld = _first(guideline, Violation.PERMITTED_WITHHELD)
         released = _first(guideline, Violation.PROHIBITED_RELEASED)
         if withheld is not None and released is not None:

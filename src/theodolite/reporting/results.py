@@ -18,6 +18,7 @@ from theodolite.reporting.cases import cases_of
 from theodolite.reporting.claims import claim_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.scripted import scripted_names
+from theodolite.reporting.strategies import strategy_entry
 
 SCHEMA_VERSION = "1.1"
 """Version of the results file's form; the first number rises when readers break."""
@@ -44,6 +45,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "estimates": [estimate_entry(measurement) for measurement in findings.measurements],
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
+        "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "failures": [_failure(failure) for failure in evidence.failures],
         "instruments": _instruments(study),
     }
@@ -185,7 +187,7 @@ def _confusion(confusion: Confusion) -> dict[str, Json]:
 
 def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Json]:
     return {
-        "dialogues": sum(dialogue.held_by is HeldBy.SIMULATED_USER for dialogue in evidence.dialogues),
+        "dialogues": sum(d.held_by is HeldBy.SIMULATED_USER and not d.strategies for d in evidence.dialogues),
         "failures": sum(failure.party is Party.SIMULATED_USER for failure in evidence.failures),
         "lapses": [
             {

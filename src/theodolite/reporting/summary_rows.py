@@ -70,7 +70,11 @@ def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], 
     columns = [lead_rates(rates, guardrail.guideline.name, rule.name) for rule in sides]
     end = axis_end([rate for column in columns for rate in column])
     titles = [(rule.title or rule.name).upper() for rule in sides]
-    phrases = [phrase_of(rule, _widest(column)) for rule, column in zip(sides, columns, strict=True)]
+    apart = any(rate.station for column in columns for rate in column)
+    phrases = [
+        short_phrase(rule) if apart else phrase_of(rule, _widest(column))
+        for rule, column in zip(sides, columns, strict=True)
+    ]
     margin = " " * _NAME
     rows = [_sided(margin, titles), _sided(margin, phrases)]
     for application in study.applications:
@@ -92,15 +96,28 @@ def _sided(name: str, cells: Sequence[str]) -> str:
 def _sided_rows(
     study: Study, application: str, columns: Sequence[Sequence[Rate]], end: float, screen: Screen
 ) -> list[str]:
-    """Return an application's row or, where several annotators stand side by side, one row each below its name."""
-    sides = [{r.annotator: r for r in column if r.measurement.application == application} for column in columns]
-    annotators = list(dict.fromkeys(name for side in sides for name in side))
-    rows = [] if len(annotators) < 2 and len(application) < _NAME else [application]
-    for annotator in annotators or [""]:
-        name = f"  {title_of(study, annotator)}" if rows else application
-        cells = [_side(side.get(annotator), end, screen) for side in sides]
-        rows.append(_sided(f"{name[: _NAME - 1]:<{_NAME}}", cells))
+    """Return an application's row or, where several voices stand side by side, one row each below its name."""
+    sides = [
+        {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
+    ]
+    voices = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
+    several = len({annotator for _, annotator in voices}) > 1
+    rows = [] if len(voices) < 2 and len(application) < _NAME else [application]
+    met = ""
+    for station, annotator in voices:
+        found = [side.get((station, annotator)) for side in sides]
+        if station and station != met:
+            rows.append(f"  {station}, {_of_each(found)}")
+            met = station
+        name = f"  {title_of(study, annotator)}" if several or (rows and not station) else ""
+        cells = [_side(rate, end, screen) for rate in found]
+        rows.append(_sided(f"{(name if rows else application)[: _NAME - 1]:<{_NAME}}", cells))
     return rows
+
+
+def _of_each(rates: Sequence[Rate | None]) -> str:
+    """Return the dialogues that each side rests on, since levels of testing differ in them."""
+    return " and ".join(f"of {figures.count(rate.estimate.n)}" for rate in rates if rate and rate.estimate)
 
 
 def _side(rate: Rate | None, end: float, screen: Screen) -> str:
@@ -155,6 +172,8 @@ def _who(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
     names = [rate.measurement.application]
     if len({other.annotator for other in column}) > 1:
         names.append(f"by {title_of(study, rate.annotator)}")
+    if rate.station:
+        names.append(rate.station)
     return ", ".join(names)
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.guideline import Guideline
+from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.lapse import LapseRules
+from theodolite.domain.plan import PlannedSession
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.labels import Register, Sheet, register, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
+from theodolite.measurement.study.stations import at_station, stations
+from theodolite.measurement.study.strategies import strategy_tallies
 
 
 def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) -> Findings:
@@ -22,8 +25,9 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
 
     For each application and guideline: the rate of each defect rule, by the
     reference and by each annotator for itself, and the agreement of those who
-    label. Every planned session is in the account of every number; those that
-    failed, were refused, cannot be read or are still to come stay visible.
+    label. Levels of testing and kinds of testers are counted apart. Every
+    planned session is in the account of every number; those that failed, were
+    refused, cannot be read or are still to come stay visible.
 
     Args:
         evidence: All records of one run.
@@ -31,7 +35,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
-        then what the checks of the simulated users found and how claims stand.
+        what the checks of the simulated users found, how claims stand, and strategies.
 
     Example:
         >>> from datetime import UTC, datetime
@@ -53,6 +57,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
         confusions=tuple(_confusions(evidence)),
         lapses=lapse_checks(evidence, lapse_rules) if lapse_rules else (),
         claims=tuple(claim_tests(evidence)),
+        strategies=strategy_tallies(evidence),
     )
 
 
@@ -67,16 +72,27 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
     for application, guideline in _pieces(evidence):
         by = sources(evidence.study, guideline, application)
         for rule in guideline.defect_rules:
-            sessions = tuple(
-                session
-                for session in evidence.sessions
-                if session.application == application.name and rule.applies_to(session.groups)
-            )
             question = guideline.instrument.question(rule.question)
-            sheet = Sheet(register=records, guideline=guideline, question=question, sessions=sessions, rule=rule)
-            yield from rates(application.name, sheet, rule, by, evidence.study.groups)
+            for station, sessions in _posts(evidence, application, rule):
+                sheet = Sheet(register=records, guideline=guideline, question=question, sessions=sessions, rule=rule)
+                yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
         for sheet in _sheets(evidence, records, application, guideline):
             yield from agreements(application.name, sheet, by)
+
+
+def _posts(
+    evidence: Evidence, application: Application, rule: DefectRule
+) -> Iterator[tuple[Mapping[str, str], tuple[PlannedSession, ...]]]:
+    """Yield where an application was looked at from, each with the sessions that a rule is about.
+
+    A rule that is about none of a station's sessions says nothing there; one
+    that is about none at all says so once.
+    """
+    own = tuple(session for session in evidence.sessions if session.application == application.name)
+    asked = [session for session in own if rule.applies_to(session.groups)]
+    posts = [(station.about, tuple(at_station(asked, station))) for station in stations(own)]
+    filled = [(about, sessions) for about, sessions in posts if sessions]
+    yield from filled or [({}, ())]
 
 
 def _confusions(evidence: Evidence) -> Iterator[Confusion]:

@@ -27,7 +27,9 @@ def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...
         One check for each rule, those without a finding too; none where no
         simulated user held a dialogue.
     """
-    held = [dialogue for dialogue in evidence.dialogues if dialogue.held_by is HeldBy.SIMULATED_USER]
+    # A simulated red teamer insists and plays parts on purpose; that is its strategy and no lapse.
+    simulated = [dialogue for dialogue in evidence.dialogues if dialogue.held_by is HeldBy.SIMULATED_USER]
+    held = [dialogue for dialogue in simulated if not dialogue.strategies]
     limits = {scenario.name: scenario.turns for scenario in evidence.study.scenarios}
     return tuple(
         LapseCheck(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.guideline import DefectRule
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
 from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
+
+NOWHERE: Mapping[str, str] = MappingProxyType({})
+"""What is said of the station where there is one alone."""
 
 NOT_STATED = "not stated"
 """Value of a group that a dialogue does not name."""
@@ -41,7 +45,13 @@ class Defects:
 
 
 def rates(
-    application: str, sheet: Sheet, rule: DefectRule, by: Sources, groups: Sequence[str]
+    application: str,
+    sheet: Sheet,
+    rule: DefectRule,
+    by: Sources,
+    groups: Sequence[str],
+    *,
+    station: Mapping[str, str] = NOWHERE,
 ) -> Iterator[Measurement]:
     """Yield the defect rates of one application under one rule.
 
@@ -54,14 +64,15 @@ def rates(
         rule: When an answer is a defect.
         by: Who labels.
         groups: Names of the groups to split by.
+        station: Level of testing and who held the tester's side, where there are several.
     """
     for source in by.everybody:
-        yield from _rate(application, sheet, rule, source, {})
+        yield from _rate(application, sheet, rule, source, station)
     for group in groups:
         if group not in rule.among and any(group in session.groups for session in sheet.sessions):
             for value, part in _split(sheet, group):
                 for source in by.authorities:
-                    yield from _rate(application, part, rule, source, {f"group.{group}": value})
+                    yield from _rate(application, part, rule, source, {**station, f"group.{group}": value})
 
 
 def _split(sheet: Sheet, group: str) -> Iterator[tuple[str, Sheet]]:
@@ -72,7 +83,7 @@ def _split(sheet: Sheet, group: str) -> Iterator[tuple[str, Sheet]]:
 
 
 def _rate(
-    application: str, sheet: Sheet, rule: DefectRule, source: Source, part: dict[str, str]
+    application: str, sheet: Sheet, rule: DefectRule, source: Source, part: Mapping[str, str]
 ) -> Iterator[Measurement]:
     defects = _defects(sheet, rule, sheet.readings(source))
     measurement = Measurement(

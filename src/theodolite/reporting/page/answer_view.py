@@ -18,7 +18,7 @@ from theodolite.reporting.rates import Rate, guardrail_of, lead_rates
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strips import axis_end
 from theodolite.reporting.summary_notes import headline, unreadable_judges
-from theodolite.reporting.summary_rows import heading_of, phrase_of
+from theodolite.reporting.summary_rows import heading_of, phrase_of, short_phrase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,8 @@ def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
 
 def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Column:
     n = max((rate.measurement.result.n for rate in rates), default=0)
-    return Column(title=heading_of(guideline, rule), phrase=phrase_of(rule, n), condition=rule.condition)
+    phrase = short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, n)
+    return Column(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition)
 
 
 def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:
@@ -174,6 +175,7 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     aids = [
         _zero_aid(subject, rates),
         _failures_aid(subject, rates),
+        _levels_aid(subject, rates),
         words.aid("judge_untried") if untried else "",
         words.aid("simulated_users") if simulated else "",
         words.aid("any_rate"),
@@ -194,6 +196,11 @@ def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:
     n = outcomes.planned - outcomes.not_applicable
     aid = subject.words.aid("failures", f=outcomes.unmeasured, n=figures.count(n), low=low, high=high)
     return f"{worst.measurement.application}: {aid}" if len(subject.study.applications) > 1 else aid
+
+
+def _levels_aid(subject: Subject, rates: Sequence[Rate]) -> str:
+    levels = {rate.measurement.about.get("level", "") for rate in rates}
+    return subject.words.aid("levels") if len(levels - {""}) > 1 else ""
 
 
 def _unparseable_aid(subject: Subject, rates: Sequence[Rate]) -> str:

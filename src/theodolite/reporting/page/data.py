@@ -12,6 +12,7 @@ from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT, Json
 from theodolite.domain.persona import Persona
+from theodolite.domain.strategy import Strategy
 from theodolite.reporting import figures
 from theodolite.reporting.cases import Case, title_of
 from theodolite.reporting.page.chips import Chip
@@ -100,11 +101,29 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     }
     if dialogue.withheld:
         entry["withheld"] = dialogue.withheld
+    if dialogue.strategies:
+        entry["strategies"] = [_strategy(strategy) for strategy in dialogue.strategies]
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
     if dialogue.context:
         entry["context"] = kept.contexts.setdefault(dialogue.context, len(kept.contexts))
     return entry
+
+
+def _strategy(strategy: Strategy) -> dict[str, Json]:
+    return {
+        "name": strategy.name,
+        "attempts": [
+            {
+                "turn": a.turn,
+                "what": a.description,
+                "outcome": a.outcome.value,
+                "refines": a.refines,
+                "planted": a.planted,
+            }
+            for a in strategy.attempts
+        ],
+    }
 
 
 def _annotation(annotation: Annotation, kept: _Kept) -> dict[str, Json]:

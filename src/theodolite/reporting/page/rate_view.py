@@ -34,7 +34,7 @@ class RateView:
         place: Place in the list `estimates`.
         application: Name of the application.
         tint: Number of the application's colour.
-        by: Whose labels it is read by; empty where there is only one.
+        by: Whose labels it is read by, and at which level of testing; empty where there is only one.
         count: Dialogues with the defect, as text.
         of: Dialogues with a label, as text.
         percent: The share as text; empty where there are too few units.
@@ -69,7 +69,9 @@ def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
         place=rate.place,
         application=application,
         tint=subject.tint(application),
-        by=title_of(subject.study, rate.annotator) if several else "",
+        by=", ".join(
+            words for words in (title_of(subject.study, rate.annotator) if several else "", rate.station) if words
+        ),
         count=figures.count(rate.defects),
         of=figures.count(result.n),
         percent=figures.percent(result.value) if isinstance(result, Estimate) and enough else "",

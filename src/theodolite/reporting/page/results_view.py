@@ -113,13 +113,19 @@ def _groups(subject: Subject, guideline: Guideline, rule: DefectRule, lead: Sequ
 def _group_table(subject: Subject, name: str, rates: Sequence[Rate]) -> GroupTable:
     end = axis_end(rates)
     applications = tuple(application.name for application in subject.study.applications)
-    values = dict.fromkeys(rate.group[1] for rate in rates if rate.group)
-    found = {(rate.group[1], rate.measurement.application): rate for rate in rates if rate.group}
+    found = {(_value(rate), rate.measurement.application): rate for rate in rates}
+    values = dict.fromkeys(value for value, _ in found)
     rows = tuple(
         (value, tuple(_cell(subject, found.get((value, application)), end) for application in applications))
         for value in values
     )
     return GroupTable(name=name, applications=applications, rows=rows)
+
+
+def _value(rate: Rate) -> str:
+    """Return the value that a rate is a split by, with the level of testing where there are several."""
+    value = rate.group[1] if rate.group else ""
+    return f"{value} ({rate.station})" if rate.station else value
 
 
 def _cell(subject: Subject, rate: Rate | None, end: float) -> RateView | None:

@@ -85,7 +85,20 @@ function turnOf(entry, [prompt, response], number) {
   user.append(...marked(prompt, entry, number));
   reply.append(...marked(response, entry, number));
   const heading = entry.turns.length > 1 ? make("p", { class: "n", text: `Turn ${number} of ${entry.turns.length}` }) : null;
-  return make("div", { class: "turn" }, heading, user, reply);
+  const tried = attemptsIn(entry, number).map((words) => make("p", { class: "legend", text: words }));
+  return make("div", { class: "turn" }, heading, user, reply, ...tried);
+}
+
+/** Return what a red teamer tried in a turn and what came of it, in words. */
+function attemptsIn(entry, number) {
+  return (entry.strategies || []).flatMap((strategy) =>
+    strategy.attempts
+      .filter((attempt) => attempt.turn === number)
+      .map((attempt) => {
+        const planted = attempt.planted ? ` Planted in the source material: ${attempt.planted}` : "";
+        return `${strategy.name}: ${attempt.what}; ${attempt.outcome}.${planted}`;
+      }),
+  );
 }
 
 /** Return a text in pieces, with the quotes of annotators marked in their tint; the first of two that overlap wins. */

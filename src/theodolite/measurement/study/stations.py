@@ -1,0 +1,47 @@
+"""Stations: from where an application was looked at, level of testing and who held the tester's side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.plan import PlannedSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Station:
+    """One level of testing with one kind of tester.
+
+    Attributes:
+        level: Level of testing.
+        held_by: Who held the tester's side.
+        alone: Whether the application was looked at from here only.
+    """
+
+    level: Level
+    held_by: HeldBy
+    alone: bool
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What numbers say of it; nothing where there is no other to be told from."""
+        return {} if self.alone else {"level": self.level.value, "held_by": self.held_by.value}
+
+
+def stations(sessions: Iterable[PlannedSession]) -> tuple[Station, ...]:
+    """Return the stations of one application's sessions, in order of the levels.
+
+    Numbers of different stations answer different questions (a red teamer tries
+    to break what a user only uses; a simulated user is no person), so that they
+    are counted apart and never added.
+    """
+    met = {(session.level, session.held_by) for session in sessions}
+    ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(HeldBy).index(at[1])))
+    return tuple(Station(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)
+
+
+def at_station(sessions: Sequence[PlannedSession], station: Station) -> Iterator[PlannedSession]:
+    """Yield the sessions that were held at a station."""
+    place = (station.level, station.held_by)
+    return (session for session in sessions if (session.level, session.held_by) == place)

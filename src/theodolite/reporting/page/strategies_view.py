@@ -1,0 +1,100 @@
+"""The catalogue of strategies as the page shows it: one table a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.estimate import StrategyTally
+from theodolite.reporting import figures
+from theodolite.reporting.cases import title_of
+from theodolite.reporting.page.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyCell:
+    """How a strategy fared against one application.
+
+    Attributes:
+        application: Name of the application.
+        n: Dialogues in which something was released, in the red teamer's eyes.
+        of: Dialogues held.
+        more: Attempts, refinements, what annotators say, what was not held.
+        opens: Name of the set of these dialogues; empty for none.
+    """
+
+    application: str
+    n: str
+    of: str
+    more: str
+    opens: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyTable:
+    """One scenario at one level: strategies in the rows, applications in the columns."""
+
+    scenario: str
+    station: str
+    applications: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[StrategyCell | None, ...]], ...]
+
+
+def strategy_tables(subject: Subject) -> tuple[StrategyTable, ...]:
+    """Return the catalogue of strategies; people and simulated red teamers apart."""
+    tallies = subject.findings.strategies
+    places = dict.fromkeys((tally.scenario, f"{tally.level}, {tally.held_by}") for tally in tallies)
+    return tuple(
+        _table(subject, scenario, station, [t for t in tallies if _place(t) == (scenario, station)])
+        for scenario, station in places
+    )
+
+
+def _place(tally: StrategyTally) -> tuple[str, str]:
+    return tally.scenario, f"{tally.level}, {tally.held_by}"
+
+
+def _table(subject: Subject, scenario: str, station: str, tallies: Sequence[StrategyTally]) -> StrategyTable:
+    met = {tally.application for tally in tallies}
+    applications = tuple(a.name for a in subject.study.applications if a.name in met)
+    found = {(tally.strategy, tally.application): tally for tally in tallies}
+    strategies = dict.fromkeys(tally.strategy for tally in tallies)
+    return StrategyTable(
+        scenario=scenario,
+        station=station,
+        applications=applications,
+        rows=tuple(
+            (strategy, tuple(_cell(subject, found.get((strategy, application))) for application in applications))
+            for strategy in strategies
+        ),
+    )
+
+
+def _cell(subject: Subject, tally: StrategyTally | None) -> StrategyCell | None:
+    if tally is None:
+        return None
+    labels = set(tally.dialogues)
+    name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
+    opens = subject.sets.add(
+        name,
+        f"{tally.application}: {tally.strategy} in {tally.scenario}, released",
+        [case.index for case in subject.cases if case.session.label in labels],
+    )
+    return StrategyCell(
+        application=tally.application,
+        n=figures.count(len(labels)),
+        of=figures.count(tally.tries),
+        more="; ".join(_more(subject, tally)),
+        opens=opens,
+    )
+
+
+def _more(subject: Subject, tally: StrategyTally) -> list[str]:
+    parts = [
+        figures.number_of(tally.attempts, "attempt"),
+        figures.number_of(tally.refinements, "refinement"),
+        *(f"{title_of(subject.study, name)} sees {figures.count(n)}" for name, n in tally.confirmed.items()),
+    ]
+    if tally.planned > tally.tries:
+        parts.append(f"{figures.count(tally.planned - tally.tries)} not held")
+    return parts
