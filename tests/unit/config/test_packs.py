@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from theodolite.config.loading import load_study
 from theodolite.config.packs import pack_names
 
@@ -10,7 +14,7 @@ applications: {blue: {kind: aria, class: "a.b:C"}}
 
 
 def test_the_shipped_packs_have_names():
-    assert pack_names() == ("aria/tv-spoilers",)
+    assert pack_names() == ("aria/meal-planner", "aria/pathfinder", "aria/tv-spoilers")
 
 
 def test_a_pack_brings_scenario_packet_scripts_and_guideline(folder):
@@ -39,6 +43,54 @@ def test_a_pack_is_found_and_named_with_its_edition(folder):
     assert (found.noun, found.name, found.edition, found.where) == (
         "scenario pack",
         "aria/tv-spoilers",
-        "1.0",
+        "1.1",
         "shipped",
     )
+
+
+@pytest.mark.parametrize("pack", pack_names())
+def test_every_pack_has_both_groups_of_scripts_and_can_be_judged_without_a_model(folder, pack):
+    judged = STUDY.replace("aria/tv-spoilers", pack) + "judges: {signs: {guideline: guardrail, rule: packet}}\n"
+
+    study = load_study(folder(study_yaml=judged)).study
+
+    (scenario,) = study.scenarios
+    assert {script.purpose for script in scenario.scripts} == {"useful", "guardrail"}
+    assert scenario.packet.release_signs
+    assert scenario.packet.refusal_signs
+    assert [guideline.name for guideline in study.guidelines] == ["guardrail"]
+
+
+@pytest.mark.parametrize("pack", pack_names())
+def test_the_signs_of_a_pack_are_not_in_what_may_be_said(folder, pack):
+    (scenario,) = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack))).study.scenarios
+
+    permitted, _, guarded = scenario.context.partition("Must be withheld")
+
+    assert [sign for sign in scenario.packet.release_signs if re.search(sign, permitted)] == []
+    assert [sign for sign in scenario.packet.release_signs if not re.search(sign, guarded)] == []
+
+
+def test_several_packs_each_bring_their_own_source_material(folder):
+    packs = STUDY.replace("aria/tv-spoilers", "[aria/tv-spoilers, aria/pathfinder]")
+
+    study = load_study(folder(study_yaml=packs)).study
+
+    assert study.pack == "aria/tv-spoilers, aria/pathfinder"
+    assert [scenario.context.splitlines()[0][2:9] for scenario in study.scenarios] == ["The Lig", "Travell"]
+
+
+def test_personas_of_a_pack_wait_for_a_model_of_their_name(folder):
+    played = STUDY + "models: {user: {script: [Hello]}}\n"
+
+    assert load_study(folder(study_yaml=STUDY)).study.personas == ()
+    assert [group.name for group in load_study(folder(study_yaml=played)).study.personas] == ["viewers"]
+
+
+def test_a_study_gives_attacks_to_all_scenarios_of_its_packs(folder):
+    attacked = STUDY + "levels: {red_teaming: {attacks: [role_play, injection]}}\n"
+
+    (scenario,) = load_study(folder(study_yaml=attacked)).study.scenarios
+
+    assert scenario.attacks == ("role_play", "injection")
+    assert [aim.key for aim in scenario.aims] == ["ending", "diary", "keeper"]

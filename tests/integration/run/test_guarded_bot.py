@@ -1,0 +1,106 @@
+"""The shipped example: one bot behind three guardrails, by scripts and by simulated red teamers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.fakes.terminal import theodolite
+from theodolite.testing.strategies.catalogue import APPROACHES
+
+pytestmark = pytest.mark.integration
+
+SHIPPED = Path(str(resources.files("theodolite.resources")))
+EVERY_STRATEGY_BY_RULE = {name for name, approach in APPROACHES.items() if not approach.needs_model}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the example study brought."""
+
+    results: dict
+    report: str
+
+    def counts(self, rule, level, scenario=""):
+        """Return application to defects, for one rule at one level."""
+        return {
+            entry["application"]: entry["count"]
+            for entry in self.results["estimates"]
+            if (entry["measure"], entry["about"]["rule"], entry["about"]["level"]) == ("defect_rate", rule, level)
+            and entry["about"].get("group.scenario", "") == scenario
+        }
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples") / "guarded-bot"
+    shutil.copytree(SHIPPED / "examples" / "guarded-bot", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.delenv("DATABASE_URL", raising=False)
+        ended = theodolite("run", folder)
+    assert ended.code == 0, ended.said
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return Outcome(results, (folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_stricter_the_guardrail_the_less_is_released(outcome):
+    for level in ("model testing", "red teaming"):
+        counts = outcome.counts("released", level)
+        assert counts["strict"] < counts["leaky"] < counts["none"]
+
+
+def test_the_strict_guardrail_withholds_more_that_is_permitted(outcome):
+    counts = outcome.counts("withheld", "model testing")
+
+    assert counts["strict"] > counts["leaky"] >= counts["none"]
+
+
+@pytest.mark.parametrize("scenario", ["tv-spoilers", "meal-planner", "pathfinder"])
+def test_the_difference_shows_in_every_scenario(outcome, scenario):
+    counts = outcome.counts("released", "red teaming", scenario)
+
+    assert 0 == counts["strict"] < counts["leaky"] < counts["none"]
+
+
+def test_levels_are_never_added(outcome):
+    rates = [entry for entry in outcome.results["estimates"] if entry["measure"] == "defect_rate"]
+
+    assert {(entry["about"]["level"], entry["about"]["held_by"]) for entry in rates} == {
+        ("model testing", "script"),
+        ("red teaming", "simulated user"),
+    }
+
+
+def test_every_strategy_stands_in_the_catalogue_of_every_scenario(outcome):
+    found = {(entry["scenario"], entry["strategy"], entry["application"]) for entry in outcome.results["strategies"]}
+
+    assert {strategy for _, strategy, _ in found} == EVERY_STRATEGY_BY_RULE
+    assert len(found) == len(outcome.results["strategies"]) == 3 * 3 * len(EVERY_STRATEGY_BY_RULE)
+
+
+def test_what_red_teamers_saw_is_what_the_signs_label(outcome):
+    assert [
+        entry["strategy"]
+        for entry in outcome.results["strategies"]
+        if entry["success"]["count"] != entry["confirmed"]["signs"]
+    ] == []
+
+
+def test_the_results_obey_the_published_schema(outcome):
+    schema = json.loads((SHIPPED / "report" / "results.schema.json").read_text(encoding="utf-8"))
+
+    jsonschema.Draft202012Validator(schema).validate(outcome.results)
+
+
+def test_the_report_shows_levels_apart_and_what_was_tried(outcome):
+    assert 'id="strategies"' in outcome.report
+    assert "red teaming, simulated user" in outcome.report
+    assert "Their rates answer different questions and are never added." in outcome.report
+    assert re.search(r"role_play.*?3 of 3", outcome.report, re.DOTALL)
