@@ -29,6 +29,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -61,6 +62,7 @@ class Call:
     digest: str
     fault: str
     answered: bool = False
+    moment_s: float = 0.0
     text: str = ""
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
@@ -187,6 +189,7 @@ class Loopback:
         call = Call(
             number=number, role=role, digest=digest, fault=fault, body=body, headers=dict(request.headers.items())
         )
+        call.moment_s = time.monotonic()
         self.calls.append(call)
         return call
 
@@ -194,6 +197,9 @@ class Loopback:
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
         try:
+            if 0 < self.knobs.refuse_above < self.in_flight:
+                call.fault = "429"
+                return await respond(request, call.fault, answer, self.knobs)
             if self.knobs.latency_s:
                 await asyncio.sleep(self.knobs.latency_s)
             if not self._is_let_in(request):
@@ -213,7 +219,7 @@ class Loopback:
         return web.json_response(self.stats)
 
     async def _calls(self, request: web.Request) -> web.Response:
-        shown = ("number", "role", "digest", "fault", "answered", "text")
+        shown = ("number", "role", "digest", "fault", "answered", "text", "moment_s")
         rows = [{name: getattr(call, name) for name in shown} for call in self.calls]
         return web.json_response(rows)
 
@@ -258,7 +264,7 @@ class LoopbackProcess:
         return self._get("/stats")
 
     def calls(self) -> list[dict[str, Any]]:
-        """Return all chat calls in order: number, role, digest of the body, fault, answered, text."""
+        """Return all chat calls in order: number, role, digest of the body, fault, answered, text, moment."""
         return self._get("/calls")
 
     def turn(self, **knobs: Any) -> None:
@@ -277,6 +283,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Loopback OpenAI-compatible server with knobs")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
+    parser.add_argument("--refuse-above", type=int, default=0, help="calls in flight above which it answers 429")
     parser.add_argument("--every", type=int, default=0, help="every n-th call fails")
     parser.add_argument("--fault", default="500", help="how it fails, e.g. 429, 500, empty, hang")
     parser.add_argument("--faults", default="", help="what becomes of the first calls, e.g. 429,ok,500")
@@ -286,6 +293,7 @@ def main() -> None:
     given = parser.parse_args()
     server = Loopback(
         latency_s=given.latency,
+        refuse_above=given.refuse_above,
         every=given.every,
         fault=given.fault,
         faults=tuple(filter(None, given.faults.split(","))),

@@ -18,11 +18,13 @@ class Knobs:
     """How the server behaves.
 
     `faults` names what becomes of the first calls, in order; afterwards every `every`-th call gets `fault`
-    (0: none). `replies` maps a role to the texts given in turn (by the number of assistant messages so far);
-    `{tag}` is a hash of the request's body and `{score}` a number from 1 to 5 drawn from it.
+    (0: none). Above `refuse_above` calls in flight (0: no limit) a call gets 429 at once. `replies` maps a role
+    to the texts given in turn (by the number of assistant messages so far); `{tag}` is a hash of the request's
+    body and `{score}` a number from 1 to 5 drawn from it.
     """
 
     latency_s: float = 0.0
+    refuse_above: int = 0
     faults: tuple[str, ...] = ()
     every: int = 0
     fault: str = "500"

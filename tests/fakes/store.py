@@ -228,7 +228,7 @@ class FakeStore:
         replies = [entry.reply for kept in self.units.values() if kept.run == run.key for entry in kept.journal]
         from_models = [reply for reply in replies if reply.tokens_in or reply.tokens_out or reply.finish]
         return Spending(
-            calls=len(replies),
+            calls=sum(not reply.cached for reply in replies),
             attempts=sum(reply.attempts for reply in replies),
             tokens_in=sum(reply.tokens_in for reply in replies),
             tokens_out=sum(reply.tokens_out for reply in replies),

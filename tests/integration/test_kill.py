@@ -22,9 +22,9 @@ N_CALLS = N_PERSONAS * 7
 STUDY = """\
 study: killed
 models:
-  app: {{url: {url}, name: target}}
-  user: {{url: {url}, name: user-sim}}
-  large: {{url: {url}, name: judge}}
+  app: {{url: {url}, name: target, parallel: 16}}
+  user: {{url: {url}, name: user-sim, parallel: 16}}
+  large: {{url: {url}, name: judge, parallel: 16}}
 applications:
   shop: {{kind: model, model: app, system: You are the helpful agent of a shop.}}
 scenarios:

@@ -64,6 +64,7 @@ def run(
     first: int | None = None,
     anew: bool = False,
     retry_failed: bool = False,
+    cache: bool = False,
     out: str | None = None,
     progress: Progress | None = None,
 ) -> StudyRun:
@@ -76,6 +77,7 @@ def run(
         first: Hold the first sessions of the plan only; count, None for all.
         anew: Begin another run of the same plan, and ask everything again.
         retry_failed: Try once more what failed before.
+        cache: Answer equal requests to models from the cache; never the application's.
         out: Folder for report.html and results.json; the study's own where None.
         progress: Who watches; nobody where None.
 
@@ -86,7 +88,8 @@ def run(
     """
     bench = open_workbench(study)
     try:
-        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots_for(bench))
+        slots = slots_for(bench)
+        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
         sitting = sit(bench, options, progress=progress or Silent(), before_asking=_knock)
         with ThreadPoolExecutor(max_workers=1) as room:
             sat = room.submit(asyncio.run, sitting).result()

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.domain.run import Spending
 from theodolite.execution.lines import Lines
+from theodolite.gateways.factory import Caching
 from theodolite.ports.progress import Progress
 from theodolite.usecases.running import RunOptions, Standing
 
 AT_A_TIME = 32
 """Dialogues in work at a time, where no endpoint takes more."""
 
-_MOST_AT_A_TIME = 256
+_MOST_AT_A_TIME = 1024
 
 BeforeAsking = Callable[[Workbench, Lines, RunOptions], Awaitable[None]]
 """Called before the first paid call, unless nothing is left to be asked; may refuse to go on."""
@@ -42,6 +43,7 @@ async def sit(
     progress: Progress,
     before_asking: BeforeAsking,
     with_lines: Callable[[Lines], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Sat:
     """Run a study as far as it goes this time.
 
@@ -51,13 +53,15 @@ async def sit(
         progress: Who watches.
         before_asking: Knocks at the endpoints.
         with_lines: Receives the connections, e.g. to let Ctrl-C reach their brakes.
+        tell: Told in one sentence what went wrong with the response cache.
 
     Raises:
         RunStopped: If an endpoint cannot be used.
         StoreError: If the database fails; what was acknowledged is kept.
     """
     started_s = bench.clock.monotonic_s()
-    lines = bench.connect()
+    cache = bench.open_cache(tell) if options.cache or bench.wants_cache() else None
+    lines = bench.connect(Caching(cache=cache, always=options.cache, anew=options.anew) if cache else None)
     await bench.store.start()
     try:
         if options.anew or options.retry_failed or not bench.is_finished():
@@ -67,10 +71,12 @@ async def sit(
     finally:
         await bench.store.stop()
         await lines.close()
+        if cache:
+            cache.close()
     took_s = bench.clock.monotonic_s() - started_s
     return Sat(standing=standing, spent=lines.brakes.spent, took_s=took_s)
 
 
 def slots_for(bench: Workbench) -> int:
     """Return how many dialogues to hold at a time: enough to keep every endpoint busy; count."""
-    return min(_MOST_AT_A_TIME, max([AT_A_TIME, *(2 * endpoint.parallel for endpoint in bench.loaded.study.models)]))
+    return min(_MOST_AT_A_TIME, max([AT_A_TIME, *(endpoint.parallel for endpoint in bench.loaded.study.models)]))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
@@ -19,10 +20,12 @@ from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.model import CacheUse
 from theodolite.domain.run import RunState, UnitKind
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.lines import Lines
-from theodolite.gateways.factory import open_application, open_model
+from theodolite.gateways.account import Accounts
+from theodolite.gateways.factory import Caching, open_application, open_model
 from theodolite.gateways.retrieval import CorpusSearch
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
@@ -33,6 +36,12 @@ from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import latest_evidence
 from theodolite.usecases.running import Runner
+
+STARTS_NAME = "starts"
+"""Folder within a workspace that remembers starts for limits per minute."""
+
+if TYPE_CHECKING:
+    from theodolite.store.response_cache import ResponseCache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +64,24 @@ class Workbench:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
 
-    def connect(self) -> Lines:
-        """Return connections to all models and applications of the study."""
+    def connect(self, caching: Caching | None = None) -> Lines:
+        """Return connections to all models and applications of the study.
+
+        Args:
+            caching: How replies are kept; None for not at all.
+        """
         study = self.loaded.study
+        accounts = Accounts(self.clock)
         models: dict[str, Model] = {
-            endpoint.name: open_model(endpoint, environ=self.environ, clock=self.clock) for endpoint in study.models
+            endpoint.name: open_model(
+                endpoint,
+                environ=self.environ,
+                clock=self.clock,
+                accounts=accounts,
+                starts=workspace_for(self.loaded.folder) / STARTS_NAME,
+                caching=caching,
+            )
+            for endpoint in study.models
         }
         applications: dict[str, Application] = {
             application.name: open_application(
@@ -69,10 +91,25 @@ class Workbench:
                 folder=self.loaded.folder,
                 environ=self.environ,
                 clock=self.clock,
+                accounts=accounts,
             )
             for application in study.applications
         }
         return Lines(models=models, applications=applications, brakes=Brakes(budget=study.budget))
+
+    def wants_cache(self) -> bool:
+        """Tell whether any model of the study asks for the response cache."""
+        return any(model.cache is not CacheUse.NO for model in self.loaded.study.models)
+
+    def open_cache(self, tell: Callable[[str], None]) -> ResponseCache:
+        """Return the response cache of the workspace; whoever opened it closes it.
+
+        Args:
+            tell: Told in one sentence when the cache cannot be used.
+        """
+        from theodolite.store.response_cache import CACHE_NAME, ResponseCache
+
+        return ResponseCache(workspace_for(self.loaded.folder) / CACHE_NAME, tell=tell)
 
     def endpoints(self, lines: Lines, kinds: frozenset[UnitKind]) -> tuple[Endpoint, ...]:
         """Return the endpoints that some kinds of work need, each once, in order of the file."""

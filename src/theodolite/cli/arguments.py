@@ -21,6 +21,12 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help=words)(command)
 
 
+def cache_option(command: Command) -> Command:
+    """Add `--cache`: equal requests to models are answered from the workspace's cache."""
+    words = "Answer equal requests to models from the cache; never the application's."
+    return click.option("--cache", is_flag=True, help=words)(command)
+
+
 def out_option(command: Command) -> Command:
     """Add `--out`: where report.html and results.json go."""
     words = "Folder for report.html and results.json; the study's own folder if left out."

@@ -6,7 +6,7 @@ import click
 
 from theodolite.bootstrap.sitting import Sat, slots_for
 from theodolite.bootstrap.workbench import Workbench, open_workbench
-from theodolite.cli.arguments import json_option, out_option, study_argument
+from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
 from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.sitting import progress_for, sit_at_terminal
@@ -24,6 +24,7 @@ NOT_FINISHED = 3
 @click.option("--anew", is_flag=True, help="Begin another run of the same plan: everything is asked again.")
 @click.option("--retry-failed", is_flag=True, help="Try once more what failed before.")
 @click.option("--parallel", type=click.IntRange(min=1), metavar="N", help="Dialogues in work at a time.")
+@cache_option
 @out_option
 @json_option
 def run(
@@ -33,6 +34,7 @@ def run(
     anew: bool,
     retry_failed: bool,
     parallel: int | None,
+    cache: bool,
     out: str | None,
     as_json: bool,
 ) -> int:
@@ -49,7 +51,8 @@ def run(
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
-        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=parallel or slots_for(bench))
+        slots = parallel or slots_for(bench)
+        options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
         sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
         if sat.standing.stopped:
             _say_why_it_stopped(bench, sat)

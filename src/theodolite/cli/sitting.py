@@ -28,8 +28,12 @@ def sit_at_terminal(bench: Workbench, options: RunOptions, *, progress: Progress
     async def knock(bench: Workbench, lines: Lines, options: RunOptions) -> None:
         await knock_first(bench, lines, options.kinds, quiet=quiet)
 
-    sitting = sit(bench, options, progress=progress, before_asking=knock, with_lines=_mind_interrupts)
+    sitting = sit(bench, options, progress=progress, before_asking=knock, with_lines=_mind_interrupts, tell=_tell)
     return asyncio.run(sitting)
+
+
+def _tell(words: str) -> None:
+    click.echo(f"Note: {words}.", err=True)
 
 
 def progress_for(bench: Workbench, *, quiet: bool) -> Progress:

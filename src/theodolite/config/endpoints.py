@@ -44,8 +44,12 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
         price=_price(entry, shape.price, desk) if shape.price else known_price(shape.url, shape.name),
         parallel=shape.parallel,
         timeout_s=shape.timeout,
+        deadline_s=shape.deadline,
         attempts=shape.attempts,
         kind=_kind(shape),
+        rpm=shape.rpm,
+        tpm=shape.tpm,
+        cache=shape.cache,
     )
 
 

@@ -97,8 +97,12 @@ def _model(model: ModelEndpoint) -> dict[str, Any]:
         params=dict(model.params),
         price=_filled(input=price.input_usd, output=price.output_usd, as_of=price.as_of) if price else None,
         parallel=model.parallel,
+        rpm=model.rpm,
+        tpm=model.tpm,
         timeout=model.timeout_s,
+        deadline=model.deadline_s,
         attempts=model.attempts,
+        cache=model.cache.value,
         script=list(model.script),
     )
 

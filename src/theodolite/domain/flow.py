@@ -101,7 +101,7 @@ class Reply:
         tokens_out: Tokens written; count, 0 where unknown.
         cost_microusd: Cost in millionths of a US dollar; None where no price is known.
         latency_s: Time from the last attempt's start to its end; seconds.
-        attempts: Attempts made; count.
+        attempts: Attempts made; count, 0 where none was needed.
         scripted: Whether a script answered in place of a model.
         recorded: Whether it was given long ago and read from a file: no call was made.
         repaired: Letters that no database can hold and that were replaced; count.
@@ -119,6 +119,11 @@ class Reply:
     scripted: bool = False
     recorded: bool = False
     repaired: int = 0
+
+    @property
+    def cached(self) -> bool:
+        """Whether the response cache gave it: no call was made, and nothing was spent."""
+        return self.attempts == 0 and not self.recorded
 
 
 Result = TypeVar("Result")

@@ -43,6 +43,15 @@ class Price:
         return math.ceil(round(cost, 6))  # 1.1 * 10 is 11.000000000000002, and nobody pays 12 for it
 
 
+class CacheUse(StrEnum):
+    """Which replies of a model are kept in the cache and given again."""
+
+    NO = "no"
+    YES = "yes"
+    """All but those that it gives as an application under test."""
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEndpoint:
     """A language model behind an address, or a script in its place.
@@ -55,10 +64,15 @@ class ModelEndpoint:
         params: Further fields of every request, e.g. `{"temperature": 0}`; None takes a field out.
         script: Replies given in turn instead of a model's; always labelled as scripted.
         price: What it costs; None where nobody said.
-        parallel: Calls in flight at most; count.
+        parallel: Calls in flight at most; count. How many there really are is
+            found by asking, together with other models of the same account.
         timeout_s: Patience for one attempt; seconds.
+        deadline_s: Patience for all attempts and the pauses between them; seconds.
         attempts: Tries of one call at most; count.
         kind: In which form it wants to be asked.
+        rpm: Requests begun in any minute at most; count, None for no limit.
+        tpm: Tokens in any minute at most; count, None for no limit.
+        cache: Which of its replies are kept and given again.
     """
 
     name: str
@@ -68,16 +82,22 @@ class ModelEndpoint:
     params: Mapping[str, Param] = field(default_factory=dict)
     script: tuple[str, ...] = ()
     price: Price | None = None
-    parallel: int = 16
+    parallel: int = 256
     timeout_s: float = 60.0
+    deadline_s: float = 600.0
     attempts: int = 5
     kind: ModelKind = ModelKind.OPENAI
+    rpm: int | None = None
+    tpm: int | None = None
+    cache: CacheUse = CacheUse.NO
 
     def __post_init__(self) -> None:
         """Refuse limits under which no call could be made, and a password in the address."""
         refuse_userinfo(f"model `{self.name}`", self.url)
-        require_counts(f"model `{self.name}`", parallel=self.parallel, attempts=self.attempts)
-        require_positive(f"model `{self.name}`", timeout_s=self.timeout_s)
+        require_counts(
+            f"model `{self.name}`", parallel=self.parallel, attempts=self.attempts, rpm=self.rpm, tpm=self.tpm
+        )
+        require_positive(f"model `{self.name}`", timeout_s=self.timeout_s, deadline_s=self.deadline_s)
 
     @property
     def is_scripted(self) -> bool:

@@ -106,7 +106,7 @@ def spending_of(reply: Reply) -> Spending:
     """Return what one reply has cost."""
     priced = reply.cost_microusd is not None
     return Spending(
-        calls=int(not reply.recorded),
+        calls=int(not reply.recorded and not reply.cached),
         attempts=reply.attempts,
         tokens_in=reply.tokens_in,
         tokens_out=reply.tokens_out,

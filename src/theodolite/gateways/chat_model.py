@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
 from theodolite.domain.failure import Party
@@ -10,10 +11,13 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
+from theodolite.gateways.account import Account
 from theodolite.gateways.chat_form import CHAT_COMPLETIONS, read_model_names
 from theodolite.gateways.dialect import Dialect
+from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.wire import Answer, GivenUp, Outgoing, Wire, checked_address, host_of
 from theodolite.ports.clock import Clock
@@ -44,6 +48,7 @@ class ChatModel:
         clock: Clock,
         dialect: Dialect = CHAT_COMPLETIONS,
         knock_s: float = KNOCK_S,
+        pace: Pace | None = None,
     ) -> None:
         """Prepare the wire; nothing is opened before the first call.
 
@@ -53,6 +58,7 @@ class ChatModel:
             clock: Tells the time and waits between tries.
             dialect: How it wants to be asked.
             knock_s: Deadline of a knock; seconds.
+            pace: Says when an attempt may begin; an account of its own unless given.
 
         Raises:
             InputError: If the address or the key cannot be used.
@@ -62,16 +68,17 @@ class ChatModel:
         self._dialect = dialect
         self._curl = dialect.curl(self._url, endpoint.key)
         self._knock_s = knock_s
-        self._wire = Wire(
-            endpoint=endpoint.name,
-            secret=Secret(key or "", variable=endpoint.key, header=dialect.key_header),
-            clock=clock,
-            patience=Patience(timeout_s=endpoint.timeout_s, attempts=endpoint.attempts),
-            parallel=endpoint.parallel,
-        )
+        self._wire = _wire(endpoint, Secret(key or "", variable=endpoint.key, header=dialect.key_header), clock, pace)
 
     def __repr__(self) -> str:
         return f"ChatModel({self._endpoint.name!r}, host={host_of(self._url)!r})"
+
+    def outgoing(self, request: AskModel) -> Outgoing:
+        """Return the call that a request becomes; without the key."""
+        outgoing = self._dialect.call(self._endpoint, request, url=self._url)
+        if self._endpoint.tpm is None or outgoing.body is None:
+            return outgoing
+        return replace(outgoing, tokens=expected_tokens(self._endpoint, outgoing.body))
 
     async def reply(self, request: AskModel) -> Reply:
         """Return what the model answers.
@@ -79,7 +86,7 @@ class ChatModel:
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
-        answer = await self._wire.call(self._outgoing(request))
+        answer = await self._wire.call(self.outgoing(request))
         outcome = self._read(answer)
         if isinstance(outcome, Reply):
             return outcome
@@ -103,16 +110,13 @@ class ChatModel:
         answer = await self._wire.insist(self._dialect.listing(self._url), patience)
         return read_model_names(answer) if isinstance(answer, Answer) else ()
 
-    def _outgoing(self, request: AskModel) -> Outgoing:
-        return self._dialect.call(self._endpoint, request, url=self._url)
-
     def _read(self, answer: Answer) -> Reply | Trouble:
         return self._dialect.read(answer, price=self._endpoint.price, secret=self._wire.secret)
 
     async def _knock(self) -> Knock:
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
-        outcome = await self._wire.insist(self._outgoing(ask), KNOCK_PATIENCE)
+        outcome = await self._wire.insist(self.outgoing(ask), KNOCK_PATIENCE)
         if isinstance(outcome, GivenUp):
             return await self._knocked_in_vain(outcome)
         reply = self._read(outcome)
@@ -179,6 +183,18 @@ class ChatModel:
             spent=_spent(attempts, reply),
             reached=reached,
         )
+
+
+def _wire(endpoint: ModelEndpoint, secret: Secret, clock: Clock, pace: Pace | None) -> Wire:
+    return Wire(
+        endpoint=endpoint.name,
+        secret=secret,
+        clock=clock,
+        patience=Patience(timeout_s=endpoint.timeout_s, deadline_s=endpoint.deadline_s, attempts=endpoint.attempts),
+        parallel=endpoint.parallel,
+        pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
+        weigh=tokens_taken if endpoint.tpm is not None else None,
+    )
 
 
 def _spent(attempts: int, reply: Reply | None) -> Spending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
@@ -15,20 +16,28 @@ from theodolite.domain.application import (
     RecordedFile,
 )
 from theodolite.domain.errors import InputError
-from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.domain.recording import RecordedDialogue
+from theodolite.gateways.account import Accounts
 from theodolite.gateways.anthropic_messages import MESSAGES
 from theodolite.gateways.aria_application import AriaApplication
+from theodolite.gateways.cached_model import CachedModel
 from theodolite.gateways.callable_application import CallableApplication
 from theodolite.gateways.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.http_form import checked_template
 from theodolite.gateways.loading import load_callable, load_class
+from theodolite.gateways.pace import Pace
 from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
 from theodolite.gateways.scripted import ScriptedModel
 from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.start_log import start_log
+from theodolite.gateways.window import Window
+from theodolite.gateways.wire import checked_address, host_of
+from theodolite.ports.cache import Cache
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
 
@@ -41,7 +50,30 @@ ARIA_AUTH = "ARIA_AUTH_JSON"
 _DIALECTS: Mapping[ModelKind, Dialect] = {ModelKind.OPENAI: CHAT_COMPLETIONS, ModelKind.ANTHROPIC: MESSAGES}
 
 
-def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Clock) -> ChatModel | ScriptedModel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caching:
+    """How replies are kept during a run.
+
+    Attributes:
+        cache: Keeps them.
+        always: Whether the cache serves models that do not ask for it, too.
+        anew: Give nothing that was kept before.
+    """
+
+    cache: Cache
+    always: bool = False
+    anew: bool = False
+
+
+def open_model(
+    endpoint: ModelEndpoint,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    accounts: Accounts | None = None,
+    starts: Path | None = None,
+    caching: Caching | None = None,
+) -> ChatModel | CachedModel | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
     A key that is not set is no fault here, since not every run needs every model:
@@ -51,13 +83,31 @@ def open_model(endpoint: ModelEndpoint, *, environ: Mapping[str, str], clock: Cl
         endpoint: What the study says about it.
         environ: Environment variables, for the key.
         clock: Tells the time and waits between tries.
+        accounts: Shared with other models; one of its own unless given.
+        starts: Folder that remembers starts for limits per minute; None to forget them.
+        caching: How replies are kept; None for not at all.
 
     Raises:
         InputError: If address or key cannot be used.
     """
     if endpoint.is_scripted or not endpoint.url:
         return ScriptedModel(endpoint)
-    return ChatModel(endpoint, key=environ.get(endpoint.key), clock=clock, dialect=_DIALECTS[endpoint.kind])
+    checked_address(endpoint.url, what=f"model `{endpoint.name}`")
+    pace = _pace(endpoint, accounts or Accounts(clock), clock, starts)
+    model = ChatModel(endpoint, key=environ.get(endpoint.key), clock=clock, dialect=_DIALECTS[endpoint.kind], pace=pace)
+    if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
+        return model
+    return CachedModel(model, caching.cache, clock, anew=caching.anew, applications=endpoint.cache is CacheUse.ALL)
+
+
+def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> Pace:
+    """Return a model's pace: slots are its account's, limits per minute its own."""
+    host = host_of(endpoint.url)
+    account = accounts.of(host, endpoint.key, parallel=endpoint.parallel)
+    if endpoint.rpm is None and endpoint.tpm is None:
+        return Pace(account, clock)
+    log = start_log(starts, clock, host, endpoint.key, endpoint.model) if starts is not None else None
+    return Pace(account, clock, window=Window(requests=endpoint.rpm, tokens=endpoint.tpm), log=log)
 
 
 def open_application(
@@ -68,6 +118,7 @@ def open_application(
     folder: Path,
     environ: Mapping[str, str],
     clock: Clock,
+    accounts: Accounts | None = None,
 ) -> LiveApplication | RecordedApplication:
     """Return the gateway to an application under test; nothing is sent yet.
 
@@ -78,6 +129,7 @@ def open_application(
         folder: The study's folder.
         environ: Environment variables, for the key.
         clock: Tells the time and waits between tries.
+        accounts: Shared with models; one of its own unless given.
 
     Raises:
         InputError: If the application cannot be reached in the way that the study says.
@@ -90,7 +142,7 @@ def open_application(
         case PromptedModel():
             return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
         case HttpEndpoint():
-            return HttpApplication(name, connection, key=environ.get(connection.key), clock=clock)
+            return _http(name, connection, environ, clock, accounts)
         case PythonCallable():
             function = load_callable(connection.target, folder=folder, what=what)
             return CallableApplication(name, connection, function, clock=clock)
@@ -107,6 +159,14 @@ def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentia
         return Credentials(environ.get(connection.auth, ""), variable=connection.auth)
     text = environ.get(ARIA_AUTH, "")
     return Credentials(text, variable=ARIA_AUTH if text.strip() else "")
+
+
+def _http(
+    name: str, connection: HttpEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts | None
+) -> HttpApplication:
+    checked_template(connection.url, what=f"application `{name}`")
+    account = (accounts or Accounts(clock)).of(host_of(connection.url.partition("{")[0]), connection.key)
+    return HttpApplication(name, connection, key=environ.get(connection.key), clock=clock, pace=Pace(account, clock))
 
 
 def _model(name: str, models: Mapping[str, Model], what: str) -> Model:

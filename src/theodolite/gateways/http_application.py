@@ -10,8 +10,10 @@ from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.errors import MalformedReply, TimedOut, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
+from theodolite.gateways.account import PARALLEL, Account
 from theodolite.gateways.event_stream import EventStream
 from theodolite.gateways.http_form import RequestForm
+from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.reply_path import ReplyPlace, find_in, parse_path
@@ -22,9 +24,6 @@ from theodolite.gateways.wire import Answer, GivenUp, Wire
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
-
-PARALLEL = 16
-"""Calls in flight at most to one application; count."""
 
 KNOCK_S = 4.0
 """Deadline of a knock; seconds."""
@@ -52,6 +51,7 @@ class HttpApplication:
         clock: Clock,
         patience: Patience | None = None,
         knock_s: float = KNOCK_S,
+        pace: Pace | None = None,
     ) -> None:
         """Parse all templates; nothing is sent.
 
@@ -63,6 +63,7 @@ class HttpApplication:
             patience: Bounds of a call; the connection's timeout and one try
                 where the request may have been worked on, unless given.
             knock_s: Deadline of a knock; seconds.
+            pace: Says when an attempt may begin; an account of its own unless given.
 
         Raises:
             InputError: If address, key, body or reply path cannot be used.
@@ -80,6 +81,7 @@ class HttpApplication:
             clock=clock,
             patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1),
             parallel=PARALLEL,
+            pace=pace or Pace(Account(clock), clock),
         )
 
     def __repr__(self) -> str:

@@ -17,6 +17,8 @@ class Patience:
 
     Attributes:
         timeout_s: For one attempt; seconds.
+        deadline_s: For all attempts and the pauses between them; seconds. Waiting
+            for a turn under the account's limits is not counted.
         connect_s: For one connection, name look-up included; seconds.
         attempts: Tries at most; count.
         attempts_once: Tries at most where the request may have been worked on
@@ -27,6 +29,7 @@ class Patience:
     """
 
     timeout_s: float = 60.0
+    deadline_s: float = 600.0
     connect_s: float = 10.0
     attempts: int = 5
     attempts_once: int = 2
@@ -34,7 +37,15 @@ class Patience:
     longest_wait_s: float = 30.0
     longest_asked_s: float = 120.0
 
-    def wait_s(self, trouble: Trouble, tries: int, key: str) -> float | None:
+    def attempt_s(self, spent_s: float) -> float:
+        """Return how long the next attempt may take; seconds.
+
+        Args:
+            spent_s: What attempts and pauses have taken so far; seconds.
+        """
+        return min(self.timeout_s, self.deadline_s - spent_s)
+
+    def wait_s(self, trouble: Trouble, tries: int, key: str, *, spent_s: float = 0.0) -> float | None:
         """Return the pause before the next try, or None when it is time to give up; seconds.
 
         The pause has jitter, so that calls that failed together do not come back
@@ -44,7 +55,12 @@ class Patience:
             trouble: How the last try ended.
             tries: Tries so far; count.
             key: What makes this call different from others.
+            spent_s: What attempts and pauses have taken so far; seconds.
         """
+        pause_s = self._pause_s(trouble, tries, key)
+        return None if pause_s is None or spent_s + pause_s >= self.deadline_s else pause_s
+
+    def _pause_s(self, trouble: Trouble, tries: int, key: str) -> float | None:
         allowed = {Again.NEVER: 1, Again.ONCE: self.attempts_once, Again.UNTIL_SPENT: self.attempts}[trouble.again]
         if tries >= min(allowed, self.attempts):
             return None

@@ -13,6 +13,7 @@ from yarl import URL
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
+from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience, asked_wait_s
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import FOREIGN, Again, Trouble, malformed, of_status, translate, withheld
@@ -21,12 +22,20 @@ from theodolite.ports.clock import Clock
 LARGEST_ANSWER = 10 * 2**20
 """Bytes of an answer that are read at most."""
 
+Weigh = Callable[[bytes], int | None]
+"""Tells from an answer's body how many tokens its call has taken; None where it does not say."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
     """One HTTP request, without the key.
 
     Attributes:
+        url: Address.
+        method: HTTP method.
+        body: Bytes; None for no body.
+        headers: Headers but for the key.
+        tokens: What it is expected to take; count, 0 where nobody counts.
         hear: Receives the bytes of a good answer as they arrive; once it has heard
             any, there is no second try.
     """
@@ -35,6 +44,7 @@ class Outgoing:
     method: str = "POST"
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    tokens: int = 0
     hear: Callable[[bytes], None] | None = field(default=None, compare=False)
 
     @property
@@ -85,7 +95,17 @@ class Wire:
     cookies, no redirects and no retries but our own.
     """
 
-    def __init__(self, *, endpoint: str, secret: Secret, clock: Clock, patience: Patience, parallel: int) -> None:
+    def __init__(
+        self,
+        *,
+        endpoint: str,
+        secret: Secret,
+        clock: Clock,
+        patience: Patience,
+        parallel: int,
+        pace: Pace,
+        weigh: Weigh | None = None,
+    ) -> None:
         """Keep what every call needs.
 
         Args:
@@ -94,12 +114,16 @@ class Wire:
             clock: Tells the time and waits between tries.
             patience: Bounds of a call.
             parallel: Calls in flight at most; count.
+            pace: Says when an attempt may begin: limits shared with others, limits per minute.
+            weigh: Tells what a call has taken; None where nobody counts tokens.
         """
         self.endpoint = endpoint
         self.secret = secret
         self.clock = clock
         self.patience = patience
         self._parallel = parallel
+        self._pace = pace
+        self._weigh = weigh
         self._lines: _Lines | None = None
 
     async def call(self, outgoing: Outgoing) -> Answer:
@@ -121,16 +145,18 @@ class Wire:
             words = f"the environment variable `{self.secret.variable}` is not set"
             return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         begun = self.clock.monotonic_s()
-        tries = 0
+        tries, spent_s = 0, 0.0
         while True:
             tries += 1
             async with self._open().slots:
-                outcome = await self._attempt(outgoing, patience)
+                outcome, took_s = await self._in_turn(outgoing, patience, spent_s)
             if isinstance(outcome, Answer):
-                return replace(outcome, attempts=tries)
-            wait_s = patience.wait_s(outcome, tries, outgoing.key)
+                return replace(outcome, attempts=tries) if tries > 1 else outcome
+            spent_s += took_s
+            wait_s = patience.wait_s(outcome, tries, outgoing.key, spent_s=spent_s)
             if wait_s is None:
                 return GivenUp(trouble=outcome, tries=tries, elapsed_s=self.clock.monotonic_s() - begun)
+            spent_s += wait_s
             await self.clock.sleep(wait_s)
 
     async def close(self) -> None:
@@ -151,10 +177,24 @@ class Wire:
             self._lines = _Lines(loop, session, asyncio.Semaphore(self._parallel))
         return self._lines
 
-    async def _attempt(self, outgoing: Outgoing, patience: Patience) -> Answer | Trouble:
+    async def _in_turn(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
+        """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
+        turn = await self._pace.begin(outgoing.tokens)
+        begun = self.clock.monotonic_s()
+        outcome: Answer | Trouble | None = None
+        try:
+            outcome = await self._attempt(outgoing, patience, patience.attempt_s(spent_s))
+            return outcome, self.clock.monotonic_s() - begun
+        finally:
+            answer = outcome if isinstance(outcome, Answer) else None
+            tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
+            trouble = outcome if isinstance(outcome, Trouble) else None
+            self._pace.end(turn, trouble, answered=answer is not None, tokens=tokens)
+
+    async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> Answer | Trouble:
         begun = self.clock.monotonic_s()
         heard: list[bytes] = []
-        timeout = aiohttp.ClientTimeout(total=patience.timeout_s, connect=min(patience.connect_s, patience.timeout_s))
+        timeout = aiohttp.ClientTimeout(total=timeout_s, connect=min(patience.connect_s, timeout_s))
         try:
             async with self._open().session.request(
                 outgoing.method,
@@ -171,7 +211,7 @@ class Wire:
             if outgoing.hear is not None and heard:
                 trouble = replace(trouble, again=Again.NEVER)
             late = trouble.kind is TimedOut
-            return replace(trouble, words=f"no answer within {patience.timeout_s:g} s") if late else trouble
+            return replace(trouble, words=f"no answer within {timeout_s:.3g} s") if late else trouble
         if body is None:
             return malformed(f"the answer is larger than {LARGEST_ANSWER >> 20} MB")
         if 200 <= response.status < 300:

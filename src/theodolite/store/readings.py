@@ -85,7 +85,7 @@ class Readings:
         sums = JournalEntryRow.objects.filter(unit__run_id=id_of_run(run)).aggregate(
             # First, because the sums after it take the names of the columns that it asks about.
             unpriced_calls=Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
-            calls=Count("id"),
+            calls=Count("id", filter=Q(attempts__gt=0)),  # the cache needs no attempt
             attempts=Sum("attempts", default=0),
             tokens_in=Sum("tokens_in", default=0),
             tokens_out=Sum("tokens_out", default=0),

@@ -35,6 +35,7 @@ class RunOptions:
         anew: Begin another run even if one of this plan exists, and ask everything again.
         retry_failed: Try once more what failed before.
         parallel: Units of each kind in work at most; count.
+        cache: Keep the replies of all models and give them again, whatever the study says.
     """
 
     kinds: frozenset[UnitKind] = ALL_KINDS
@@ -42,6 +43,7 @@ class RunOptions:
     anew: bool = False
     retry_failed: bool = False
     parallel: int = 32
+    cache: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
-from theodolite.domain.model import ModelKind, Price
+from theodolite.domain.fault import Severity
+from theodolite.domain.model import CacheUse, ModelKind, Price
 
 STUDY = """study: a
 models: {m: %s}
@@ -129,3 +130,26 @@ def test_addresses_are_accepted(url):
 @pytest.mark.parametrize("url", ["", "x.example", "ftp://x.example", "http://", "http://x y.example", "http://x:port"])
 def test_what_is_no_address_is_refused(url):
     assert "no address" in url_problem(url)
+
+
+def test_limits_and_deadline_are_read(folder):
+    limited = model(folder, "{url: 'http://h/v1', name: m, rpm: 60, tpm: 9000, parallel: 4, deadline: 90}")
+
+    assert (limited.rpm, limited.tpm, limited.parallel, limited.deadline_s) == (60, 9000, 4, 90.0)
+
+
+@pytest.mark.parametrize(
+    ("written", "use"),
+    [("yes", CacheUse.YES), ("true", CacheUse.YES), ("no", CacheUse.NO), ("False", CacheUse.NO), ("all", CacheUse.ALL)],
+)
+def test_the_cache_is_asked_for_in_words(folder, written, use):
+    assert model(folder, f"{{url: 'http://h/v1', name: m, cache: {written}}}").cache is use
+
+
+@pytest.mark.parametrize("wrong", ["cache: maybe", "rpm: 0", "tpm: -1", "deadline: 0", "rpm: many"])
+def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
+    path = folder(study_yaml=STUDY % f"{{url: 'http://h/v1', name: m, {wrong}}}")
+
+    [fault] = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
+    assert fault.place.startswith("study.yaml:2:")
+    assert wrong.partition(":")[0] in str(fault)

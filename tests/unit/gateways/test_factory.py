@@ -1,11 +1,13 @@
 """From records of a study to gateways that can be used."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fakes.aria import made
+from tests.fakes.cache import FakeCache
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.model import FakeModel
 from theodolite.domain.application import (
@@ -19,11 +21,12 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError, Rejected
 from theodolite.domain.flow import SayToApplication
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.model import CacheUse, ModelEndpoint
 from theodolite.gateways.aria_application import AriaApplication
+from theodolite.gateways.cached_model import CachedModel
 from theodolite.gateways.callable_application import CallableApplication
 from theodolite.gateways.chat_model import ChatModel
-from theodolite.gateways.factory import open_application, open_model
+from theodolite.gateways.factory import Caching, open_application, open_model
 from theodolite.gateways.http_application import HttpApplication
 from theodolite.gateways.prompted import PromptedModelApplication
 from theodolite.gateways.recorded import RecordedApplication
@@ -127,3 +130,30 @@ async def test_a_class_is_given_the_credentials_of_its_own_variable_or_of_aria_s
     await application.close()
 
     assert Team.instances[-1].calls[1] == ("OpenConnection", given)  # type: ignore[attr-defined]
+
+
+def test_the_url_of_a_model_is_checked_before_its_account_is_opened() -> None:
+    with pytest.raises(InputError, match="model `m` needs an address"):
+        open_model(ModelEndpoint(name="m", url="ftp://x", model="m"), environ={}, clock=HastyClock())
+
+
+@pytest.mark.parametrize(
+    ("use", "always", "kind"),
+    [
+        (CacheUse.NO, False, ChatModel),
+        (CacheUse.NO, True, CachedModel),
+        (CacheUse.YES, False, CachedModel),
+        (CacheUse.ALL, False, CachedModel),
+    ],
+)
+def test_a_model_is_cached_if_it_or_the_user_asks_for_it(use: CacheUse, always: bool, kind: type) -> None:
+    caching = Caching(cache=FakeCache(), always=always)
+
+    assert type(open_model(replace(LIVE, cache=use), environ={}, clock=HastyClock(), caching=caching)) is kind
+
+
+def test_a_script_is_never_cached() -> None:
+    caching = Caching(cache=FakeCache(), always=True)
+    script = ModelEndpoint(name="m", script=("one",), cache=CacheUse.ALL)
+
+    assert isinstance(open_model(script, environ={}, clock=HastyClock(), caching=caching), ScriptedModel)

@@ -84,3 +84,15 @@ def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
 )
 def test_retry_after_is_read_as_seconds_or_date(header: str, expected: float | None) -> None:
     assert asked_wait_s(header, NOW) == expected
+
+
+@pytest.mark.parametrize(("spent_s", "attempt_s"), [(0.0, 60.0), (70.0, 30.0), (99.5, 0.5)])
+def test_an_attempt_gets_what_the_deadline_leaves(spent_s: float, attempt_s: float) -> None:
+    assert Patience(deadline_s=100.0).attempt_s(spent_s) == pytest.approx(attempt_s)
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun() -> None:
+    patience = Patience(deadline_s=100.0)
+
+    assert patience.wait_s(busy(20.0), 1, "call", spent_s=70.0) is not None
+    assert patience.wait_s(busy(20.0), 1, "call", spent_s=80.0) is None

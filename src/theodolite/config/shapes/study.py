@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from theodolite.config.shapes.applications import AnyApplication
 from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.domain.event import Assignment
-from theodolite.domain.model import ModelKind
+from theodolite.domain.model import CacheUse, ModelKind
 from theodolite.domain.risk import Identification
 
 
@@ -41,14 +41,27 @@ class ModelShape(Shape):
     """Further fields of every request, e.g. `temperature: 0`; `null` takes a field out."""
     price: PriceShape | None = None
     """US dollars for a million tokens; known prices are filled in."""
-    parallel: int = Field(default=16, ge=1)
-    """Calls in flight at most."""
+    parallel: int = Field(default=256, ge=1)
+    """Calls in flight at most; how many the endpoint bears is found out below that."""
+    rpm: int | None = Field(default=None, ge=1)
+    """Requests begun in any minute at most."""
+    tpm: int | None = Field(default=None, ge=1)
+    """Tokens, read and written, in any minute at most."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one attempt; seconds."""
+    deadline: float = Field(default=600.0, gt=0)
+    """Patience for all attempts of a call and the pauses between them; seconds."""
     attempts: int = Field(default=5, ge=1)
     """Tries of one call at most."""
+    cache: CacheUse = CacheUse.NO
+    """Whether equal requests are answered from the cache: `yes`, `no`, or `all` (as an application under test too)."""
     script: list[Filled] = Field(default_factory=list)
     """Replies given in turn in place of a model's; results are labelled as scripted."""
+
+    @field_validator("cache", mode="before")
+    @classmethod
+    def _cache_in_words(cls, value: Any) -> Any:
+        return {"true": "yes", "false": "no"}.get(str(value).lower(), value)
 
     @model_validator(mode="after")
     def _one_form(self) -> ModelShape:

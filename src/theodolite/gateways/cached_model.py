@@ -1,0 +1,103 @@
+"""Models whose replies are kept and given again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply
+from theodolite.domain.identity import digest
+from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.wire import Outgoing
+from theodolite.ports.cache import Cache, Kept
+from theodolite.ports.clock import Clock
+from theodolite.ports.endpoint import Knock
+
+FORMAT = "1"
+"""Number of the form of keys; raised by hand when equal requests get other keys."""
+
+
+class CachedModel:
+    """Asks once what is asked many times.
+
+    Two requests are equal if the same bytes would be sent to the same address and
+    the replicate numbers are equal; names, keys and limits of the study play no
+    part. Of equal requests in flight one is sent and the others wait for it. Only
+    replies are kept: a failure, and a reply that the endpoint's filter withheld,
+    is asked for anew each time.
+    """
+
+    def __init__(
+        self, model: ChatModel, cache: Cache, clock: Clock, *, anew: bool = False, applications: bool = False
+    ) -> None:
+        """Wrap a model.
+
+        Args:
+            model: Asked where nothing is kept.
+            cache: Keeps replies.
+            clock: Tells when a reply came.
+            anew: Give nothing that was kept before this object was made.
+            applications: Whether calls as an application under test are kept too.
+        """
+        self._model = model
+        self._cache = cache
+        self._clock = clock
+        self._anew = anew
+        self._applications = applications
+        self._fresh: set[str] = set()
+        self._in_flight: dict[str, asyncio.Event] = {}
+
+    def __repr__(self) -> str:
+        return f"CachedModel({self._model!r})"
+
+    async def reply(self, request: AskModel) -> Reply:
+        """Return what the model answers, or what it answered to an equal request.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+        """
+        if request.party is Party.APPLICATION and not self._applications:
+            return await self._model.reply(request)
+        sent = _canonical(self._model.outgoing(request))
+        key = digest("reply", FORMAT, sent, str(request.replicate))
+        while key in self._in_flight:
+            await self._in_flight[key].wait()
+        # Nothing is awaited between the look above and the entry below, so only one passes.
+        self._in_flight[key] = asyncio.Event()
+        try:
+            return await self._found(key) or await self._asked(key, sent, request)
+        finally:
+            self._in_flight.pop(key).set()
+
+    async def knock(self) -> Knock:
+        """Ask the model itself; never raises a `GatewayError`."""
+        return await self._model.knock()
+
+    async def close(self) -> None:
+        """Let go of connections; whoever opened the cache closes it."""
+        await self._model.close()
+
+    async def _found(self, key: str) -> Reply | None:
+        if self._anew and key not in self._fresh:
+            return None
+        kept = await self._cache.find(key)
+        if kept is None:
+            return None
+        return replace(kept.reply, tokens_in=0, tokens_out=0, cost_microusd=0, latency_s=0.0, attempts=0)
+
+    async def _asked(self, key: str, sent: str, request: AskModel) -> Reply:
+        reply = await self._model.reply(request)
+        if reply.withheld or reply.finish == CONTENT_FILTER:
+            return reply
+        await self._cache.keep(Kept(key=key, request=sent, reply=reply, since=self._clock.now()))
+        if self._anew:
+            self._fresh.add(key)
+        return reply
+
+
+def _canonical(outgoing: Outgoing) -> str:
+    """Return a call as one text that does not depend on the order of `params`; plain ASCII."""
+    call = {"body": json.loads(outgoing.body or b"null"), "headers": dict(outgoing.headers), "url": outgoing.url}
+    return json.dumps(call, sort_keys=True, separators=(",", ":"))

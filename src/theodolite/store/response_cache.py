@@ -1,0 +1,139 @@
+"""The response cache: a SQLite file of its own, since losing it loses nothing but money.
+
+It stands beside the database and not in it: it may be deleted at any time, it is
+never shared by PostgreSQL, and a broken one must not stand in the way of a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from theodolite.domain.flow import Reply
+from theodolite.ports.cache import Kept
+
+CACHE_NAME = "cache.db"
+"""File within a workspace."""
+
+_PATIENCE_S = 5.0
+_TABLE = """
+CREATE TABLE IF NOT EXISTS reply (
+    key TEXT PRIMARY KEY, request TEXT NOT NULL, reply TEXT NOT NULL, since TEXT NOT NULL
+) WITHOUT ROWID
+"""
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PRIMARY = 0xFF  # extended error codes carry the plain one in their lowest byte
+_SIDECARS = ("", "-wal", "-shm")
+
+Found = TypeVar("Found")
+
+
+class ResponseCache:
+    """Keeps replies; never raises.
+
+    All work is done in one thread, so that a file that another process has locked
+    holds up no call that is in flight. A damaged file is set aside under another
+    name and a new one begun; where even that fails the cache is switched off.
+    """
+
+    def __init__(self, path: Path, *, tell: Callable[[str], None]) -> None:
+        """Keep the path; the file is opened with the first use.
+
+        Args:
+            path: The SQLite file.
+            tell: Told in one sentence what went wrong, from the cache's own thread.
+        """
+        self._path = path
+        self._tell = tell
+        self._room = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cache")
+        self._connection: sqlite3.Connection | None = None
+        self._is_off = False
+
+    async def find(self, key: str) -> Kept | None:
+        """Return what was kept under a key, or None."""
+        return await self._aside(lambda: self._guarded(lambda: self._read(key)))
+
+    async def keep(self, kept: Kept) -> None:
+        """Keep a reply; an earlier one under the same key makes room."""
+        await self._aside(lambda: self._guarded(lambda: self._write(kept)))
+
+    def close(self) -> None:
+        """Let go of the file; finding and keeping do nothing afterwards."""
+        if not self._is_off:
+            self._room.submit(self._disconnect).result()
+        self._is_off = True
+        self._room.shutdown(wait=True)
+
+    async def _aside(self, work: Callable[[], Found | None]) -> Found | None:
+        if self._is_off:
+            return None
+        return await asyncio.get_running_loop().run_in_executor(self._room, work)
+
+    def _guarded(self, work: Callable[[], Found | None]) -> Found | None:
+        try:
+            return work()
+        except (sqlite3.Error, OSError) as error:
+            if getattr(error, "sqlite_errorcode", 0) & _PRIMARY in _DAMAGED:
+                self._set_aside()
+            else:
+                self._switch_off(str(error))
+        return None
+
+    def _read(self, key: str) -> Kept | None:
+        row = self._open().execute("SELECT request, reply, since FROM reply WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        request, reply, since = row
+        try:
+            return Kept(key=key, request=request, reply=Reply(**json.loads(reply)), since=datetime.fromisoformat(since))
+        except (ValueError, TypeError):
+            return None  # a newer version of this program wrote it; asking again makes it readable
+
+    def _write(self, kept: Kept) -> None:
+        reply = json.dumps(asdict(kept.reply), separators=(",", ":"))
+        row = (kept.key, kept.request, reply, kept.since.astimezone(UTC).isoformat())
+        with self._open() as connection:
+            connection.execute("INSERT OR REPLACE INTO reply VALUES (?, ?, ?, ?)", row)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self._path, timeout=_PATIENCE_S)
+            self._connection = connection
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(_TABLE)
+        return self._connection
+
+    def _set_aside(self) -> None:
+        """Rename a damaged file, so that somebody may look at it, and go on with a new one."""
+        self._disconnect()
+        number = 1
+        while (aside := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():
+            number += 1
+        try:
+            for ending in _SIDECARS:
+                source = self._path.with_name(self._path.name + ending)
+                if source.exists():
+                    source.rename(aside.with_name(aside.name + ending))
+        except OSError as error:
+            self._switch_off(str(error))
+            return
+        self._tell(f"the response cache was damaged; it was set aside as `{aside.name}` and a new one begun")
+
+    def _switch_off(self, words: str) -> None:
+        self._disconnect()
+        self._is_off = True
+        self._tell(f"the response cache cannot be used ({words}); the run goes on without it")
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()

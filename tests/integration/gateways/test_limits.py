@@ -1,0 +1,127 @@
+"""Limits against a server: adaptive slots, windows in real time, deadlines."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock, RealClock
+from tests.fakes.loopback import Loopback
+from theodolite.domain.errors import TimedOut
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Speaker
+from theodolite.domain.model import ModelEndpoint
+from theodolite.gateways.account import Account, Accounts
+from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.factory import open_model
+from theodolite.gateways.pace import Pace
+from theodolite.gateways.start_log import StartLog
+from theodolite.gateways.window import Window
+
+pytestmark = pytest.mark.integration
+
+ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="hello"),), party=Party.JUDGE)
+CLOCK = RealClock()
+
+
+def endpoint(server: Loopback, **settings: object) -> ModelEndpoint:
+    return ModelEndpoint(**{"name": "m", "url": server.url, "model": "target", **settings})
+
+
+async def ask_many(models: list[ChatModel], n_calls: int) -> None:
+    async with AsyncExitStack() as stack:
+        for model in models:
+            stack.push_async_callback(model.close)
+        await asyncio.gather(*(models[number % len(models)].reply(ASK) for number in range(n_calls)))
+
+
+async def test_a_server_that_bears_little_is_not_swamped() -> None:
+    with Loopback(latency_s=0.01, refuse_above=10) as server:
+        account = Account(CLOCK, parallel=256)
+        await ask_many([ChatModel(endpoint(server, attempts=20), clock=CLOCK, pace=Pace(account, CLOCK))], 400)
+
+    assert server.stats["answered"] == 400
+    assert account.limit <= 20
+    assert server.stats["by_fault"]["429"] < 60
+
+
+async def test_a_server_that_bears_all_is_given_all() -> None:
+    with Loopback(latency_s=0.02) as server:
+        account = Account(CLOCK, parallel=60)
+        await ask_many([ChatModel(endpoint(server, parallel=60), clock=CLOCK, pace=Pace(account, CLOCK))], 400)
+
+    assert (account.limit, server.stats["max_in_flight"]) == (60, 60)
+
+
+async def test_models_of_one_account_share_its_slots() -> None:
+    accounts = Accounts(CLOCK)
+    with Loopback(latency_s=0.02) as server:
+        both = [
+            open_model(endpoint(server, name=name, parallel=4), environ={}, clock=CLOCK, accounts=accounts)
+            for name in ("one", "two")
+        ]
+        await ask_many(both, 30)
+
+    assert server.stats["max_in_flight"] == 4
+
+
+async def test_a_model_keeps_to_its_own_bound_on_a_shared_account() -> None:
+    accounts = Accounts(CLOCK)
+    with Loopback(latency_s=0.02) as server:
+        small = open_model(endpoint(server, parallel=2), environ={}, clock=CLOCK, accounts=accounts)
+        open_model(endpoint(server, name="large", parallel=50), environ={}, clock=CLOCK, accounts=accounts)
+        await ask_many([small], 12)
+
+    assert server.stats["max_in_flight"] == 2
+
+
+def paced(server: Loopback, path: Path, **window: float) -> ChatModel:
+    """Return a model whose "minute" is a second."""
+    log = StartLog(path, CLOCK)
+    pace = Pace(Account(CLOCK), CLOCK, window=Window(span_s=1.0, **window), log=log)
+    return ChatModel(endpoint(server, tpm=10**6), clock=CLOCK, pace=pace)
+
+
+def most_in_a_span(moments: list[float], span_s: float) -> int:
+    return max(sum(start <= other < start + span_s for other in moments) for start in moments)
+
+
+async def test_the_server_never_sees_more_requests_in_a_window_than_allowed_even_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    with Loopback() as server:
+        await ask_many([paced(server, tmp_path / "x.starts", requests=6)], 15)
+        await ask_many([paced(server, tmp_path / "x.starts", requests=6)], 10)
+
+    # The server's stamps are late by however long it takes a busy machine to get round to them.
+    assert most_in_a_span([call.moment_s for call in server.calls], 0.8) <= 6
+    assert len(server.calls) == 25
+
+
+async def test_tokens_are_limited_by_what_the_answers_say(tmp_path: Path) -> None:
+    with Loopback() as server:  # each answer says 150 tokens
+        await ask_many([paced(server, tmp_path / "x.starts", tokens=600)], 12)
+
+    assert most_in_a_span([call.moment_s for call in server.calls], 0.8) <= 4
+
+
+async def test_all_attempts_together_keep_to_the_deadline() -> None:
+    clock = HastyClock()
+    with Loopback(every=1, fault="500", retry_after="") as server:
+        model = ChatModel(endpoint(server, attempts=50, deadline_s=20.0), clock=clock)
+        with pytest.raises(Exception, match="tries"):
+            await model.reply(ASK)
+        await model.close()
+
+    assert 10.0 < sum(clock.waits) < 20.0
+
+
+async def test_an_attempt_gets_what_the_deadline_leaves() -> None:
+    with Loopback(faults=("hang",)) as server:
+        model = ChatModel(endpoint(server, deadline_s=0.1), clock=CLOCK)
+        with pytest.raises(TimedOut, match=r"no answer within 0\.1 s"):
+            await model.reply(ASK)
+        await model.close()
+
+    assert len(server.calls) == 1

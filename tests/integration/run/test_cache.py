@@ -1,0 +1,89 @@
+"""The response cache through the command line: what it saves, what it never touches, and how it breaks."""
+
+import pytest
+
+from tests.fakes.terminal import theodolite
+from tests.integration.run.conftest import asked
+
+pytestmark = pytest.mark.integration
+
+USE = ", cache: yes"
+
+
+def forget(study):
+    """Delete the database, so that nothing but the cache remembers."""
+    for file in (study.folder / ".theodolite").glob("theodolite.db*"):
+        file.unlink()
+
+
+def roles(server):
+    return {role: n for role, n in server.stats["by_role"].items() if role != "knock"}
+
+
+def again(study, server, *flags):
+    """Run a study for the second time and return what was called."""
+    forget(study)
+    server.calls.clear()
+    ended = theodolite("run", study.folder, *flags)
+    assert ended.code == 0, ended.said
+    return roles(server)
+
+
+def test_with_the_flag_all_models_but_the_application_are_cached(study, server):
+    theodolite("run", study.write(), "--cache")
+    first = study.results
+
+    assert again(study, server, "--cache") == {"target": 10}
+    assert study.results["estimates"] == first["estimates"]
+
+
+def test_a_reply_from_the_cache_is_not_spent(study, server):
+    theodolite("run", study.write(), "--cache")
+    again(study, server, "--cache")
+
+    assert study.results["spending"]["calls"] == 10
+
+
+def test_a_model_that_asks_for_it_is_cached_without_a_flag(study, server):
+    theodolite("run", study.write(more=USE))
+
+    assert again(study, server) == {"user-sim": 10, "target": 10}
+
+
+def test_without_flag_and_key_nothing_is_cached(study, server):
+    theodolite("run", study.write())
+
+    assert again(study, server) == {"user-sim": 10, "target": 10, "judge": 10}
+    assert not (study.folder / ".theodolite" / "cache.db").exists()
+
+
+def test_anew_asks_everything_again(study, server):
+    theodolite("run", study.write(), "--cache")
+
+    assert again(study, server, "--cache", "--anew") == {"user-sim": 10, "target": 10, "judge": 10}
+
+
+def test_repeats_are_draws_of_their_own(study, server):
+    study.write(n=2, rest="sampling: {repeats: 3}")
+
+    assert theodolite("run", study.folder, "--cache").code == 0
+    assert roles(server)["user-sim"] == 6
+
+
+def test_a_damaged_cache_is_set_aside_with_a_note(study, server):
+    theodolite("run", study.write(), "--cache")
+    (study.folder / ".theodolite" / "cache.db").write_bytes(b"rubbish " * 1000)
+    forget(study)
+
+    ended = theodolite("run", study.folder, "--cache")
+
+    assert ended.code == 0, ended.said
+    assert "Note: the response cache was damaged; it was set aside as `cache.db.damaged-1`" in ended.err
+    assert asked(server, "judge") == 20
+
+
+def test_a_limit_per_minute_is_remembered_in_the_workspace(study, server):
+    theodolite("run", study.write(n=2, more=", rpm: 1000"))
+
+    [log] = (study.folder / ".theodolite" / "starts").iterdir()
+    assert len(log.read_text().splitlines()) == asked(server, "judge") + 1

@@ -1,0 +1,88 @@
+"""Laws of the limits, with a clock that passes at the tests' word."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fakes.clock import FakeClock
+from theodolite.gateways.account import Account
+from theodolite.gateways.pace import Pace
+from theodolite.gateways.start_log import StartLog
+from theodolite.gateways.window import Window
+
+GAPS = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=60)
+
+
+def most_in_a_span(moments: list[float], span_s: float = 60.0) -> int:
+    """Return how many of some moments, in order, lie within any one span; both ends belong to it."""
+    return max(sum(start <= other <= start + span_s for other in moments) for start in moments)
+
+
+class Process:
+    """One process: it starts calls through a pace of its own, and its monotonic clock begins at zero."""
+
+    def __init__(self, clock: FakeClock, log: StartLog, limit: int) -> None:
+        self.clock = clock
+        self.pace = Pace(Account(clock), clock, window=Window(requests=limit), log=log)
+
+    async def start(self) -> float:
+        turn = await self.pace.begin()
+        self.pace.end(turn, None, answered=True)
+        return self.clock.passed_s
+
+
+class TestNoMinuteSeesMoreThanTheLimit:
+    """In any 60 seconds there are at most `rpm` starts, whenever calls come and however often the program is killed."""
+
+    @given(gaps=GAPS, limit=st.integers(1, 8), kills=st.sets(st.integers(0, 59)))
+    @settings(deadline=None)
+    def test_whenever_calls_come_and_processes_end(self, gaps: list[float], limit: int, kills: set[int]) -> None:
+        async def starts() -> list[float]:
+            moments = []
+            process = Process(clock, log, limit)
+            for number, gap_s in enumerate(gaps):
+                clock.passed_s += gap_s
+                if number in kills:
+                    process = Process(clock, StartLog(log._path, clock), limit)
+                moments.append(await process.start())
+            return moments
+
+        with tempfile.TemporaryDirectory() as folder:
+            clock = FakeClock()
+            log = StartLog(Path(folder) / "x.starts", clock)
+            moments = asyncio.run(starts())
+
+        assert most_in_a_span(moments) <= limit
+
+    @given(n_calls=st.integers(1, 60), limit=st.integers(1, 10))
+    @settings(deadline=None)
+    def test_when_all_come_at_once_and_nobody_waits_longer_than_needed(self, n_calls: int, limit: int) -> None:
+        async def starts() -> list[float]:
+            process = Process(clock, StartLog(Path(folder) / "x.starts", clock), limit)
+            return await asyncio.gather(*(process.start() for _ in range(n_calls)))
+
+        with tempfile.TemporaryDirectory() as folder:
+            clock = FakeClock()
+            moments = sorted(asyncio.run(starts()))
+
+        assert most_in_a_span(moments) <= limit
+        assert moments[-1] <= (n_calls - 1) // limit * 60.7
+
+
+class TestNoMinuteSeesMoreTokensThanTheLimit:
+    """Calls that take what was expected of them take at most `tpm` tokens in any 60 seconds."""
+
+    @given(sizes=st.lists(st.integers(1, 100), min_size=1, max_size=40), gaps=st.data())
+    def test_whatever_the_sizes(self, sizes: list[int], gaps: st.DataObject) -> None:
+        window, now_s, seen = Window(tokens=100), 0.0, []
+        for size in sizes:
+            now_s += gaps.draw(st.floats(0.0, 40.0))
+            while (wait_s := window.wait_s(now_s, size)) > 0:
+                now_s += wait_s
+            window.settle(window.start(now_s, size), now_s)
+            seen.append((now_s, size))
+
+        assert all(sum(size for at, size in seen if start <= at <= start + 60.0) <= 100 for start, _ in seen)
