@@ -35,7 +35,9 @@ N_CALLS = 4_000
 IN_WORK = 128
 
 
-async def seconds(url: str, account: Account, n_calls: int, *, in_work: int = IN_WORK, window: Window | None = None) -> float:
+async def seconds(
+    url: str, account: Account, n_calls: int, *, in_work: int = IN_WORK, window: Window | None = None
+) -> float:
     """Return the wall time of some calls, of which so many are in work at a time."""
     endpoint = ModelEndpoint(name="m", url=url, model="target", attempts=100, parallel=1024)
     model = ChatModel(endpoint, clock=CLOCK, pace=Pace(account, CLOCK, window=window))
@@ -71,7 +73,9 @@ def overload() -> None:
         account = Account(CLOCK)
         adaptive, refused = measured(server, account, N_CALLS)
     best = min(fixed.values())
-    print(f"  adaptive, cold start    {adaptive:6.2f} s, {refused:>5} refused; {adaptive / best:.2f} x the best fixed one")
+    print(
+        f"  adaptive, cold start    {adaptive:6.2f} s, {refused:>5} refused; {adaptive / best:.2f} x the best fixed one"
+    )
 
 
 class _Uncut(Account):
@@ -100,7 +104,9 @@ def per_minute() -> None:
         measured(server, Account(CLOCK), 300, in_work=10, window=Window(requests=60, span_s=2.0))
         moments = [call["moment_s"] for call in server.calls()]
     most = max(sum(start <= other < start + 2.0 for other in moments) for start in moments)
-    print(f"  60 in any 2 s allowed   {most} in the fullest 2 s; {len(moments)} calls in {moments[-1] - moments[0]:.2f} s")
+    print(
+        f"  60 in any 2 s allowed   {most} in the fullest 2 s; {len(moments)} calls in {moments[-1] - moments[0]:.2f} s"
+    )
 
 
 if __name__ == "__main__":
