@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from theodolite.config.expressions import expression_problem
 from theodolite.config.guidelines import guideline_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
+from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape, WordsRuleShape
 from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
@@ -100,13 +102,48 @@ class GuidelineShelf:
         self._desk.complaints.add(entry.fault(key, message=message))
 
 
-def judge_of(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...]) -> Annotator | None:
+ALL = "all"
+"""What a judge writes under `guidelines` to label by all that the study's scenarios ask for."""
+
+
+def judges_of(
+    entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...], asked: Sequence[str]
+) -> list[Annotator]:
+    """Return the annotators that an entry describes: one, or one for each of its `guidelines`.
+
+    Args:
+        entry: The judge.
+        shelf: All guidelines.
+        desk: Takes the faults.
+        models: Names of the study's models.
+        asked: Names of the guidelines that `all` stands for.
+    """
+    named = as_list(entry.shape.guidelines)
+    if not named:
+        one = judge_of(entry, shelf, desk, models)
+        return [one] if one else []
+    if named == [ALL] and not asked:
+        message = f"judge `{entry.name}` labels by `all` guidelines, but no scenario names one and the study has none"
+        desk.complaints.add(entry.fault("guidelines", message=message))
+    names = asked if named == [ALL] else named
+    found = [judge_of(_by_one(entry, name), shelf, desk, models, key="guidelines") for name in dict.fromkeys(names)]
+    return [judge for judge in found if judge is not None]
+
+
+def _by_one(entry: Entry[JudgeShape], guideline: str) -> Entry[JudgeShape]:
+    shape = entry.shape.model_copy(update={"guidelines": None, "guideline": guideline})
+    return replace(entry, name=f"{entry.name}-{guideline}", shape=shape)
+
+
+def judge_of(
+    entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...], *, key: str = "guideline"
+) -> Annotator | None:
     """Return the judge that an entry describes; None and faults where it describes none."""
     shape = entry.shape
     if shape.model and shape.model not in models:
         message = f"judge `{entry.name}` names a model `{shape.model}` that the study does not have"
         desk.complaints.add(entry.fault("model", message=message + did_you_mean(shape.model, models)))
-    guideline = _own_wording(entry, shelf, desk) if shape.ask else shelf.named(shape.guideline, entry, "guideline")
+    guideline = _own_wording(entry, shelf, desk) if shape.ask else shelf.named(shape.guideline, entry, key)
     if guideline is None:
         return None
     labelling: Labelling = ModelJudge(model=shape.model)

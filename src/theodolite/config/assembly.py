@@ -9,7 +9,7 @@ from theodolite.config import crosschecks
 from theodolite.config.annotators import (
     GuidelineShelf,
     check_spelling,
-    judge_of,
+    judges_of,
     recorded_annotator,
     reference_of,
 )
@@ -58,7 +58,7 @@ def assemble(
     _read_testers(parts, pack, desk, names, risks)
     _read_applications(parts, desk, names, environ)
     shelf = GuidelineShelf({item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}, desk)
-    _read_labels(parts, shelf, desk, names)
+    _read_labels(parts, shelf, desk, names, pack)
     event = event_of(entry, desk)
     crosschecks.check_everything(parts, shelf, desk, models)
     recordings = tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
@@ -147,18 +147,26 @@ def _read_applications(parts: Parts, desk: Desk, models: tuple[str, ...], enviro
             parts.live.append(entry.name)
 
 
-def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...]) -> None:
+def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...], pack: Pack) -> None:
     entry, spelling = parts.entry, dict(parts.entry.shape.spelling)
     shelf.broken |= set(dropped(entry, "guidelines"))
     shelf.read_own()
     people = [recorded_annotator(item, shelf, desk, spelling) for item in section(entry, "annotators")]
-    judges = [judge_of(item, shelf, desk, models) for item in section(entry, "judges")]
-    parts.annotators = [annotator for annotator in [*people, *judges] if annotator is not None]
+    asked = _asked(parts, pack)
+    judges = [judge for item in section(entry, "judges") for judge in judges_of(item, shelf, desk, models, asked)]
+    parts.annotators = [*(annotator for annotator in people if annotator is not None), *judges]
     if entry.shape.reference is not None:
         named = Entry(name="reference", shape=entry.shape.reference, source=entry.source, path=("reference",))
         parts.reference = reference_of(named, shelf, desk, spelling)
     if not shelf.broken:
         check_spelling(entry, spelling, shelf.read(), desk)
+
+
+def _asked(parts: Parts, pack: Pack) -> tuple[str, ...]:
+    """Return the names of all guidelines that scenarios ask for, those of the packs and the study's own."""
+    by_scenarios = [name for scenario, _ in parts.scenarios for name in scenario.guidelines]
+    own = [item.name for item in [*pack.guidelines, *section(parts.entry, "guidelines")]]
+    return tuple(dict.fromkeys([*by_scenarios, *own]))
 
 
 def _guidelines(parts: Parts, pack: Pack, shelf: GuidelineShelf) -> tuple[Guideline, ...]:

@@ -229,7 +229,7 @@ def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str
     scenario, turns = _scenario(study, session), _turns(study, session)
     for annotator in study.annotators:
         labelling = annotator.labelling
-        if isinstance(labelling, ModelJudge):
+        if isinstance(labelling, ModelJudge) and study.asks(annotator.guideline, session.scenario):
             fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(_material(session, scenario))
             fixed += _found_tokens(scenario) * turns
             dialogue = _range(_PROMPT, turns) + _range(_RESPONSE, turns)

@@ -33,6 +33,7 @@ def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Se
     _check_claims(parts, desk)
     _check_claimed_rules(parts, shelf, desk)
     _check_annotator_names(parts, desk)
+    _check_asked_guidelines(parts, shelf, desk)
     _check_label_columns(parts, desk)
     _check_groups(parts, shelf, desk)
     _note_unused(parts, desk, models, shelf.read())
@@ -136,6 +137,21 @@ def _check_annotator_names(parts: Parts, desk: Desk) -> None:
         if entry.name in recorded:
             message = f"`{entry.name}` is a judge and an annotator; each needs its own name"
             desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _check_asked_guidelines(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
+    """Refuse scenarios that ask for a guideline nobody labels by: their dialogues would stay without a label."""
+    if any(is_broken(parts.entry, name) for name in ("judges", "annotators", "guidelines")) or not parts.annotators:
+        return
+    known = list(dict.fromkeys(annotator.guideline for annotator in parts.annotators))
+    known += [parts.reference.guideline] if parts.reference else []
+    known += shelf.broken
+    for scenario, entry in parts.scenarios:
+        for place, name in enumerate(scenario.guidelines):
+            if name not in known:
+                tail = did_you_mean(name, known) or f"; judges and annotators answer {', '.join(known)}"
+                message = f"scenario `{scenario.name}` asks for guideline `{name}`, by which nobody labels{tail}"
+                desk.complaints.add(entry.fault("guidelines", place, message=message))
 
 
 def _check_label_columns(parts: Parts, desk: Desk) -> None:

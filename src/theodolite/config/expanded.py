@@ -195,6 +195,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         attacks=list(scenario.attacks),
         aims={aim.key: aim.ask for aim in scenario.aims},
         attacker=scenario.attacker,
+        guidelines=list(scenario.guidelines),
     )
 
 

@@ -53,6 +53,7 @@ def scenario_of(
         attacks=attacks.names,
         aims=attacks.aims,
         attacker=attacks.attacker,
+        guidelines=tuple(shape.guidelines),
     )
 
 

@@ -105,6 +105,7 @@ class Scenario:
         attacks: Names of the strategies that simulated red teamers try in it.
         aims: What they want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
+        guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Scenario:
     attacks: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
+    guidelines: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse dialogues without a turn, and searches that find nothing."""

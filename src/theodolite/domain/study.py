@@ -139,6 +139,11 @@ class Study:
         """Return the scenario of that name; recorded dialogues may name one that is not written down."""
         return next((scenario for scenario in self.scenarios if scenario.name == name), Scenario(name=name))
 
+    def asks(self, guideline: str, scenario: str) -> bool:
+        """Tell whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all."""
+        named = self.scenario(scenario).guidelines
+        return not named or guideline in named
+
     def application_version(self, name: str) -> str:
         """Return the content hash of an application together with the model that it runs on."""
         application = self.application(name)

@@ -65,7 +65,7 @@ class Account:
 
 
 def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Account:
-    """Return the account of one guideline over all planned dialogues.
+    """Return the account of one guideline over all planned dialogues that are labelled by it.
 
     Where people label, a dialogue counts as labelled if all of them have; judges
     have accounts of their own in the estimates. Where only judges or rules label,
@@ -73,7 +73,8 @@ def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Acc
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     parts: dict[tuple[Outcome, Party | None, str], list[int]] = defaultdict(list)
-    for case in cases:
+    asked = [case for case in cases if study.asks(guideline.name, case.session.scenario)]
+    for case in asked:
         parts[_fate(case, guideline, by_application.get(case.session.application, ()))].append(case.index)
     labelled = parts.pop(_LABELLED, [])
     everybody = tuple(dict.fromkeys(name for names in by_application.values() for name in names))
@@ -81,7 +82,7 @@ def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Acc
         guideline=guideline.name,
         annotators=everybody,
         by_people=bool(everybody) and set(everybody) <= _people(study),
-        planned=len(cases),
+        planned=len(asked),
         labelled=Part(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
             Part(outcome=outcome, party=party, words=words, cases=tuple(places))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from theodolite.assessment import annotating
 from theodolite.domain.identity import digest
@@ -35,12 +36,24 @@ def session_units(study: Study, run: Run, sessions: Sequence[PlannedSession]) ->
         )
 
 
-def annotation_units(study: Study, run: Run, sessions: Sequence[Unit], origins: Mapping[str, str]) -> Iterator[Unit]:
-    """Yield one unit for each session and annotator, in order of the plan.
+def annotations_due(study: Study, sessions: Iterable[PlannedSession]) -> int:
+    """Return how many annotations some sessions ask for; count."""
+    in_scenario = Counter(session.scenario for session in sessions)
+    return sum(
+        n * sum(study.asks(annotator.guideline, scenario) for annotator in study.annotators)
+        for scenario, n in in_scenario.items()
+    )
+
+
+def annotation_units(
+    study: Study, run: Run, planned: Sequence[PlannedSession], sessions: Sequence[Unit], origins: Mapping[str, str]
+) -> Iterator[Unit]:
+    """Yield one unit for each session and each annotator who is asked about it, in order of the plan.
 
     Args:
         study: Names the annotators.
         run: The run that they belong to.
+        planned: All sessions of the plan.
         sessions: The run's session units.
         origins: Sessions that were taken over from an earlier run, and from where;
             an annotation may be taken over only together with its dialogue.
@@ -48,6 +61,8 @@ def annotation_units(study: Study, run: Run, sessions: Sequence[Unit], origins: 
     versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.annotators}
     for session in sessions:
         for name, version in versions.items():
+            if not study.asks(study.annotator(name).guideline, planned[session.position].scenario):
+                continue
             subject = origins.get(session.key, session.key)
             work_key = digest("annotation", subject, version, annotating.task_version())
             yield Unit(

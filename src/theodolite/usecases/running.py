@@ -18,7 +18,7 @@ from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
-from theodolite.usecases.ledger import annotation_units, session_units
+from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
 from theodolite.usecases.measuring import as_planned
 
 ALL_KINDS = frozenset(UnitKind)
@@ -57,6 +57,7 @@ class Standing:
         annotations: Annotation units by state; counts.
         planned: Sessions of the whole plan; count.
         due: Annotations of the whole plan; count.
+        lost: Those among them whose session failed, so that there is nothing to annotate; count.
         remedy: What to do before going on, where something is to be done.
     """
 
@@ -66,6 +67,7 @@ class Standing:
     annotations: Mapping[str, int]
     planned: int
     due: int
+    lost: int = 0
     remedy: str = ""
 
     @property
@@ -82,9 +84,8 @@ class Standing:
     def is_complete(self) -> bool:
         """Whether every planned unit has brought a result or an explicit failure."""
         failed = self.sessions.get(UnitState.FAILED, 0)
-        per_dialogue = self.due // self.planned if self.planned else 0
         answered = self.annotated + self.annotations.get(UnitState.FAILED, 0)
-        return self.dialogues + failed == self.planned and answered == self.dialogues * per_dialogue
+        return self.dialogues + failed == self.planned and answered + self.lost == self.due
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +128,7 @@ class Runner:
             await aside.call(self._enter_units, run, sessions, options)
             await self._sit(run, flows, options, aside)
             await self._adjudicate(run, sessions, flows, aside)
-            return await aside.call(self._standing, run, len(sessions))
+            return await aside.call(self._standing, run, sessions)
         finally:
             await aside.call(self.store.disconnect)
             aside.close()
@@ -136,7 +137,7 @@ class Runner:
         held = list(session_units(self.study, run, sessions))[: options.first]
         self.store.add_units(run, held, adopt=not options.anew)
         origins = self.store.origins(run)
-        self.store.add_units(run, annotation_units(self.study, run, held, origins), adopt=not options.anew)
+        self.store.add_units(run, annotation_units(self.study, run, sessions, held, origins), adopt=not options.anew)
         if options.retry_failed:
             self.store.reopen([failure.unit for failure in self.store.failures(run)])
 
@@ -175,14 +176,16 @@ class Runner:
         dialogues = await aside.call(lambda: as_planned(self.store.dialogues(run), sessions))
         await self.store.keep_adjudications(run, flows.adjudications(dialogues))
 
-    def _standing(self, run: Run, planned: int) -> Standing:
+    def _standing(self, run: Run, sessions: Sequence[PlannedSession]) -> Standing:
+        failed = {failure.label for failure in self.store.failures(run) if not failure.annotator}
         standing = Standing(
             run=run,
             stopped=self.lines.brakes.reason,
             sessions=self.store.count_units(run, UnitKind.SESSION),
             annotations=self.store.count_units(run, UnitKind.ANNOTATION),
-            planned=planned,
-            due=planned * len(self.study.annotators),
+            planned=len(sessions),
+            due=annotations_due(self.study, sessions),
+            lost=annotations_due(self.study, (session for session in sessions if session.label in failed)),
             remedy=self.lines.brakes.remedy,
         )
         if not standing.is_complete:

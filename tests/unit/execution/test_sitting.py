@@ -70,7 +70,7 @@ class Desk:
         self.flows = StudyFlows(self.study, sessions, ())
         held = list(session_units(self.study, self.run, sessions))
         self.store.add_units(self.run, held)
-        self.store.add_units(self.run, annotation_units(self.study, self.run, held, {}))
+        self.store.add_units(self.run, annotation_units(self.study, self.run, sessions, held, {}))
         self.lines = lines_to(self.board)
 
     def sitting(self, owner="me"):

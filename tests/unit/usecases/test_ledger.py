@@ -20,7 +20,7 @@ def held(of=STUDY, run=RUN):
 
 
 def annotated(of=STUDY, origins=None):
-    return list(annotation_units(of, RUN, held(of), origins or {}))
+    return list(annotation_units(of, RUN, sessions_of(of), held(of), origins or {}))
 
 
 def work(units):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from theodolite.config.shapes.base import KIND, Filled, Shape, Word, YesNo, form_of
+from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, YesNo, form_of
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.guideline import Violation
 from theodolite.domain.instrument import Orientation, QuestionLevel
@@ -123,6 +123,8 @@ class JudgeShape(Shape):
 
     guideline: str = ""
     """Name of the guideline: in this file, in the study's folder, or shipped."""
+    guidelines: OneOrMore | None = None
+    """Several guidelines, or `all`: one annotator for each, called `<judge>-<guideline>`."""
     ask: str = ""
     """A question in own words, in place of a guideline."""
     defect: str = ""
@@ -140,8 +142,8 @@ class JudgeShape(Shape):
 
     @model_validator(mode="after")
     def _one_form(self) -> JudgeShape:
-        if bool(self.guideline) == bool(self.ask):
-            message = "needs either `guideline` or a question of its own (`ask`), and not both"
+        if sum(map(bool, (self.guideline, self.guidelines, self.ask))) != 1:
+            message = "needs either `guideline`, several `guidelines` or a question of its own (`ask`), and one alone"
             raise ValueError(message)
         if self.ask and not self.defect:
             message = 'asks a question of its own and needs `defect` beside it, e.g. `defect: "== no"`'

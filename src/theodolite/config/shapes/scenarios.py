@@ -85,6 +85,8 @@ class ScenarioShape(Shape):
     """What red teamers want to hear, by key; the `guardrail` scripts where left out."""
     attacker: str = ""
     """Name of the model that plays strategies which need one (`adaptive`)."""
+    guidelines: list[Filled] = Field(default_factory=list)
+    """Names of the guidelines that its dialogues are labelled by; all where left out."""
 
 
 RowsForm: TypeAlias = Annotated[

@@ -10,7 +10,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
-from theodolite.measurement.study.labels import Register, Sheet, Source, register, sources
+from theodolite.measurement.study.labels import Register, Sheet, Source, asked_sessions, register, sources
 
 
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
@@ -37,7 +37,8 @@ def _tests(evidence: Evidence, records: Register, application: Application, clai
         yield _untested(application, claim, reason)
         return
     (guideline, rule) = meant[0]
-    sessions = tuple(session for session in evidence.sessions if _is_of(session, application, claim, rule))
+    asked = asked_sessions(evidence, application, guideline)
+    sessions = tuple(session for session in asked if _is_of(session, claim, rule))
     by = sources(evidence.study, guideline, application).authorities
     if not sessions or not by:
         nobody = f"nobody labels by {guideline.name}"
@@ -63,10 +64,10 @@ def _why_unclear(claim: Claim, n_rules: int) -> str:
     return f"it names {named}, and the study has {n_rules or 'none'} that this could be"
 
 
-def _is_of(session: PlannedSession, application: Application, claim: Claim, rule: DefectRule) -> bool:
+def _is_of(session: PlannedSession, claim: Claim, rule: DefectRule) -> bool:
     tester = session.tester
     by_script = isinstance(tester, Script) and tester.key in claim.scripts
-    return by_script and session.application == application.name and rule.applies_to(session.groups)
+    return by_script and rule.applies_to(session.groups)
 
 
 def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:

@@ -13,7 +13,7 @@ from theodolite.domain.lapse import LapseRules
 from theodolite.domain.plan import PlannedSession
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
-from theodolite.measurement.study.labels import Register, Sheet, register, sources
+from theodolite.measurement.study.labels import Register, Sheet, asked_sessions, register, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.stations import at_station, stations
@@ -73,7 +73,7 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
         by = sources(evidence.study, guideline, application)
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
-            for station, sessions in _posts(evidence, application, rule):
+            for station, sessions in _posts(evidence, application, guideline, rule):
                 sheet = Sheet(register=records, guideline=guideline, question=question, sessions=sessions, rule=rule)
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
         for sheet in _sheets(evidence, records, application, guideline):
@@ -81,14 +81,14 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
 
 
 def _posts(
-    evidence: Evidence, application: Application, rule: DefectRule
+    evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
 ) -> Iterator[tuple[Mapping[str, str], tuple[PlannedSession, ...]]]:
     """Yield where an application was looked at from, each with the sessions that a rule is about.
 
     A rule that is about none of a station's sessions says nothing there; one
     that is about none at all says so once.
     """
-    own = tuple(session for session in evidence.sessions if session.application == application.name)
+    own = asked_sessions(evidence, application, guideline)
     asked = [session for session in own if rule.applies_to(session.groups)]
     posts = [(station.about, tuple(at_station(asked, station))) for station in stations(own)]
     filled = [(about, sessions) for about, sessions in posts if sessions]
@@ -104,7 +104,7 @@ def _confusions(evidence: Evidence) -> Iterator[Confusion]:
 
 def _sheets(evidence: Evidence, records: Register, application: Application, guideline: Guideline) -> Iterator[Sheet]:
     """Yield the questions that are asked once a dialogue and answered on a scale; others cannot be compared."""
-    sessions = tuple(session for session in evidence.sessions if session.application == application.name)
+    sessions = asked_sessions(evidence, application, guideline)
     for question in guideline.instrument.questions:
         if question.level is QuestionLevel.DIALOGUE and question.scale.categories:
             yield Sheet(register=records, guideline=guideline, question=question, sessions=sessions)

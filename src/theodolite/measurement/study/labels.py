@@ -127,6 +127,20 @@ def sources(study: Study, guideline: Guideline, application: Application) -> Sou
     )
 
 
+def asked_sessions(evidence: Evidence, application: Application, guideline: Guideline) -> tuple[PlannedSession, ...]:
+    """Return the planned sessions of an application that are labelled by a guideline, in order of the plan."""
+    asked = {name for name in _scenarios(evidence) if evidence.study.asks(guideline.name, name)}
+    return tuple(
+        session
+        for session in evidence.sessions
+        if session.application == application.name and session.scenario in asked
+    )
+
+
+def _scenarios(evidence: Evidence) -> frozenset[str]:
+    return frozenset(session.scenario for session in evidence.sessions)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
     """One question of one guideline, and the sessions that it is asked about.

@@ -93,7 +93,11 @@ def _confirmed(evidence: Evidence, records: Register, sessions: tuple[PlannedSes
     counts: Counter[str] = Counter()
     for guideline, rule in _release_rules(evidence):
         question = guideline.instrument.question(rule.question)
-        judged = tuple(session for session in sessions if rule.applies_to(session.groups))
+        judged = tuple(
+            session
+            for session in sessions
+            if rule.applies_to(session.groups) and evidence.study.asks(guideline.name, session.scenario)
+        )
         sheet = Sheet(register=records, guideline=guideline, question=question, sessions=judged, rule=rule)
         for session in judged[:1]:
             for source in sources(evidence.study, guideline, evidence.study.application(session.application)).everybody:
