@@ -12,6 +12,8 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.evidence import SchemaTally
+from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, Unit, UnitKind
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.ports.store import Store
@@ -37,7 +39,8 @@ def unit(store: Store, run: Run) -> Unit:
 
 
 async def test_replies_come_back_in_order(store: Store, unit: Unit) -> None:
-    second, first = an_entry(1, a_reply("", withheld="licence", scripted=True, repaired=2)), an_entry(0)
+    marked = a_reply("", withheld="licence", scripted=True, repaired=2, schema_use=SchemaUse.REFUSED)
+    second, first = an_entry(1, marked), an_entry(0)
     await store.append(unit.key, second)
     await store.append(unit.key, first)
 
@@ -249,6 +252,31 @@ async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, j
     assert store.spending(run) == Spending(
         calls=4, attempts=8, tokens_in=300, tokens_out=60, cost_microusd=70, unpriced_calls=1
     )
+
+
+async def test_it_is_known_how_answers_were_asked_for(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+    await store.append(unit.key, an_entry(0))
+    await store.append(judging.key, an_entry(0, a_reply(schema_use=SchemaUse.REFUSED)))
+    await store.append(judging.key, an_entry(1, a_reply(schema_use=SchemaUse.SENT)))
+    await store.append(judging.key, an_entry(2, a_reply(schema_use=SchemaUse.SENT)))
+    await store.append(judging.key, an_entry(3))
+
+    assert store.schema_tallies(run) == (SchemaTally(annotator=judging.annotator, sent=2, refused=1),)
+
+
+async def test_how_taken_over_answers_were_asked_for_is_known_too(
+    store: Store, run: Run, dialogue: str, judging: Unit
+) -> None:
+    await store.append(judging.key, an_entry(0, a_reply(schema_use=SchemaUse.OFF)))
+    await store.keep_annotation(judging, an_annotation(judging, dialogue))
+    later = store.open_run(a_study(), a_plan(seed=2))
+    store.add_units(later, [a_session(later), an_annotation_unit(later, a_session(later))])
+
+    assert store.schema_tallies(later) == (SchemaTally(annotator=judging.annotator, off=1),)
+
+
+def test_where_no_answer_had_a_schema_none_is_counted(store: Store, run: Run) -> None:
+    assert store.schema_tallies(run) == ()
 
 
 def test_a_run_without_replies_costs_nothing(store: Store, run: Run) -> None:

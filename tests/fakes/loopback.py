@@ -186,6 +186,8 @@ class Loopback:
         else:
             fault = knobs.fault if knobs.every and number % knobs.every == 0 else "ok"
         digest = hashlib.sha256(raw).hexdigest()
+        if knobs.refuses_schemas and {"response_format", "output_config"} & set(body):
+            fault = knobs.refuses_schemas
         call = Call(
             number=number, role=role, digest=digest, fault=fault, body=body, headers=dict(request.headers.items())
         )

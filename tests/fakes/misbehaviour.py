@@ -20,7 +20,8 @@ class Knobs:
     `faults` names what becomes of the first calls, in order; afterwards every `every`-th call gets `fault`
     (0: none). Above `refuse_above` calls in flight (0: no limit) a call gets 429 at once. `replies` maps a role
     to the texts given in turn (by the number of assistant messages so far); `{tag}` is a hash of the request's
-    body and `{score}` a number from 1 to 5 drawn from it.
+    body and `{score}` a number from 1 to 5 drawn from it. A call whose answer is to keep a schema gets the status
+    `refuses_schemas`.
     """
 
     latency_s: float = 0.0
@@ -34,6 +35,7 @@ class Knobs:
     models: tuple[str, ...] = ROLES
     answers_as: str = ""
     finish: str = "stop"
+    refuses_schemas: str = ""
     replies: dict[str, list[str]] = field(default_factory=dict)
 
 

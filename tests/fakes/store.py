@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -11,7 +12,9 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.evidence import SchemaTally
 from theodolite.domain.failure import Failure
+from theodolite.domain.flow import SchemaUse
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
@@ -235,6 +238,15 @@ class FakeStore:
             cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
             unpriced_calls=sum(reply.cost_microusd is None and not reply.scripted for reply in from_models),
         )
+
+    def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
+        uses: dict[str, Counter[str]] = defaultdict(Counter)
+        for kept in self._in_plan(run, UnitKind.ANNOTATION):
+            origin = self.units[kept.origin]
+            uses[origin.unit.annotator].update(str(entry.reply.schema_use) for entry in origin.journal)
+        for counted in uses.values():
+            del counted[SchemaUse.NONE.value]
+        return tuple(SchemaTally(annotator=name, **counted) for name, counted in sorted(uses.items()) if counted)
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
         mine = {kept.unit.key for kept in self.units.values() if kept.run == run.key}

@@ -50,6 +50,7 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
         rpm=shape.rpm,
         tpm=shape.tpm,
         cache=shape.cache,
+        structured=shape.structured,
     )
 
 

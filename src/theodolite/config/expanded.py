@@ -103,6 +103,7 @@ def _model(model: ModelEndpoint) -> dict[str, Any]:
         deadline=model.deadline_s,
         attempts=model.attempts,
         cache=model.cache.value,
+        structured=model.structured,
         script=list(model.script),
     )
 

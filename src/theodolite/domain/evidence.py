@@ -13,6 +13,23 @@ from theodolite.domain.study import Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaTally:
+    """How an annotator's answers were asked for, where the request had an answer schema.
+
+    Attributes:
+        annotator: Name of the annotator.
+        sent: Replies whose endpoint took the schema; count.
+        refused: Replies whose endpoint takes none, asked for in words alone; count.
+        off: Replies for which the study says that none is to be sent; count.
+    """
+
+    annotator: str
+    sent: int = 0
+    refused: int = 0
+    off: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """All records of one run, in order of the plan.
 
@@ -25,6 +42,7 @@ class Evidence:
         adjudications: Final labels.
         failures: Units that brought nothing.
         spending: What it cost.
+        schemas: How answers were asked for, of annotators whose requests had a schema.
     """
 
     study: Study
@@ -35,3 +53,4 @@ class Evidence:
     adjudications: tuple[Adjudication, ...] = ()
     failures: tuple[Failure, ...] = ()
     spending: Spending = field(default_factory=Spending)
+    schemas: tuple[SchemaTally, ...] = ()

@@ -6,7 +6,7 @@ it decides how a request is answered: by a model, by a journal, by a test.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
@@ -46,12 +46,30 @@ class AskModel:
         messages: The chat so far.
         party: On whose behalf the model is asked.
         replicate: Number of the repetition, from 1; equal requests with other numbers differ.
+        answer_schema: JSON Schema that the answer is to keep; None where any words will do.
+            Makers accept different parts of the language. What all of them take are
+            closed objects with every property required, `enum`, arrays and plain types.
+            The messages must ask for the same in words, since not every endpoint takes a schema.
     """
 
     model: str
     messages: tuple[Message, ...]
     party: Party
     replicate: int = 1
+    answer_schema: Mapping[str, object] | None = None
+
+
+class SchemaUse(StrEnum):
+    """What became of the answer schema of a request."""
+
+    NONE = ""
+    """The request had none."""
+    SENT = "sent"
+    """The endpoint took the request with it; whether the answer keeps it, reading shows."""
+    REFUSED = "refused"
+    """The endpoint takes none: the answer was asked for in words alone."""
+    OFF = "off"
+    """The study says that none is to be sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +123,7 @@ class Reply:
         scripted: Whether a script answered in place of a model.
         recorded: Whether it was given long ago and read from a file: no call was made.
         repaired: Letters that no database can hold and that were replaced; count.
+        schema_use: What became of the request's answer schema.
     """
 
     text: str
@@ -119,6 +138,7 @@ class Reply:
     scripted: bool = False
     recorded: bool = False
     repaired: int = 0
+    schema_use: SchemaUse = SchemaUse.NONE
 
     @property
     def cached(self) -> bool:

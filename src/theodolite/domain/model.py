@@ -73,6 +73,8 @@ class ModelEndpoint:
         rpm: Requests begun in any minute at most; count, None for no limit.
         tpm: Tokens in any minute at most; count, None for no limit.
         cache: Which of its replies are kept and given again.
+        structured: Whether answer schemas are sent: None for where the endpoint takes them,
+            True for a failure where it does not, False for never.
     """
 
     name: str
@@ -90,6 +92,7 @@ class ModelEndpoint:
     rpm: int | None = None
     tpm: int | None = None
     cache: CacheUse = CacheUse.NO
+    structured: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse limits under which no call could be made, and a password in the address."""
@@ -113,5 +116,11 @@ class ModelEndpoint:
     def substance(self) -> ModelEndpoint:
         """The same without key, price, patience and limits, which decide no reply."""
         return ModelEndpoint(
-            name=self.name, url=self.url, model=self.model, params=self.params, script=self.script, kind=self.kind
+            name=self.name,
+            url=self.url,
+            model=self.model,
+            params=self.params,
+            script=self.script,
+            kind=self.kind,
+            structured=self.structured,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.chat_form import body_bytes, parsed_object, token_count, word
 from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.dialect import Dialect
@@ -18,6 +18,11 @@ from theodolite.gateways.wire import Answer
 
 TOKENS_AT_MOST = 4096
 """Length of a reply at most, where the study's `params` do not say; this API demands a number."""
+
+FORM_FIELD = "output_config"
+"""Field of a request that says, among other things, which form the answer has."""
+
+_FORM = "format"
 
 REFUSAL = "refusal"
 """Why a reply stopped when the endpoint's own classifier stepped in."""
@@ -32,7 +37,18 @@ def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
     if system:
         body["system"] = system
     body["messages"] = [_said(message) for message in request.messages if message.speaker is not Speaker.SYSTEM]
-    return body_bytes(body, endpoint.params)
+    if request.answer_schema is None:
+        return body_bytes(body, endpoint.params)
+    # The same field holds other settings too, such as the effort; a study's own stay.
+    own = endpoint.params.get(FORM_FIELD)
+    config = {**(own if isinstance(own, Mapping) else {}), _FORM: _schema_form(request.answer_schema)}
+    return body_bytes(body, {**endpoint.params, FORM_FIELD: config})
+
+
+def sets_form(params: Mapping[str, Param]) -> bool:
+    """Tell whether a study's own `params` already say which form an answer has."""
+    own = params.get(FORM_FIELD)
+    return FORM_FIELD in params and (own is None or (isinstance(own, Mapping) and _FORM in own))
 
 
 def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
@@ -57,8 +73,13 @@ MESSAGES = Dialect(
     read=read_reply,
     key_header="x-api-key",
     headers={"anthropic-version": "2023-06-01"},
+    sets_form=sets_form,
 )
 """Anthropic's Messages in the version that this form was written for."""
+
+
+def _schema_form(schema: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "json_schema", "schema": schema}
 
 
 def _said(message: Message) -> dict[str, str]:

@@ -16,11 +16,21 @@ from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 from theodolite.gateways.wire import Answer
 
+FORM_FIELD = "response_format"
+"""Field of a request that says which form the answer has."""
+
+SCHEMA_NAME = "answer"
+"""Name that Chat Completions demand for a schema."""
+
 
 def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
     """Return the JSON body of a request; the same request has the same bytes."""
     messages = [{"role": message.speaker.value, "content": message.text} for message in request.messages]
-    return body_bytes({"model": endpoint.model, "messages": messages}, endpoint.params)
+    body: dict[str, Any] = {"model": endpoint.model, "messages": messages}
+    if request.answer_schema is not None:
+        form = {"name": SCHEMA_NAME, "schema": request.answer_schema, "strict": True}
+        body[FORM_FIELD] = {"type": "json_schema", "json_schema": form}
+    return body_bytes(body, endpoint.params)
 
 
 def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
@@ -63,7 +73,12 @@ def read_model_names(answer: Answer) -> tuple[str, ...]:
     return tuple(word(name) for name in names if isinstance(name, str))
 
 
-CHAT_COMPLETIONS = Dialect(path="/chat/completions", write=request_body, read=read_reply)
+def sets_form(params: Mapping[str, Param]) -> bool:
+    """Tell whether a study's own `params` already say which form an answer has."""
+    return FORM_FIELD in params
+
+
+CHAT_COMPLETIONS = Dialect(path="/chat/completions", write=request_body, read=read_reply, sets_form=sets_form)
 """OpenAI's Chat Completions, which most other servers speak too."""
 
 

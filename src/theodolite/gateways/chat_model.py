@@ -8,7 +8,7 @@ from dataclasses import replace
 from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
 from theodolite.domain.failure import Party
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.flow import AskModel, Message, Reply, SchemaUse, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.gateways.account import Account
@@ -16,6 +16,7 @@ from theodolite.gateways.chat_form import CHAT_COMPLETIONS, read_model_names
 from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience
+from theodolite.gateways.schema_offer import SchemaOffer, words_alone
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.trouble import Trouble
@@ -67,6 +68,7 @@ class ChatModel:
         self._url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
         self._dialect = dialect
         self._curl = dialect.curl(self._url, endpoint.key)
+        self._schemas = SchemaOffer(endpoint, dialect)
         self._knock_s = knock_s
         self._wire = _wire(endpoint, Secret(key or "", variable=endpoint.key, header=dialect.key_header), clock, pace)
 
@@ -74,8 +76,12 @@ class ChatModel:
         return f"ChatModel({self._endpoint.name!r}, host={host_of(self._url)!r})"
 
     def outgoing(self, request: AskModel) -> Outgoing:
-        """Return the call that a request becomes; without the key."""
-        outgoing = self._dialect.call(self._endpoint, request, url=self._url)
+        """Return the call that a request becomes; without the key.
+
+        What the endpoint turned out to refuse plays no part, so that equal
+        requests have equal calls at all times.
+        """
+        outgoing = self._dialect.call(self._endpoint, self._schemas.intended(request), url=self._url)
         if self._endpoint.tpm is None or outgoing.body is None:
             return outgoing
         return replace(outgoing, tokens=expected_tokens(self._endpoint, outgoing.body))
@@ -83,9 +89,26 @@ class ChatModel:
     async def reply(self, request: AskModel) -> Reply:
         """Return what the model answers.
 
+        An endpoint that takes no answer schema is asked in words alone, and the reply says so.
+
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
+        use = self._schemas.use_of(request)
+        try:
+            reply = await self._asked(words_alone(request) if use is SchemaUse.REFUSED else request)
+        except Rejected as error:
+            if not self._schemas.may_be_the_cause(request, error):
+                raise
+            return await self._asked_in_words(request, tries=error.tries)
+        return reply if use is SchemaUse.NONE else replace(reply, schema_use=use)
+
+    async def _asked_in_words(self, request: AskModel, *, tries: int) -> Reply:
+        reply = await self._asked(words_alone(request))
+        self._schemas.refuse(request)
+        return replace(reply, schema_use=SchemaUse.REFUSED, attempts=tries + reply.attempts)
+
+    async def _asked(self, request: AskModel) -> Reply:
         answer = await self._wire.call(self.outgoing(request))
         outcome = self._read(answer)
         if isinstance(outcome, Reply):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from theodolite.domain.flow import AskModel, Reply
-from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.wire import Answer, Outgoing
@@ -31,6 +31,7 @@ class Dialect:
         read: From the answer to the reply.
         key_header: Header that carries the key.
         headers: Further headers of every call.
+        sets_form: Tells whether a study's own `params` already say which form an answer has.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Dialect:
     read: ReadReply
     key_header: str = BEARER_HEADER
     headers: Mapping[str, str] = field(default_factory=dict)
+    sets_form: Callable[[Mapping[str, Param]], bool] = bool
 
     def call(self, endpoint: ModelEndpoint, request: AskModel, *, url: str) -> Outgoing:
         """Return the call that asks a model, at the base address given."""

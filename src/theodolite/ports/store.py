@@ -8,6 +8,7 @@ from typing import Protocol
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.evidence import SchemaTally
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
@@ -165,6 +166,10 @@ class Readings(Protocol):
 
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""
+        ...
+
+    def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
+        """Return how annotators' answers were asked for, by annotator; those that a run took over count."""
         ...
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:

@@ -11,7 +11,6 @@ from theodolite.domain.estimate import Confusion, Estimate, Findings, Measuremen
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
-from theodolite.domain.study import Study
 from theodolite.reporting.accounts import Account, accounts_of
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.cases import cases_of
@@ -20,7 +19,7 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION = "1.2"
 """Version of the results file's form; the first number rises when readers break."""
 
 
@@ -47,7 +46,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "simulated_users": _simulated_users(evidence, findings),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "failures": [_failure(failure) for failure in evidence.failures],
-        "instruments": _instruments(study),
+        "instruments": _instruments(evidence),
     }
 
 
@@ -217,7 +216,8 @@ def _failure(failure: Failure) -> dict[str, Json]:
     }
 
 
-def _instruments(study: Study) -> dict[str, Json]:
+def _instruments(evidence: Evidence) -> dict[str, Json]:
+    study = evidence.study
     return {
         "guidelines": [
             {"name": g.name, "version": version_of(g), "edition": g.edition, "origin": g.origin.value}
@@ -230,9 +230,15 @@ def _instruments(study: Study) -> dict[str, Json]:
                 "kind": a.kind.value,
                 "guideline": a.guideline,
                 "version": study.annotator_version(a.name),
+                "answer_schema": _answer_schema(evidence, a.name),
             }
             for a in study.annotators
         ],
         "applications": [{"name": a.name, "version": study.application_version(a.name)} for a in study.applications],
         "scenarios": [{"name": s.name, "version": version_of(s)} for s in study.scenarios],
     }
+
+
+def _answer_schema(evidence: Evidence, annotator: str) -> dict[str, Json] | None:
+    tally = next((tally for tally in evidence.schemas if tally.annotator == annotator), None)
+    return {"sent": tally.sent, "refused": tally.refused, "off": tally.off} if tally is not None else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.evidence import SchemaTally
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
@@ -167,6 +168,10 @@ class DjangoStore:
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""
         return self._work.read(lambda: self._readings.spending(run))
+
+    def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
+        """Return how annotators' answers were asked for, by annotator."""
+        return self._work.read(lambda: self._readings.schema_tallies(run))
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
         """Return what a run's own units brought in a stretch of time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from theodolite.domain.flow import Reply
+from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.replay import JournalEntry
 from theodolite.store.models import JournalEntryRow
 from theodolite.store.repair import n_repaired
@@ -45,6 +45,7 @@ def _row(unit_id: int, entry: JournalEntry, created: datetime) -> JournalEntryRo
         attempts=reply.attempts,
         scripted=reply.scripted,
         repaired=reply.repaired + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
+        schema_use=reply.schema_use.value,
         created=created,
     )
 
@@ -62,5 +63,6 @@ def _entry(row: JournalEntryRow) -> JournalEntry:
         attempts=row.attempts,
         scripted=row.scripted,
         repaired=row.repaired,
+        schema_use=SchemaUse(row.schema_use),
     )
     return JournalEntry(position=row.position, request_hash=row.request_hash, reply=reply)

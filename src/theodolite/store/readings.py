@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeAlias, TypeVar
 
 from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import NotFound
+from theodolite.domain.evidence import SchemaTally
 from theodolite.domain.failure import Failure
+from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
@@ -92,6 +96,24 @@ class Readings:
             cost_microusd=Sum("cost_microusd", default=0),
         )
         return Spending(**{name: int(value) for name, value in sums.items()})
+
+    def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
+        """Return how annotators' answers were asked for, by annotator; those that a run took over count."""
+        brought_by = (
+            UnitRow.objects.filter(run_id=id_of_run(run), kind=UnitKind.ANNOTATION)
+            .annotate(origin=Coalesce("adopted_from_id", "id"))
+            .values("origin")
+        )
+        counted = (
+            JournalEntryRow.objects.filter(unit_id__in=brought_by)
+            .exclude(schema_use=SchemaUse.NONE)
+            .values_list("unit__annotator", "schema_use")
+            .annotate(n=Count("id"))
+        )
+        by_annotator: dict[str, dict[str, int]] = defaultdict(dict)
+        for annotator, use, n in counted:
+            by_annotator[annotator][use] = n
+        return tuple(SchemaTally(annotator=name, **by_annotator[name]) for name in sorted(by_annotator))
 
     def pace(self, run: Run, since: datetime, until: datetime) -> Pace:
         """Return what a run's own units brought in a stretch of time."""

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from theodolite.domain.flow import Reply
+from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.ports.cache import Kept
 
 CACHE_NAME = "cache.db"
@@ -92,7 +92,7 @@ class ResponseCache:
             return None
         request, reply, since = row
         try:
-            return Kept(key=key, request=request, reply=Reply(**json.loads(reply)), since=datetime.fromisoformat(since))
+            return Kept(key=key, request=request, reply=_reply_from(reply), since=datetime.fromisoformat(since))
         except (ValueError, TypeError):
             return None  # a newer version of this program wrote it; asking again makes it readable
 
@@ -137,3 +137,8 @@ class ResponseCache:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+def _reply_from(text: str) -> Reply:
+    kept = json.loads(text)
+    return Reply(**{**kept, "schema_use": SchemaUse(kept.get("schema_use", ""))})

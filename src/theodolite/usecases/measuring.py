@@ -49,6 +49,7 @@ def evidence_of(store: Store, study: Study, sessions: tuple[PlannedSession, ...]
         adjudications=tuple(store.adjudications(run)),
         failures=tuple(store.failures(run)),
         spending=store.spending(run),
+        schemas=store.schema_tallies(run),
     )
 
 

@@ -146,7 +146,18 @@ def test_the_cache_is_asked_for_in_words(folder, written, use):
     assert model(folder, f"{{url: 'http://h/v1', name: m, cache: {written}}}").cache is use
 
 
-@pytest.mark.parametrize("wrong", ["cache: maybe", "rpm: 0", "tpm: -1", "deadline: 0", "rpm: many"])
+@pytest.mark.parametrize(("written", "structured"), [("yes", True), ("no", False), ("true", True)])
+def test_a_study_may_demand_answer_schemas_or_do_without(folder, written, structured):
+    assert model(folder, f"{{url: 'http://h/v1', name: m, structured: {written}}}").structured is structured
+
+
+def test_answer_schemas_are_sent_where_they_are_taken_unless_the_study_says_otherwise(folder):
+    assert model(folder, "{url: 'http://h/v1', name: m}").structured is None
+
+
+@pytest.mark.parametrize(
+    "wrong", ["structured: so", "cache: maybe", "rpm: 0", "tpm: -1", "deadline: 0", "rpm: many"]
+)
 def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
     path = folder(study_yaml=STUDY % f"{{url: 'http://h/v1', name: m, {wrong}}}")
 

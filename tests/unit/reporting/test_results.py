@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.report import NAMES, assets, evidence_named, findings_named
 from theodolite.domain.estimate import Findings, Undefined
+from theodolite.domain.evidence import SchemaTally
 from theodolite.reporting.results import results_document, results_text
 
 FIELDS = {
@@ -83,6 +84,14 @@ def test_accounts_add_up_and_name_whose_fault_it_is():
 
     assert account["failed"] == [{"party": "application", "what": "application timed out", "n": 2}]
     assert account["planned"] == account["labelled"] + 2 + account["unparseable"] == 60
+
+
+def test_how_a_judges_answers_were_asked_for_stands_beside_it():
+    tallied = replace(evidence_named("live"), schemas=(SchemaTally(annotator="grounded", sent=55, refused=2),))
+
+    [judge] = results_document(tallied, findings_named("live"), facts())["instruments"]["annotators"]
+
+    assert judge["answer_schema"] == {"sent": 55, "refused": 2, "off": 0}
 
 
 def test_scripted_endpoints_are_named():

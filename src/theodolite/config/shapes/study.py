@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from theodolite.config.shapes.applications import AnyApplication
-from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word
+from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.domain.event import Assignment
@@ -53,6 +53,9 @@ class ModelShape(Shape):
     """Patience for all attempts of a call and the pauses between them; seconds."""
     attempts: int = Field(default=5, ge=1)
     """Tries of one call at most."""
+    structured: YesNo | None = None
+    """Whether the form of an answer is sent as a JSON Schema: `no`, or `yes` and fail where it is refused; where left
+    out it is sent to endpoints that take it."""
     cache: CacheUse = CacheUse.NO
     """Whether equal requests are answered from the cache: `yes`, `no`, or `all` (as an application under test too)."""
     script: list[Filled] = Field(default_factory=list)

@@ -117,7 +117,7 @@ def _annotator_view(subject: Subject, annotator: Annotator) -> InstrumentView:
         kind={"person": "person", "model": "judge", "rule": "rule"}[annotator.kind.value],
         name=annotator.title or annotator.name,
         version=subject.study.annotator_version(annotator.name)[:SHORT],
-        standing=_standing(subject, annotator),
+        standing="; ".join(filter(None, (_standing(subject, annotator), _schema_words(subject, annotator.name)))),
         text=_labelling_text(annotator),
     )
 
@@ -129,6 +129,15 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
     if is_tried(subject.study, subject.agreements, guideline, annotator.name):
         return "held against people, see below; no certificate"
     return "not tried on people yet; no certificate"
+
+
+def _schema_words(subject: Subject, annotator: str) -> str:
+    """Return that an endpoint took no answer schema; empty where it took all, or was sent none."""
+    tally = next((tally for tally in subject.evidence.schemas if tally.annotator == annotator), None)
+    if tally is None or not tally.refused:
+        return ""
+    n = figures.count(tally.sent + tally.refused + tally.off)
+    return f"its endpoint takes no answer schema: {figures.count(tally.refused)} of {n} asked for in words alone"
 
 
 def _labelling_text(annotator: Annotator) -> str:

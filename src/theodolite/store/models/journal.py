@@ -7,6 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from theodolite.domain.flow import SchemaUse
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.unit import UnitRow
 
@@ -28,6 +29,7 @@ class JournalEntryRow(models.Model):
     attempts = models.IntegerField(default=1)
     scripted = models.BooleanField(default=False)
     repaired = models.IntegerField(default=0)
+    schema_use = models.TextField(default="")
     created = MomentField()
 
     class Meta:
@@ -39,5 +41,8 @@ class JournalEntryRow(models.Model):
             models.CheckConstraint(
                 name="reply_counts",
                 condition=Q(position__gte=0, tokens_in__gte=0, tokens_out__gte=0, attempts__gte=0, repaired__gte=0),
+            ),
+            models.CheckConstraint(
+                name="reply_schema_use", condition=Q(schema_use__in=[use.value for use in SchemaUse])
             ),
         ]

@@ -1,0 +1,146 @@
+"""Answer schemas over a real connection: sent where they are taken, done without where they are not."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fakes.cache import FakeCache
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from theodolite.domain.errors import Rejected
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
+from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
+from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.factory import Caching, open_model
+
+pytestmark = pytest.mark.integration
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"label": {"enum": ["yes", "no"]}},
+    "required": ["label"],
+    "additionalProperties": False,
+}
+ASK = AskModel(
+    model="judge",
+    messages=(Message(speaker=Speaker.USER, text="Is it?"),),
+    party=Party.JUDGE,
+    answer_schema=SCHEMA,
+)
+KINDS = pytest.mark.parametrize("kind", list(ModelKind))
+
+
+@asynccontextmanager
+async def opened(url: str, **settings: Any) -> AsyncIterator[Any]:
+    """Open a model as a study would."""
+    endpoint = ModelEndpoint(name="judge", url=url, model="judge", **settings)
+    caching = Caching(cache=FakeCache()) if endpoint.cache is CacheUse.YES else None
+    model = open_model(endpoint, environ={}, clock=HastyClock(), caching=caching)
+    assert isinstance(model, ChatModel) or caching
+    try:
+        yield model
+    finally:
+        await model.close()
+
+
+def forms(server: Loopback) -> list[Any]:
+    """Return what each call said about the form of its answer."""
+    return [call.body.get("response_format") or call.body.get("output_config") for call in server.calls]
+
+
+async def test_chat_completions_get_the_schema_strictly() -> None:
+    with Loopback() as server:
+        async with opened(server.url) as model:
+            reply = await model.reply(ASK)
+
+    form = {"name": "answer", "schema": SCHEMA, "strict": True}
+    assert forms(server) == [{"type": "json_schema", "json_schema": form}]
+    assert (reply.schema_use, reply.attempts) == (SchemaUse.SENT, 1)
+
+
+async def test_messages_get_the_schema_beside_a_studys_own_settings() -> None:
+    with Loopback() as server:
+        async with opened(server.url, kind=ModelKind.ANTHROPIC, params={"output_config": {"effort": "low"}}) as model:
+            reply = await model.reply(ASK)
+
+    assert forms(server) == [{"effort": "low", "format": {"type": "json_schema", "schema": SCHEMA}}]
+    assert reply.schema_use is SchemaUse.SENT
+
+
+@KINDS
+@pytest.mark.parametrize("status", ["400", "422"])
+async def test_an_endpoint_that_refuses_a_schema_is_asked_in_words_from_then_on(kind: ModelKind, status: str) -> None:
+    with Loopback(refuses_schemas=status) as server:
+        async with opened(server.url, kind=kind) as model:
+            first, second = await model.reply(ASK), await model.reply(ASK)
+
+    assert [form is not None for form in forms(server)] == [True, False, False]
+    assert (first.schema_use, first.attempts) == (SchemaUse.REFUSED, 2)
+    assert (second.schema_use, second.attempts) == (SchemaUse.REFUSED, 1)
+
+
+async def test_another_schema_is_offered_all_the_same() -> None:
+    with Loopback(refuses_schemas="400") as server:
+        async with opened(server.url) as model:
+            await model.reply(ASK)
+            await model.reply(replace(ASK, answer_schema={"type": "object"}))
+
+    assert [form is not None for form in forms(server)] == [True, False, True, False]
+
+
+async def test_what_is_rejected_without_the_schema_too_is_rejected() -> None:
+    with Loopback(every=1, fault="400") as server:
+        async with opened(server.url) as model:
+            with pytest.raises(Rejected):
+                await model.reply(ASK)
+            server.knobs = replace(server.knobs, every=0)
+            reply = await model.reply(ASK)
+
+    assert reply.schema_use is SchemaUse.SENT
+
+
+async def test_a_study_that_demands_a_schema_fails_where_it_is_refused() -> None:
+    with Loopback(refuses_schemas="400") as server:
+        async with opened(server.url, structured=True) as model:
+            with pytest.raises(Rejected):
+                await model.reply(ASK)
+
+    assert len(server.calls) == 1
+
+
+@KINDS
+async def test_a_study_may_do_without(kind: ModelKind) -> None:
+    with Loopback() as server:
+        async with opened(server.url, structured=False, kind=kind) as model:
+            reply = await model.reply(ASK)
+
+    assert (forms(server), reply.schema_use) == ([None], SchemaUse.OFF)
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        (ModelKind.OPENAI, {"response_format": {"type": "json_object"}}),
+        (ModelKind.ANTHROPIC, {"output_config": {"format": {"type": "text"}}}),
+    ],
+)
+async def test_a_studys_own_form_wins(kind: ModelKind, params: dict[str, Any]) -> None:
+    with Loopback() as server:
+        async with opened(server.url, kind=kind, params=params) as model:
+            reply = await model.reply(ASK)
+
+    assert forms(server) == list(params.values())
+    assert reply.schema_use is SchemaUse.OFF
+
+
+async def test_the_cache_knows_a_request_again_after_its_schema_was_refused() -> None:
+    with Loopback(refuses_schemas="400") as server:
+        async with opened(server.url, cache=CacheUse.YES) as model:
+            first, second = await model.reply(ASK), await model.reply(ASK)
+
+    assert (second.text, second.schema_use, second.cached) == (first.text, SchemaUse.REFUSED, True)
+    assert len(server.calls) == 2
