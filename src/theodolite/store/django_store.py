@@ -90,9 +90,8 @@ class DjangoStore:
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
     ) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out."""
-        return self._work.write(
-            lambda: self._ledger.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s, before=before)
-        )
+        wanted = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, before=before)
+        return self._work.write(wanted)
 
     def origins(self, run: Run) -> dict[str, str]:
         """Return the units that took over an earlier result, and from where."""

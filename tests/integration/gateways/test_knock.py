@@ -9,7 +9,7 @@ from tests.fakes.loopback import KNOCK_WORDS, Loopback
 from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways import chat_model
+from theodolite.gateways import chat_knock
 from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.http_application import HttpApplication
 from theodolite.ports.endpoint import Knock
@@ -37,7 +37,7 @@ async def knock_application(url: str, *, key: str = "", knock_s: float = 4.0, **
 
 
 def test_the_loopback_server_knows_a_knock_when_it_hears_one() -> None:
-    assert KNOCK_WORDS == chat_model.KNOCK_WORDS
+    assert KNOCK_WORDS == chat_knock.KNOCK_WORDS
 
 
 async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> None:

@@ -155,9 +155,7 @@ def test_answer_schemas_are_sent_where_they_are_taken_unless_the_study_says_othe
     assert model(folder, "{url: 'http://h/v1', name: m}").structured is None
 
 
-@pytest.mark.parametrize(
-    "wrong", ["structured: so", "cache: maybe", "rpm: 0", "tpm: -1", "deadline: 0", "rpm: many"]
-)
+@pytest.mark.parametrize("wrong", ["structured: so", "cache: maybe", "rpm: 0", "tpm: -1", "deadline: 0", "rpm: many"])
 def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
     path = folder(study_yaml=STUDY % f"{{url: 'http://h/v1', name: m, {wrong}}}")
 
