@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from theodolite.assessment.annotating import AnnotationTask
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.flow import Reply
@@ -98,6 +98,10 @@ def word_rule(name: str = "words", *words: str, guideline: str = "polite") -> An
 def person(name: str = "ann", column: str = "ann", guideline: str = "polite", **spelling: str) -> Annotator:
     labelling = RecordedLabels(column=column, spelling=spelling)
     return Annotator(name=name, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=labelling)
+
+
+def by_hand(name: str = "anna", guideline: str = "polite") -> Annotator:
+    return Annotator(name=name, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())
 
 
 def study(**parts) -> Study:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -21,6 +22,8 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind, UnitState
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
+
+R = TypeVar("R", bound=Record)
 
 
 @dataclass
@@ -46,6 +49,8 @@ class FakeStore:
         self.kept_annotations: dict[str, list[Annotation]] = {}
         self.kept_failures: dict[str, Failure] = {}
         self.kept_adjudications: dict[tuple[str, str, str, str], Adjudication] = {}
+        self.kept_labels: list[Annotation] = []
+        self.files: dict[str, list[str]] = {}
         self.moments: list[tuple[str, str, datetime]] = []
         self.started = False
 
@@ -215,6 +220,31 @@ class FakeStore:
         for kept in self._done(run, UnitKind.ANNOTATION):
             yield max(self.kept_annotations[kept.origin], key=lambda known: known.revision)
 
+    def keep_labels(self, annotations: Sequence[Annotation]) -> None:
+        for given in annotations:
+            if given.dialogue not in self.kept_dialogues:
+                raise NotFound(given.dialogue)
+            place = (given.dialogue, given.annotator, given.instrument_version)
+            if any(_label_place(known) == (*place, given.revision) for known in self.kept_labels):
+                raise Conflict(given.annotator)
+        self.kept_labels += annotations
+
+    def labels(self, run: Run) -> Iterator[Annotation]:
+        for kept in self._done(run, UnitKind.SESSION):
+            mine = [given for given in self.kept_labels if given.dialogue == kept.origin]
+            yield from {_label_place(given)[:3]: given for given in mine}.values()
+
+    def file(self, subject: str, record: Record) -> str:
+        version = self.keep(record)
+        lying = self.files.setdefault(subject, [])
+        if version not in lying:
+            lying.append(version)
+        return version
+
+    def filed(self, kind: type[R], subject: str) -> list[R]:
+        found = [self.contents[version] for version in self.files.get(subject, ())]
+        return [record for record in found if isinstance(record, kind)]
+
     def adjudications(self, run: Run) -> Iterator[Adjudication]:
         for kept in self._done(run, UnitKind.SESSION):
             for (of_run, dialogue, _, _), label in self.kept_adjudications.items():
@@ -304,6 +334,10 @@ class FakeStore:
     def _must(self, holds: bool, message: str) -> None:
         if not holds:
             raise StoreError(message)
+
+
+def _label_place(given: Annotation) -> tuple[str, str, str, int]:
+    return given.dialogue, given.annotator, given.instrument_version, given.revision
 
 
 def _is_free(kept: _Kept) -> bool:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from theodolite.assessment.prompt import PROMPT_VERSION, judge_messages
 from theodolite.assessment.verdict import read_verdict, unread
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
-from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import InputError
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow
 from theodolite.domain.guideline import Guideline
@@ -61,6 +62,9 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         return _annotation(task, (_by_rule(task, labelling),))
     if isinstance(labelling, PacketRule):
         return _annotation(task, tuple(_by_packet(task, question) for question in task.guideline.instrument.questions))
+    if isinstance(labelling, HandLabels):
+        message = f"`{task.annotator.name}` labels by hand and cannot be asked by a run"
+        raise InputError(message)
     return _annotation(task, (_recorded(task.guideline.question, labelling, task.columns),))
 
 

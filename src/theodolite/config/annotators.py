@@ -15,7 +15,15 @@ from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, 
 from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator, Labelling, ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import (
+    Annotator,
+    HandLabels,
+    Labelling,
+    ModelJudge,
+    PacketRule,
+    RecordedLabels,
+    WordRule,
+)
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
 from theodolite.domain.instrument import QuestionLevel
@@ -196,10 +204,10 @@ def _word_rule(entry: Entry[JudgeShape], shape: WordsRuleShape, guideline: Guide
     return WordRule(any_of=tuple(shape.any), then=shape.then, otherwise=shape.otherwise)
 
 
-def recorded_annotator(
+def labelling_annotator(
     entry: Entry[AnnotatorShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
 ) -> Annotator | None:
-    """Return the annotator whose labels stand in a column; None and faults where it has no guideline."""
+    """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
     if entry.name == RESERVED:
         message = f"`{RESERVED}` is what reports call the recorded final labels; give the annotator another name"
         desk.complaints.add(entry.fault(message=message, at_key=True))
@@ -211,13 +219,12 @@ def recorded_annotator(
     guideline = shelf.named(name, entry, "guideline")
     if guideline is None:
         return None
-    _check_one_question(entry, f"annotator `{entry.name}` reads one column", guideline, desk)
+    labelling: Labelling = HandLabels()
+    if entry.shape.column:
+        _check_one_question(entry, f"annotator `{entry.name}` reads one column", guideline, desk)
+        labelling = RecordedLabels(column=entry.shape.column, spelling=spelling_of(guideline, spelling))
     return Annotator(
-        name=entry.name,
-        kind=entry.shape.who,
-        guideline=name,
-        labelling=RecordedLabels(column=entry.shape.column, spelling=spelling_of(guideline, spelling)),
-        title=entry.shape.title,
+        name=entry.name, kind=entry.shape.who, guideline=name, labelling=labelling, title=entry.shape.title
     )
 
 

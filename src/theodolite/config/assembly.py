@@ -10,7 +10,7 @@ from theodolite.config.annotators import (
     GuidelineShelf,
     check_spelling,
     judges_of,
-    recorded_annotator,
+    labelling_annotator,
     reference_of,
 )
 from theodolite.config.applications import is_recorded, live_application
@@ -151,7 +151,7 @@ def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[
     entry, spelling = parts.entry, dict(parts.entry.shape.spelling)
     shelf.broken |= set(dropped(entry, "guidelines"))
     shelf.read_own()
-    people = [recorded_annotator(item, shelf, desk, spelling) for item in section(entry, "annotators")]
+    people = [labelling_annotator(item, shelf, desk, spelling) for item in section(entry, "annotators")]
     asked = _asked(parts, pack)
     judges = [judge for item in section(entry, "judges") for judge in judges_of(item, shelf, desk, models, asked)]
     parts.annotators = [*(annotator for annotator in people if annotator is not None), *judges]

@@ -159,7 +159,7 @@ def _check_label_columns(parts: Parts, desk: Desk) -> None:
     unread = len(tables) < len(parts.recorded)
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
     rows = [row for table in tables for row in table.rows]
-    named = section(parts.entry, "annotators")
+    named = [entry for entry in section(parts.entry, "annotators") if entry.shape.column]
     if parts.entry.shape.reference is not None:
         shape = parts.entry.shape.reference
         named.append(Entry(name="reference", shape=shape, source=parts.entry.source, path=("reference",)))

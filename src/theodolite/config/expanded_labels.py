@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from theodolite.domain.annotator import ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import Question, Scale, ScaleKind
 from theodolite.domain.study import Study
@@ -35,16 +35,16 @@ def judges_of(study: Study) -> dict[str, Any]:
 
 
 def annotators_of(study: Study) -> dict[str, Any]:
-    """Return all annotators whose labels stand in a recorded file."""
+    """Return all annotators whose labels stand in a recorded file, and the people who label by hand."""
     return {
         annotator.name: {
             "who": annotator.kind.value,
             "guideline": annotator.guideline,
-            "column": annotator.labelling.column,
+            **({"column": annotator.labelling.column} if isinstance(annotator.labelling, RecordedLabels) else {}),
             **({"title": annotator.title} if annotator.title else {}),
         }
         for annotator in study.annotators
-        if isinstance(annotator.labelling, RecordedLabels)
+        if isinstance(annotator.labelling, RecordedLabels | HandLabels)
     }
 
 

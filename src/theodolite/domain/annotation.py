@@ -87,7 +87,7 @@ class Annotation:
     """One annotator's sitting on one dialogue under one instrument version.
 
     Attributes:
-        unit: Key of the unit of work.
+        unit: Key of the unit of work; empty where a person labelled by hand.
         dialogue: Key of the dialogue.
         annotator: Name of the annotator in the study.
         annotator_version: Content hash of the annotator.

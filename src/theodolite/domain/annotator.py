@@ -55,7 +55,15 @@ class RecordedLabels:
     spelling: Mapping[str, str] = field(default_factory=dict)
 
 
-Labelling = ModelJudge | WordRule | PacketRule | RecordedLabels
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandLabels:
+    """Labels that a person gives by hand, on a page or in a label file, when the dialogues have been held.
+
+    They are no work of a run: nobody is asked by the program, and a run is whole without them.
+    """
+
+
+Labelling = ModelJudge | WordRule | PacketRule | RecordedLabels | HandLabels
 """How an annotator comes to its labels."""
 
 
@@ -76,3 +84,8 @@ class Annotator:
     guideline: str
     labelling: Labelling
     title: str = ""
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person labels by hand, outside of any run."""
+        return isinstance(self.labelling, HandLabels)

@@ -119,9 +119,17 @@ class Study:
 
     @property
     def substance(self) -> str:
-        """Content hash of all that decides what is asked of whom: not of words, budget, keys, prices or limits."""
+        """Content hash of all that decides what a run asks of whom.
+
+        Words, budget, keys, prices and limits are not in it, nor people who label by hand.
+        """
         endpoints = tuple(model.substance for model in self.models)
-        return version_of(replace(self, title="", about="", budget=Budget(), models=endpoints))
+        return version_of(replace(self, title="", about="", budget=Budget(), models=endpoints, annotators=self.asked))
+
+    @property
+    def asked(self) -> tuple[Annotator, ...]:
+        """The annotators that a run asks; people who label by hand are not among them."""
+        return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
 
     def guideline(self, name: str) -> Guideline:
         """Return the guideline of that name."""

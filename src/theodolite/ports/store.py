@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
@@ -16,6 +16,8 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
+
+R = TypeVar("R", bound=Record)
 
 
 class Ledger(Protocol):
@@ -128,6 +130,15 @@ class Results(Protocol):
         """Store an annotation and mark its unit as done, in one transaction."""
         ...
 
+    def keep_labels(self, annotations: Sequence[Annotation]) -> None:
+        """Store annotations that people gave by hand, all or none; they belong to their dialogues, not to a run.
+
+        Raises:
+            Conflict: If a revision of one of them is there already.
+            NotFound: If one of the dialogues was never kept.
+        """
+        ...
+
     async def keep_failure(self, unit: Unit, failure: Failure) -> None:
         """Store a failure and mark its unit as failed, in one transaction."""
         ...
@@ -154,6 +165,14 @@ class Readings(Protocol):
 
     def annotations(self, run: Run) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
+        ...
+
+    def labels(self, run: Run) -> Iterator[Annotation]:
+        """Yield what people labelled by hand of a run's dialogues, in order of the plan.
+
+        There is one annotation for each dialogue, annotator and version of the
+        instrument: the latest revision.
+        """
         ...
 
     def adjudications(self, run: Run) -> Iterator[Adjudication]:
@@ -193,7 +212,24 @@ class Contents(Protocol):
         ...
 
 
-class Store(Ledger, Journal, Results, Readings, Contents, Protocol):
+class Files(Protocol):
+    """Records that are found by what they are about."""
+
+    def file(self, subject: str, record: Record) -> str:
+        """Keep a record under a subject unless it lies there, and return its version.
+
+        Args:
+            subject: Hash of what it is about; 64 hexadecimal digits.
+            record: What is to be kept.
+        """
+        ...
+
+    def filed(self, kind: type[R], subject: str) -> list[R]:
+        """Return the records of one kind that lie under a subject, the oldest first."""
+        ...
+
+
+class Store(Ledger, Journal, Results, Readings, Contents, Files, Protocol):
     """The whole database."""
 
     async def start(self) -> None:

@@ -97,8 +97,8 @@ def _people(study: Study) -> set[str]:
 
 def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
     """Return whose labels make a dialogue count as labelled."""
-    names = [annotator.name for annotator in labellers(study, guideline.name, application)]
-    people = tuple(name for name in names if name in _people(study))
+    everybody = labellers(study, guideline.name, application)
+    people = tuple(one.name for one in everybody if one.kind is AnnotatorKind.PERSON and not one.by_hand)
     return people or lead_annotators(study, guideline.name, application)
 
 

@@ -127,12 +127,15 @@ def lead_annotators(study: Study, guideline: str, application: str) -> tuple[str
     """Return whose labels a guideline's rates are read by.
 
     The reference where the study names one; else everybody, side by side, as
-    labels are never merged behind anyone's back.
+    labels are never merged behind anyone's back. People who label by hand see a
+    sample, and lead only where nobody else labels.
     """
     has_reference = study.reference is not None and study.reference.guideline == guideline
     if has_reference and _is_recorded(study, application):
         return (REFERENCE,)
-    return tuple(annotator.name for annotator in labellers(study, guideline, application))
+    everybody = labellers(study, guideline, application)
+    asked = tuple(annotator.name for annotator in everybody if not annotator.by_hand)
+    return asked or tuple(annotator.name for annotator in everybody)
 
 
 def _is_recorded(study: Study, application: str) -> bool:

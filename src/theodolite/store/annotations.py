@@ -14,19 +14,17 @@ def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return the latest revisions of what some units brought, in the order of the units."""
     revisions = AnnotationRow.objects.filter(unit_id__in=unit_ids).select_related("unit", "dialogue__unit")
     latest = {row.unit_id: row for row in revisions.order_by("unit_id", "revision")}
-    answer_rows = list(
-        AnswerRow.objects.filter(annotation_id__in=[row.id for row in latest.values()]).order_by(
-            "annotation_id", "position"
-        )
-    )
+    return annotations_in([latest[unit_id] for unit_id in unit_ids if unit_id in latest])
+
+
+def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
+    """Return the annotations of some rows with their answers and quotes, in the order of the rows."""
+    answers_of = AnswerRow.objects.filter(annotation_id__in=[row.id for row in rows])
+    answer_rows = list(answers_of.order_by("annotation_id", "position"))
     quote_rows = QuoteRow.objects.filter(answer_id__in=[row.id for row in answer_rows])
     quotes = grouped(quote_rows.order_by("answer_id", "position"), "answer_id")
     answers = grouped(answer_rows, "annotation_id")
-    return [
-        _annotation(latest[unit_id], [_answer(row, quotes.get(row.id, [])) for row in answers[latest[unit_id].id]])
-        for unit_id in unit_ids
-        if unit_id in latest
-    ]
+    return [_annotation(row, [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]]) for row in rows]
 
 
 def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]:
@@ -49,7 +47,7 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
 
 def _annotation(row: AnnotationRow, answers: Sequence[Answer]) -> Annotation:
     return Annotation(
-        unit=row.unit.key,
+        unit=row.unit.key if row.unit else "",
         dialogue=row.dialogue.unit.key,
         annotator=row.annotator,
         annotator_version=row.annotator_version,

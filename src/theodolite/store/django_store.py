@@ -13,13 +13,13 @@ from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import SchemaTally
 from theodolite.domain.failure import Failure
-from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
-from theodolite.store.contents import Contents, content_of
+from theodolite.store.cabinet import Cabinet
+from theodolite.store.contents import Contents
 from theodolite.store.journal import entries_of
 from theodolite.store.ledger import CHUNK, Ledger
 from theodolite.store.owners import Owners
@@ -35,7 +35,7 @@ from theodolite.store.writes import (
 )
 
 
-class DjangoStore:
+class DjangoStore(Cabinet):
     """The whole database of one workspace.
 
     What a flow waits for goes through the writer; everything else is done at the
@@ -49,6 +49,7 @@ class DjangoStore:
         self._contents, self._ledger = contents, Ledger(contents, self._owners)
         self._readings = Readings(contents)
         self._work = Workplace(workspace, database, Results(contents).apply)
+        super().__init__(self._work, contents, self._readings)
 
     async def start(self) -> None:
         """Start the writer of this event loop."""
@@ -179,9 +180,3 @@ class DjangoStore:
     def study(self, version: str) -> Study:
         """Return a study by content hash."""
         return self._work.read(lambda: self._readings.study(version))
-
-    def keep(self, record: Record) -> str:
-        """Store a record unless it is there, and return its version."""
-        content = content_of(record)
-        self._work.write(lambda: self._contents.keep([content]))
-        return content.version

@@ -22,6 +22,7 @@ from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of, failures_of
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
+from theodolite.store.labels import labels_of
 from theodolite.store.ledger import id_of_run
 from theodolite.store.models import AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
 from theodolite.store.reading import Bookmark, next_units
@@ -67,6 +68,11 @@ class Readings:
         """Return the next annotations of a run, latest revisions."""
         stretch = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after)
         return annotations_of(stretch.origins), stretch.end
+
+    def labels(self, run: Run, after: Bookmark) -> Chunk[Annotation]:
+        """Return what people labelled by hand of the next dialogues of a run, latest revisions."""
+        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after)
+        return labels_of(stretch.origins), stretch.end
 
     def adjudications(self, run: Run, after: Bookmark) -> Chunk[Adjudication]:
         """Return the final labels of the next dialogues of a run."""

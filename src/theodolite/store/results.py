@@ -172,7 +172,7 @@ def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
 
 
 def _keep_annotations(writes: Sequence[KeepAnnotation], ids: dict[str, int], now: datetime) -> None:
-    dialogues = _ids_of_dialogues(write.annotation.dialogue for write in writes)
+    dialogues = ids_of_dialogues(write.annotation.dialogue for write in writes)
     rows = [
         AnnotationRow(
             unit_id=ids[write.unit.key],
@@ -188,15 +188,13 @@ def _keep_annotations(writes: Sequence[KeepAnnotation], ids: dict[str, int], now
         for write in writes
     ]
     insert(rows)
-    placed = numbers(AnnotationRow, [row.unit_id for row in rows], "revision")
-    _keep_answers(
-        (placed[row.unit_id, row.revision], write.annotation.answers) for write, row in zip(writes, rows, strict=True)
-    )
+    placed = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
+    keep_answers((placed[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes)
     first = [ids[write.unit.key] for write in writes if write.annotation.revision == 1]
     _mark(first, UnitState.DONE)
 
 
-def _keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
+def keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
     """Store the answers of annotations, given by the numbers of their rows, and the quotes behind them."""
     placed = [(number, position, answer) for number, answers in given for position, answer in enumerate(answers)]
     insert(_answer_row(number, position, answer) for number, position, answer in placed)
@@ -258,7 +256,7 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
     one_at_a_time(f"adjudications {write.run.key}")
     for start in range(0, len(write.adjudications), CHUNK):
         chunk = write.adjudications[start : start + CHUNK]
-        dialogues = _ids_of_dialogues(adjudication.dialogue for adjudication in chunk)
+        dialogues = ids_of_dialogues(adjudication.dialogue for adjudication in chunk)
         present = set(
             AdjudicationRow.objects.filter(run_id=run_id, dialogue_id__in=list(dialogues.values())).values_list(
                 "dialogue_id", "guideline", "question"
@@ -311,7 +309,12 @@ def _ids_of_participants(keys: set[str]) -> dict[str, int]:
     return dict(ParticipantRow.objects.filter(key__in=wanted).values_list("key", "id"))
 
 
-def _ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
+def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the rows of some dialogues by key.
+
+    Raises:
+        NotFound: If one of them was never kept.
+    """
     wanted = set(keys)
     found = dict(DialogueRow.objects.filter(unit__key__in=list(wanted)).values_list("unit__key", "id"))
     if missing := wanted - found.keys():

@@ -40,7 +40,7 @@ def annotations_due(study: Study, sessions: Iterable[PlannedSession]) -> int:
     """Return how many annotations some sessions ask for; count."""
     in_scenario = Counter(session.scenario for session in sessions)
     return sum(
-        n * sum(study.asks(annotator.guideline, scenario) for annotator in study.annotators)
+        n * sum(study.asks(annotator.guideline, scenario) for annotator in study.asked)
         for scenario, n in in_scenario.items()
     )
 
@@ -58,7 +58,7 @@ def annotation_units(
         origins: Sessions that were taken over from an earlier run, and from where;
             an annotation may be taken over only together with its dialogue.
     """
-    versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.annotators}
+    versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.asked}
     for session in sessions:
         for name, version in versions.items():
             if not study.asks(study.annotator(name).guideline, planned[session.position].scenario):

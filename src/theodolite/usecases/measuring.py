@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Outcome
+from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import version_of
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.recording import RecordedDialogue
@@ -41,16 +43,40 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
 def evidence_of(store: Store, study: Study, sessions: tuple[PlannedSession, ...], run: Run) -> Evidence:
     """Return everything that one run of a study holds, given the sessions of its plan."""
     return Evidence(
-        study=study,
+        study=with_people(study, store.labels(run)),
         run=run,
         sessions=sessions,
         dialogues=as_planned(store.dialogues(run), sessions),
-        annotations=tuple(store.annotations(run)),
+        annotations=tuple(annotations_in(store, study, run)),
         adjudications=tuple(store.adjudications(run)),
         failures=tuple(store.failures(run)),
         spending=store.spending(run),
         schemas=store.schema_tallies(run),
     )
+
+
+def annotations_in(store: Store, study: Study, run: Run) -> Iterator[Annotation]:
+    """Yield what annotators said of a run's dialogues, and then what people said by hand.
+
+    Labels that answer another version of a guideline are left out: another
+    guideline is another question.
+    """
+    yield from store.annotations(run)
+    valid = {guideline.name: version_of(guideline) for guideline in study.guidelines}
+    yield from (label for label in store.labels(run) if valid.get(label.guideline) == label.instrument_version)
+
+
+def with_people(study: Study, labels: Iterable[Annotation]) -> Study:
+    """Return a study with everybody who labelled by hand among its annotators, named in its file or not."""
+    known = {annotator.name for annotator in study.annotators}
+    guidelines = {guideline.name for guideline in study.guidelines}
+    found = {label.annotator: label.guideline for label in labels if label.guideline in guidelines}
+    people = tuple(
+        Annotator(name=name, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())
+        for name, guideline in found.items()
+        if name not in known
+    )
+    return replace(study, annotators=(*study.annotators, *people)) if people else study
 
 
 def is_measured(evidence: Evidence) -> bool:

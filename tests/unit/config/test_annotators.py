@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import ModelJudge, RecordedLabels, WordRule
+from theodolite.domain.annotator import HandLabels, ModelJudge, RecordedLabels, WordRule
 
 ROWS = "id,p,r,ann\n1,a,b,1_ok\n2,c,d,bad\n3,e,f,\n4,g,h,what?\n"
 STUDY = """study: a
@@ -92,3 +92,21 @@ def test_the_signs_of_a_packet_answer_their_own_questions_alone(folder):
     (fault,) = check_study(folder(study_yaml=text))
 
     assert "answers the questions `released` and `withheld`" in fault.words
+
+
+def test_a_person_without_a_column_labels_by_hand(folder):
+    study = STUDY.replace("annotators: {", "annotators: {eve: {who: person, title: Eve}, ")
+
+    eve = load_study(folder(study_yaml=study, rows_csv=ROWS)).study.annotators[0]
+
+    assert (eve.labelling, eve.guideline, eve.title, eve.by_hand) == (HandLabels(), "g", "Eve", True)
+
+
+def test_people_who_label_by_hand_leave_the_plan_as_it_is(folder):
+    plain = load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study
+    with_eve = STUDY.replace("annotators: {", "annotators: {eve: {who: person}, ")
+
+    study = load_study(folder(study_yaml=with_eve, rows_csv=ROWS)).study
+
+    assert study.substance == plain.substance
+    assert [annotator.name for annotator in study.asked] == ["ann", "m1", "words"]

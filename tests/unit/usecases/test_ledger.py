@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import group, guideline, judge, live, person, question, sessions_of, study
+from tests.fakes.builders import by_hand, group, guideline, judge, live, person, question, sessions_of, study
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.model import ModelEndpoint
@@ -46,6 +46,10 @@ def test_each_annotator_meets_each_session():
     ]
     assert [unit.subject for unit in units[::2]] == [unit.key for unit in held()]
     assert len({unit.key for unit in units}) == 8
+
+
+def test_people_who_label_by_hand_are_no_units():
+    assert [unit.annotator for unit in annotated(study(annotators=(by_hand(), judge())))] == ["grounded"] * 2
 
 
 def test_the_same_work_in_another_run_is_another_unit():

@@ -3,15 +3,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import dialogue, sessions_of, study
+from tests.fakes.builders import by_hand, dialogue, judge, sessions_of, study
 from tests.fakes.store import FakeStore
 
+from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.identity import version_of
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import as_planned, latest_evidence
+from theodolite.usecases.measuring import as_planned, latest_evidence, with_people
 
 STUDY = study(groups=("name",))
+GUIDELINE = version_of(STUDY.guidelines[0])
 
 
 def test_a_study_that_was_never_run_has_no_evidence():
@@ -53,3 +56,40 @@ def test_a_new_title_is_no_change_of_what_was_asked():
     run = store.open_run(STUDY, draw_plan(STUDY)[0])
 
     assert latest_evidence(store, replace(STUDY, title="Another title"), ()).run == run
+
+
+def label(annotator="anna", version=GUIDELINE, guideline="polite"):
+    answer = Answer(question="label", outcome=Outcome.ANSWERED, value="yes")
+    return Annotation(
+        unit="",
+        dialogue="k",
+        annotator=annotator,
+        annotator_version="v",
+        guideline=guideline,
+        instrument_version=version,
+        answers=(answer,),
+    )
+
+
+def test_everybody_who_labelled_by_hand_is_an_annotator_of_the_study():
+    known = replace(STUDY, annotators=(judge(), by_hand("anna")))
+
+    people = with_people(known, [label("anna"), label("ben"), label("eve", guideline="dropped")])
+
+    assert people.annotators == (judge(), by_hand("anna"), by_hand("ben"))
+
+
+def test_labels_under_an_earlier_guideline_answer_another_question():
+    store = Labelled(label(), label("ben", version="earlier"))
+    store.open_run(STUDY, draw_plan(STUDY)[0])
+
+    assert latest_evidence(store, STUDY, ()).annotations == (label(),)
+
+
+class Labelled(FakeStore):
+    def __init__(self, *labels):
+        super().__init__()
+        self.given = labels
+
+    def labels(self, run):
+        yield from self.given

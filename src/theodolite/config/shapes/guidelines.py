@@ -155,13 +155,20 @@ class JudgeShape(Shape):
 
 
 class AnnotatorShape(Shape):
-    """Labels that stand in a column of the recorded file."""
+    """Labels that stand in a column of the recorded file, or a person who labels by hand."""
 
     who: AnnotatorKind
     """Who gave them: `person`, `model` or `rule`."""
     guideline: str = ""
     """Name of the guideline; may be left out where there is one alone."""
-    column: Filled
-    """Column of the recorded file."""
+    column: str = ""
+    """Column of the recorded file; left out where a person labels by hand, on a page or in a label file."""
     title: str = ""
     """What reports call them."""
+
+    @model_validator(mode="after")
+    def _by_hand_or_recorded(self) -> AnnotatorShape:
+        if not self.column and self.who is not AnnotatorKind.PERSON:
+            message = f"needs `column`, where its labels stand; only people label by hand, and `who` is `{self.who}`"
+            raise ValueError(message)
+        return self

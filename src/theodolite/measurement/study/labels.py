@@ -30,11 +30,13 @@ class Source:
         name: Name of the annotator; `reference` for final labels.
         kind: Person, model or rule; None for final labels.
         version: Content hash.
+        by_hand: Whether a person labels a sample by hand, outside of any run.
     """
 
     name: str
     kind: AnnotatorKind | None
     version: str
+    by_hand: bool = False
 
     @property
     def is_person(self) -> bool:
@@ -56,13 +58,18 @@ class Sources:
 
     @property
     def everybody(self) -> tuple[Source, ...]:
-        """All of them, the reference first."""
-        return ((self.reference,) if self.reference else ()) + self.annotators
+        """All of them who look at every dialogue, the reference first.
+
+        The sample that people label by hand is drawn by what judges say, so that
+        a plain share of it is a share of nothing; they count where nobody else labels.
+        """
+        asked = tuple(source for source in self.annotators if not source.by_hand)
+        return ((self.reference,) if self.reference else ()) + (asked or self.annotators)
 
     @property
     def authorities(self) -> tuple[Source, ...]:
         """Whose word counts most: the reference, or everybody where there is none."""
-        return (self.reference,) if self.reference else self.annotators
+        return (self.reference,) if self.reference else self.everybody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +126,12 @@ def sources(study: Study, guideline: Guideline, application: Application) -> Sou
         if reference and reference.guideline == guideline.name
         else None,
         annotators=tuple(
-            Source(name=annotator.name, kind=annotator.kind, version=study.annotator_version(annotator.name))
+            Source(
+                name=annotator.name,
+                kind=annotator.kind,
+                version=study.annotator_version(annotator.name),
+                by_hand=annotator.by_hand,
+            )
             for annotator in study.annotators
             if annotator.guideline == guideline.name
             and (recorded or not isinstance(annotator.labelling, RecordedLabels))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
 from theodolite.domain.estimate import Confusion, Undefined
 from theodolite.domain.guideline import Origin
 from theodolite.domain.identity import SHORT, version_of
@@ -150,6 +150,8 @@ def _labelling_text(annotator: Annotator) -> str:
             return "Looks for the signs that each scenario's test packet names: what tells a release, what a refusal."
         case RecordedLabels(column=column, spelling=spelling):
             return _column_text(column, spelling)
+        case HandLabels():
+            return "Reads the guideline and the dialogue, and labels by hand."
 
 
 def _column_text(column: str, spelling: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRo
 from theodolite.store.models.content import ContentRow
 from theodolite.store.models.dialogue import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
 from theodolite.store.models.failure import FailureRow
+from theodolite.store.models.filed import FiledRow
 from theodolite.store.models.journal import JournalEntryRow
 from theodolite.store.models.participant import ParticipantRow
 from theodolite.store.models.run import RunRow
@@ -21,6 +22,7 @@ __all__ = [
     "DialogueGroupRow",
     "DialogueRow",
     "FailureRow",
+    "FiledRow",
     "JournalEntryRow",
     "ParticipantRow",
     "QuoteRow",

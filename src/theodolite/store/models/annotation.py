@@ -22,9 +22,13 @@ VALUE_ONLY_WHEN_ANSWERED = Q(outcome="answered", value__isnull=False) | (
 
 
 class AnnotationRow(models.Model):
-    """One sitting; a revision is a further row, none is ever changed."""
+    """One sitting; a revision is a further row, none is ever changed.
 
-    unit = models.ForeignKey(UnitRow, on_delete=models.PROTECT, related_name="+")
+    A person who labels by hand does no unit of a run: such a row belongs to its
+    dialogue, whichever run holds it, and has no `unit`.
+    """
+
+    unit = models.ForeignKey(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     annotator = StorableTextField()
     annotator_version = HashField()
