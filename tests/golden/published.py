@@ -23,6 +23,11 @@ def agreement():
 
 
 @cache
+def order():
+    return json.loads((HERE / "order.json").read_text(encoding="utf-8"))
+
+
+@cache
 def xstest_rows():
     with gzip.open(HERE / "xstest_labels.csv.gz", "rt", encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))

@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from theodolite.measurement.alpha import krippendorff_alpha
     from theodolite.measurement.confusion import confusion_matrix
     from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
+    from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
+    from theodolite.measurement.order.inversions import inversion_count
+    from theodolite.measurement.order.profile import relevance_profile
+    from theodolite.measurement.order.ranking import ranking_agreement
+    from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
+    from theodolite.measurement.order.subsequence import longest_increasing_subsequence
     from theodolite.measurement.proportion import defect_rate, zero_defect_bound
     from theodolite.measurement.study.findings import measure_study
 else:
@@ -26,13 +32,22 @@ else:
 
 
 __all__ = [
+    "all_triples_entropy",
     "cohen_kappa",
     "confusion_matrix",
     "defect_rate",
     "exact_agreement",
     "fleiss_kappa",
+    "inversion_count",
     "krippendorff_alpha",
+    "longest_increasing_subsequence",
     "measure_study",
+    "permutation_entropy",
+    "ranking_agreement",
     "relaxed_agreement",
+    "relevance_profile",
+    "rolling_entropy",
+    "rolling_inversions",
+    "rolling_subsequence",
     "zero_defect_bound",
 ]

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theodolite.measurement as door
+from tests.property.measurement.test_order_laws import OF_ORDER
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
 from theodolite.measurement import (
     cohen_kappa,
@@ -69,7 +70,7 @@ MEASURES = {
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
-LISTED = {"measure_study"}  # tests/property/measurement/test_study_laws.py
+LISTED = {"measure_study"} | OF_ORDER  # test_study_laws.py and test_order_laws.py beside this file
 
 
 def obeyed_by(*names):

@@ -21,6 +21,12 @@ SIGNATURES = {
     "fleiss_kappa": ["counts", "confidence"],
     "krippendorff_alpha": ["ratings", "scale", "confidence"],
     "measure_study": ["evidence", "lapse_rules"],
+    "permutation_entropy": ["scores", "order", "delay", "ties", "normalize"],
+    "all_triples_entropy": ["scores", "normalize"],
+    "inversion_count": ["scores"],
+    "longest_increasing_subsequence": ["scores", "strict"],
+    "relevance_profile": ["scores", "order", "delay", "defect_at_most", "seed"],
+    "ranking_agreement": ["human", "judge", "confidence", "seed"],
 }
 
 

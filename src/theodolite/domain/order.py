@@ -1,0 +1,126 @@
+"""Order metrics: what a sequence of scores says by the order in which they came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from theodolite.domain.estimate import Estimate, Undefined
+
+
+class Band(StrEnum):
+    """Where a value stands in a published rule of thumb."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chance:
+    """What a metric would be if the same scores came in random order.
+
+    Attributes:
+        mean: Mean over all orders; in the metric's unit.
+        sd: Standard deviation over all orders; in the metric's unit.
+        at_most: Share of orders whose value is as low as the one found, or lower.
+        at_least: Share of orders whose value is as high as the one found, or higher.
+        method: How this was computed.
+    """
+
+    mean: float
+    sd: float
+    at_most: float
+    at_least: float
+    method: str
+
+    def verdict(self, confidence: float = 0.95) -> str:
+        """Return `below chance`, `above chance` or `like chance`, by a test on both sides."""
+        tail = (1.0 - confidence) / 2.0
+        if self.at_most <= tail:
+            return "below chance"
+        return "above chance" if self.at_least <= tail else "like chance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderValue:
+    """One order metric of one sequence.
+
+    Attributes:
+        value: The metric, in its own unit.
+        band: Where it stands in the rule of thumb; None where that says nothing.
+        in_gap: Whether it lies where the published table has a hole, so that
+            the band rests on our closing it.
+        chance: What random order would bring, or why that cannot be told.
+    """
+
+    value: float
+    band: Band | None
+    in_gap: bool
+    chance: Chance | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderProfile:
+    """What RELEVANCE says of one sequence of scores, with what its metrics cannot see.
+
+    Attributes:
+        n: Scores; count.
+        n_missing: Places without a score, left out; count.
+        order: Scores in a pattern; count.
+        delay: Step between them; count.
+        pen: Permutation entropy, equal scores read as rising; nats.
+        pen_normalized: The same as a fraction of its largest value.
+        pen_weak: Permutation entropy with patterns of their own for equal scores; nats.
+        cin: Inversions; count.
+        lis: Longest strictly increasing subsequence; count.
+        lnds: Longest subsequence that does not fall; count.
+        level: Mean score; in points of the scale.
+        defect_share: Share of scores that are defects, where a rule was given.
+        tied_patterns: Share of patterns that hold equal scores; fraction.
+        bands: Name of the rule of thumb that the bands are from.
+        notes: What these numbers cannot tell, one sentence each.
+    """
+
+    n: int
+    n_missing: int
+    order: int
+    delay: int
+    pen: OrderValue
+    pen_normalized: float
+    pen_weak: float
+    cin: OrderValue
+    lis: OrderValue
+    lnds: OrderValue
+    level: float
+    defect_share: Estimate | Undefined
+    tied_patterns: float
+    bands: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingAgreement:
+    """How far a judge puts units into the order that people put them in.
+
+    Attributes:
+        n: Units that both scored; count.
+        n_missing: Units that one of them left out; count.
+        pen: Permutation entropy of the judge's scores in people's order; nats.
+        pen_all_triples: The same over all triples, neighbours or not; nats.
+        cin: Pairs that the two put in opposite order; count.
+        lis: Units in the longest chain that rises for both; count.
+        tau: Kendall's tau-b, or why there is none.
+        chance_cin: What an unrelated judge would reach.
+        chance_lis: The same for the longest chain.
+    """
+
+    n: int
+    n_missing: int
+    pen: float
+    pen_all_triples: float
+    cin: int
+    lis: int
+    tau: Estimate | Undefined
+    chance_cin: Chance | Undefined
+    chance_lis: Chance | Undefined
