@@ -14,10 +14,13 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from tests.golden.published import agreement, counts_of, units_of
 from theodolite.measurement import (
+    brennan_prediger,
     cohen_kappa,
     confusion_matrix,
+    conger_kappa,
     exact_agreement,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     relaxed_agreement,
 )
@@ -95,6 +98,7 @@ def test_kappa_may_be_low_where_agreement_is_high(case):
 
     assert exact_agreement(a, b).value == pytest.approx(case["agreement"], abs=5e-5)
     assert cohen_kappa(a, b, categories=[0, 1]).value == pytest.approx(case["kappa"], abs=5.1e-5)
+    assert gwet_ac([a, b], categories=[0, 1]).value == pytest.approx(case["ac1"], abs=5.1e-5)
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
@@ -144,3 +148,45 @@ def test_annotators_who_pick_evenly_at_random_are_within_one_point_in_52_of_100(
     relaxed = relaxed_agreement(evenly, evenly[::-1])
 
     assert relaxed.chance == pytest.approx(0.52)
+
+
+PANEL = agreement()["gwet_panel"]
+"""Coefficients that irrCAC prints, by weights; a pair is (value, standard error)."""
+
+COEFFICIENTS = {
+    "gwet_ac1": gwet_ac,
+    "ac2": gwet_ac,
+    "bp": brennan_prediger,
+    "brennan_prediger": brennan_prediger,
+    "conger": conger_kappa,
+    "fleiss": lambda ratings, categories, weights: fleiss_kappa(counts_of(ratings), weights=weights),
+}
+PRINTED = [(weights, name, value) for weights, row in PANEL.items() for name, value in row.items()]
+
+
+def irrcac_ratings():
+    """Return Krippendorff's table as irrCAC has it: the lone label of unit 12 is of annotator 3."""
+    ratings = [list(row) for row in agreement()["alpha_4x12"]["ratings"]]
+    ratings[1][11], ratings[2][11] = None, 3
+    return ratings
+
+
+@pytest.mark.parametrize(
+    ("weights", "name", "printed"),
+    [case for case in PRINTED if case[1] in COEFFICIENTS],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_coefficients_and_standard_errors_are_those_that_irrcac_prints(weights, name, printed):
+    value, error = printed if isinstance(printed, list) else (printed, None)
+
+    result = COEFFICIENTS[name](irrcac_ratings(), categories=range(1, 6), weights=weights)
+
+    assert result.value == pytest.approx(value, abs=5.1e-6)
+    if error and name != "conger":
+        assert standard_error(result, stdtrit(11, 0.975)) == pytest.approx(error, abs=5.1e-6)
+
+
+def test_the_standard_error_of_conger_is_near_the_one_that_irrcac_prints():
+    result = conger_kappa(irrcac_ratings(), categories=range(1, 6))
+
+    assert standard_error(result, stdtrit(11, 0.975)) == pytest.approx(PANEL["identity"]["conger"][1], rel=0.02)

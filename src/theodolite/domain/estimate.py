@@ -81,6 +81,11 @@ class Estimate:
             message = f"an estimate needs finite numbers; use `Undefined` instead of {numbers}"
             raise InputError(message)
 
+    @property
+    def effective_n(self) -> float:
+        """Independent units that would tell as much: n over the design effect; count."""
+        return self.n if self.design_effect is None else self.n / self.design_effect
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undefined:

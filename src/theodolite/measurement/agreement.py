@@ -5,23 +5,26 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.interval import check_confidence, wilson
+from theodolite.measurement.clusters import ClusterIds, cluster_sizes
+from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.pairs import (
     NO_PAIR,
     Label,
     check_labels,
     check_lengths,
+    clusters_of_pairs,
     label_text,
     paired,
     scale_points,
 )
-from theodolite.measurement.proportion import DIALOGUES
+from theodolite.measurement.proportion import DIALOGUES, defect_rate
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +32,9 @@ ROUNDING = 1e-9
 """Slack for distances such as 0.4 - 0.3, which is above 0.1 in floats; scale points."""
 
 
-def exact_agreement(a: Sequence[Label], b: Sequence[Label], *, confidence: float = 0.95) -> Estimate | Undefined:
+def exact_agreement(
+    a: Sequence[Label], b: Sequence[Label], *, clusters: ClusterIds | None = None, confidence: float = 0.95
+) -> Estimate | Undefined:
     """Estimate the share of units to which two annotators give the same label.
 
     The level of chance stands beside it, since it can be high: what two
@@ -38,10 +43,11 @@ def exact_agreement(a: Sequence[Label], b: Sequence[Label], *, confidence: float
     Args:
         a: Labels of the first annotator, one a unit; None or NaN = missing.
         b: Labels of the second annotator, of the same units in the same order.
+        clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
-        Unit: fraction of dialogues, Wilson's interval. `Undefined` when no unit
+        Unit: fraction of dialogues, the interval of `defect_rate`. `Undefined` when no unit
         has both labels.
 
     Raises:
@@ -59,7 +65,8 @@ def exact_agreement(a: Sequence[Label], b: Sequence[Label], *, confidence: float
     check_confidence(confidence)
     pairs = paired(a, b)
     codes = {label: float(code) for code, label in enumerate(sorted({label for pair in pairs for label in pair}))}
-    return _agreement([(codes[first], codes[second]) for first, second in pairs], 0.0, confidence)
+    places = [(codes[first], codes[second]) for first, second in pairs]
+    return _agreement(places, 0.0, clusters_of_pairs(a, b, clusters), confidence)
 
 
 def relaxed_agreement(
@@ -68,6 +75,7 @@ def relaxed_agreement(
     *,
     within: float = 1,
     categories: Sequence[Label] | None = None,
+    clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
     """Estimate the share of units on which two annotators are at most `within` points apart.
@@ -81,10 +89,11 @@ def relaxed_agreement(
         b: Labels of the second annotator, of the same units in the same order.
         within: Largest distance that counts as agreement; scale points, 0 or more.
         categories: The full scale in order; distances are then steps on it.
+        clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
-        Unit: fraction of dialogues, Wilson's interval. `Undefined` when no unit
+        Unit: fraction of dialogues, the interval of `defect_rate`. `Undefined` when no unit
         has both labels.
 
     Raises:
@@ -106,7 +115,8 @@ def relaxed_agreement(
     if not (math.isfinite(within) and within >= 0):
         message = f"`within` must be a distance of 0 or more scale points; got {within!r}"
         raise InputError(message)
-    return _agreement(_places(a, b, categories), within + ROUNDING, confidence)
+    places = _places(a, b, categories)
+    return _agreement(places, within + ROUNDING, clusters_of_pairs(a, b, clusters), confidence)
 
 
 def _places(a: Sequence[Label], b: Sequence[Label], categories: Sequence[Label] | None) -> list[tuple[float, float]]:
@@ -128,23 +138,16 @@ def _number(label: Label) -> float:
     raise InputError(message)
 
 
-def _agreement(places: Sequence[tuple[float, float]], within: float, confidence: float) -> Estimate | Undefined:
+def _agreement(
+    places: Sequence[tuple[float, float]], within: float, clusters: ClusterIds | None, confidence: float
+) -> Estimate | Undefined:
     if not places:
         return Undefined(reason=NO_PAIR, unit=DIALOGUES, method="wilson")
     first, second = np.array(places, dtype=np.float64).T
-    agreeing, n = int(np.count_nonzero(np.abs(first - second) <= within)), len(places)
-    low, high = wilson(agreeing, n, confidence)
-    return Estimate(
-        value=agreeing / n,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=n,
-        unit=DIALOGUES,
-        method="wilson",
-        chance=_chance(first, second, within),
-        count=agreeing,
-    )
+    agree = np.abs(first - second) <= within
+    sizes = cluster_sizes(agree.tolist(), clusters)
+    share = defect_rate(int(np.count_nonzero(agree)), len(places), confidence=confidence, clusters=sizes)
+    return replace(share, chance=_chance(first, second, within)) if isinstance(share, Estimate) else share
 
 
 def _chance(first: Floats, second: Floats, within: float) -> float:

@@ -15,6 +15,7 @@ from theodolite.measurement.order.profile import relevance_profile
 from theodolite.measurement.order.ranking import ranking_agreement
 from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
+from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 from theodolite.measurement.study.findings import measure_study
 
@@ -23,11 +24,14 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
         function.__name__: function
         for function in (
             all_triples_entropy,
+            brennan_prediger,
             cohen_kappa,
             confusion_matrix,
+            conger_kappa,
             defect_rate,
             exact_agreement,
             fleiss_kappa,
+            gwet_ac,
             inversion_count,
             krippendorff_alpha,
             longest_increasing_subsequence,

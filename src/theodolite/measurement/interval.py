@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex
 
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from theodolite.domain.errors import InputError
+from theodolite.measurement.beta_binomial import clustered_share
 
 Ends = tuple[float, float]
 """Lower and upper end of an interval."""
@@ -101,11 +103,21 @@ class Concord:
         agreeing: Units on which all said the same; count.
         n: Units; count, at least 1.
         chance: Share of pairs that would agree by chance; fraction below 1.
+        clusters: Pairs (agreeing, units), one a cluster; None = units are independent.
     """
 
     agreeing: int
     n: int
     chance: float
+    clusters: Sequence[tuple[int, int]] | None = None
+
+    def ends(self, confidence: float) -> Ends:
+        """Return an interval for the share of units on which all said the same; fractions."""
+        if self.clusters is None:
+            return wilson(self.agreeing, self.n, confidence)
+        posterior, tail = clustered_share(self.clusters), (1.0 - confidence) / 2.0
+        low = 0.0 if self.agreeing == 0 else posterior.quantile(tail)
+        return low, 1.0 if self.agreeing == self.n else posterior.quantile(1.0 - tail)
 
 
 def corrected_for_chance(value: float, error: float, quantile: float, concord: Concord, confidence: float) -> Ends:
@@ -114,8 +126,8 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
     The ratio is positive and skewed, so its logarithm is what is taken as
     normal: the interval then never passes 1 and stays honest near it. Where the
     data show no variation at all (everybody agrees) a standard error of 0 would
-    claim certainty; Wilson's interval of the share of agreeing units takes its
-    place, with the level of chance held fixed.
+    claim certainty; an interval of the share of agreeing units (Wilson's, or of
+    clusters) takes its place, with the level of chance held fixed.
 
     Args:
         value: The statistic; at most 1.
@@ -129,8 +141,7 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
     """
     ratio = 1.0 - value
     if rests_on_wilson(value, error):
-        ends = wilson(concord.agreeing, concord.n, confidence)
-        low, high = ((end - concord.chance) / (1.0 - concord.chance) for end in ends)
+        low, high = ((end - concord.chance) / (1.0 - concord.chance) for end in concord.ends(confidence))
     else:
         step = math.exp(min(quantile * error / ratio, LARGEST_EXPONENT))
         low, high = 1.0 - ratio * step, 1.0 - ratio / step

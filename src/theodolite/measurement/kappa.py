@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.beyond_chance import CORRECTED, NO_SHARED_UNIT, beyond_chance
+from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes
 from theodolite.measurement.confusion import confusion_matrix, shares_of
-from theodolite.measurement.interval import (
-    Concord,
-    check_confidence,
-    corrected_for_chance,
-    normal_quantile,
-    rests_on_wilson,
-    student_quantile,
-)
-from theodolite.measurement.pairs import NO_PAIR, SAME_ANSWER, Label
+from theodolite.measurement.interval import Concord, check_confidence, normal_quantile, student_quantile
+from theodolite.measurement.likeness import likeness
+from theodolite.measurement.pairs import NO_PAIR, SAME_ANSWER, Label, clusters_of_pairs, paired, scale_points
+from theodolite.measurement.panel import Panel, fleiss_chance
 
 Floats = NDArray[np.float64]
 Weights = Literal["linear", "quadratic"] | None
-
-CORRECTED: Final = "agreement beyond chance; 1 is perfect, 0 is chance"
-"""Unit of statistics that are corrected for chance."""
-
-BY_WILSON: Final = "wilson, level of chance held fixed"
-"""Name of the interval where annotators agree on all units or on none."""
-
-NO_SHARED_UNIT: Final = "No dialogue has labels of two annotators."
-"""Why the agreement of several annotators who never met is undefined."""
 
 
 def cohen_kappa(
@@ -41,6 +29,7 @@ def cohen_kappa(
     *,
     categories: Sequence[Label],
     weights: Weights = None,
+    clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
     """Estimate the agreement of two annotators beyond chance.
@@ -54,12 +43,14 @@ def cohen_kappa(
         categories: The full scale in order, used or not.
         weights: None counts every disagreement alike; `linear` and `quadratic`
             count it by its distance on the scale, or the square of it.
+        clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
-        1 is perfect, 0 is chance; the interval is the delta method's on the
-        logarithm of 1 - kappa. `Undefined` when no unit has both labels or
-        both annotators gave one and the same label throughout.
+        1 is perfect, 0 is chance; the interval is the delta method's (over
+        clusters the jackknife's, with Student's t) on the logarithm of 1 - kappa.
+        `Undefined` when no unit has both labels or both annotators gave one and
+        the same label throughout.
 
     Raises:
         InputError: If the lengths differ, a label is not on the scale, or the
@@ -79,7 +70,7 @@ def cohen_kappa(
     """
     check_confidence(confidence)
     matrix = confusion_matrix(a, b, categories=categories)
-    likeness = _likeness(len(matrix.categories), weights)
+    alike = _likeness(len(matrix.categories), weights)
     if matrix.n == 0:
         return Undefined(reason=NO_PAIR, unit=CORRECTED)
     shares = shares_of(matrix)
@@ -87,18 +78,33 @@ def cohen_kappa(
     # Both constant on the same label is the only way to a chance of 1.
     if np.count_nonzero(rows + columns) == 1:
         return Undefined(reason=SAME_ANSWER, n=matrix.n, unit=CORRECTED)
-    chance = float(rows @ likeness @ columns)
-    value = 1.0 - float((shares * (1.0 - likeness)).sum()) / (1.0 - chance)
-    error = _cohen_error(shares, likeness, value, chance) / math.sqrt(matrix.n)
-    agreeing = sum(row[place] for place, row in enumerate(matrix.counts))
-    concord = Concord(agreeing=agreeing, n=matrix.n, chance=float(rows @ columns))
-    return beyond_chance(
-        value, error, normal_quantile(confidence), concord, confidence=confidence, method="delta method"
+    value = float(_cohen(shares[None], alike)[0])
+    met = paired(a, b)
+    clusters = clusters_of_pairs(a, b, clusters)
+    concord = Concord(
+        agreeing=sum(row[place] for place, row in enumerate(matrix.counts)),
+        n=matrix.n,
+        chance=float(rows @ columns),
+        clusters=cluster_sizes([first == second for first, second in met], clusters),
     )
+    if clusters is None:
+        error = _cohen_error(shares, alike, value, float(rows @ alike @ columns)) / math.sqrt(matrix.n)
+        quantile, method = normal_quantile(confidence), "delta method"
+    else:
+        sums = ClusterSums.of_units(_cells(met, scale_points(categories)), clusters)
+        error = sums.jackknife_error(lambda parts: _cohen(parts.reshape(-1, *shares.shape), alike))
+        quantile, method = student_quantile(confidence, max(sums.n - 1, 1)), "jackknife over clusters"
+    return beyond_chance(value, error, quantile, concord, confidence=confidence, method=method)
 
 
-def fleiss_kappa(counts: ArrayLike, *, confidence: float = 0.95) -> Estimate | Undefined:
-    """Estimate the agreement of several annotators beyond chance, on unordered categories.
+def fleiss_kappa(
+    counts: ArrayLike,
+    *,
+    weights: str = "identity",
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate the agreement of several annotators beyond chance.
 
     Units may have different numbers of labels (Gwet's form); where all have the
     same number this is Fleiss' kappa itself. Units with a single label tell
@@ -107,12 +113,15 @@ def fleiss_kappa(counts: ArrayLike, *, confidence: float = 0.95) -> Estimate | U
     Args:
         counts: shape (units, categories), whole numbers; how many annotators
             gave unit i the category k.
+        weights: `identity` takes categories as unordered; `linear`, `quadratic`,
+            `ordinal` and `band` count neighbours on a scale as near.
+        clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
         1 is perfect, 0 is chance; n counts the units with two labels or more;
-        the interval is Gwet's linearisation on the logarithm of 1 - kappa, with
-        Student's t. `Undefined` when no unit has two labels or one category only
+        the interval is Gwet's linearisation (over clusters the jackknife) on the
+        logarithm of 1 - kappa, with Student's t. `Undefined` when no unit has two labels or one category only
         occurs.
 
     Raises:
@@ -131,62 +140,38 @@ def fleiss_kappa(counts: ArrayLike, *, confidence: float = 0.95) -> Estimate | U
     """
     check_confidence(confidence)
     table = _table(counts)
-    labels = table.sum(axis=1)
-    table, labels = table[labels > 0], labels[labels > 0]
-    shared = labels >= 2
-    n = int(np.count_nonzero(shared))
-    if n == 0:
-        return _undefined_by_lack(table)
+    panel = Panel.of_counts(table, weights, clusters)
+    if panel.agreeing.size == 0:
+        return _undefined_by_lack(table[table.sum(axis=1) > 0])
     if np.count_nonzero(table.sum(axis=0)) == 1:
-        return Undefined(reason=SAME_ANSWER, n=n, unit=CORRECTED)
-    use = (table / labels[:, None]).mean(axis=0)
-    chance = float(use @ use)
-    disagreement = _disagreement_of_units(table, labels)
-    value = 1.0 - float(disagreement.sum()) / n / (1.0 - chance)
-    error = _fleiss_error(table / labels[:, None], disagreement, shared, value)
-    concord = Concord(agreeing=int(np.count_nonzero(disagreement[shared] == 0)), n=n, chance=chance)
-    quantile = student_quantile(confidence, max(len(table) - 1, 1))
-    return beyond_chance(value, error, quantile, concord, confidence=confidence, method="Gwet's linearisation")
-
-
-def beyond_chance(
-    value: float, error: float, quantile: float, concord: Concord, *, confidence: float, method: str
-) -> Estimate:
-    """Return the estimate of a statistic that is corrected for chance.
-
-    Args:
-        value: The statistic.
-        error: Its standard error.
-        quantile: Standard errors to each side.
-        concord: How far annotators agreed outright.
-        confidence: Coverage of the interval; fraction.
-        method: Where the standard error comes from.
-    """
-    low, high = corrected_for_chance(value, error, quantile, concord, confidence)
-    return Estimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence=confidence,
-        n=concord.n,
-        unit=CORRECTED,
-        method=BY_WILSON if rests_on_wilson(value, error) else f"{method}, logarithm of 1 - value",
-    )
+        return Undefined(reason=SAME_ANSWER, n=int(panel.agreeing.size), unit=CORRECTED)
+    return panel.beyond(fleiss_chance, confidence=confidence)
 
 
 def _likeness(n_categories: int, weights: Weights) -> Floats:
     """Return how much each pair of categories counts as agreement; shape (categories, categories)."""
-    places = np.arange(n_categories, dtype=np.float64)
-    distance = np.abs(places[:, None] - places[None, :]) / (n_categories - 1)
-    match weights:
-        case None:
-            return np.eye(n_categories)
-        case "linear":
-            return 1.0 - distance
-        case "quadratic":
-            return 1.0 - distance**2
-    message = f"`weights` must be None, `linear` or `quadratic`; got {weights!r}"
-    raise InputError(message)
+    if weights not in {None, "linear", "quadratic"}:
+        message = f"`weights` must be None, `linear` or `quadratic`; got {weights!r}"
+        raise InputError(message)
+    return likeness(n_categories, weights or "identity")
+
+
+def _cohen(tables: Floats, alike: Floats) -> Floats:
+    """Return kappa of confusion matrices, shape (..., categories, categories): 1 - sum p (1 - w) / (1 - pe)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = tables / tables.sum(axis=(-2, -1), keepdims=True)
+        chance = np.einsum("...k,kl,...l->...", shares.sum(axis=-1), alike, shares.sum(axis=-2))
+        kappas: Floats = 1.0 - (shares * (1.0 - alike)).sum(axis=(-2, -1)) / (1.0 - chance)
+    return kappas
+
+
+def _cells(met: Sequence[tuple[str, str]], points: Sequence[str]) -> Floats:
+    """Return each pair's cell of the confusion matrix, shape (pairs, categories squared)."""
+    place = {point: number for number, point in enumerate(points)}
+    cells = np.zeros((len(met), len(points) ** 2))
+    for row, (first, second) in enumerate(met):
+        cells[row, place[first] * len(points) + place[second]] = 1.0
+    return cells
 
 
 def _cohen_error(shares: Floats, likeness: Floats, value: float, chance: float) -> float:
@@ -224,29 +209,3 @@ def _undefined_by_lack(table: Floats) -> Undefined:
         message = "`fleiss_kappa` needs two annotators at least; every unit of `counts` has one label"
         raise InputError(message)
     return Undefined(reason=NO_SHARED_UNIT, unit=CORRECTED)
-
-
-def _disagreement_of_units(table: Floats, labels: Floats) -> Floats:
-    """Return the share of disagreeing pairs of labels of each unit, 0 where it has one label.
-
-    (r^2 - sum of r_k^2) / (r (r - 1)), which is exactly 0 where all agree.
-    """
-    pairs = np.maximum(labels * (labels - 1.0), 1.0)
-    disagreement: Floats = (labels**2 - (table**2).sum(axis=1)) / pairs
-    return disagreement
-
-
-def _fleiss_error(use: Floats, disagreement: Floats, shared: NDArray[np.bool_], value: float) -> float:
-    """Return Gwet's standard error: the spread of each unit's contribution.
-
-    k_i - 2 (1 - k)(pe_i - pe)/(1 - pe), with pe_i = sum of pi_k r_ik / r_i.
-    """
-    n = len(use)
-    if n < 2:
-        return 0.0
-    means = use.mean(axis=0)
-    chance = float(means @ means)
-    agreement = np.where(shared, 1.0 - disagreement, 0.0)
-    corrected = (agreement - chance * shared) / (1.0 - chance) * n / np.count_nonzero(shared)
-    contributions = corrected - 2.0 * (1.0 - value) * (use @ means - chance) / (1.0 - chance)
-    return math.sqrt(float(((contributions - value) ** 2).sum()) / (n * (n - 1)))

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
+from theodolite.measurement.clusters import ClusterIds, kept_clusters
 
 Label: TypeAlias = "str | float | None"
 """A label of the guideline's scale; None and NaN mean that there is none."""
@@ -47,6 +48,18 @@ def paired(a: Sequence[Label], b: Sequence[Label]) -> list[tuple[str, str]]:
     check_lengths(a, b)
     texts = ((label_text(first), label_text(second)) for first, second in zip(a, b, strict=True))
     return [(first, second) for first, second in texts if first is not None and second is not None]
+
+
+def clusters_of_pairs(a: Sequence[Label], b: Sequence[Label], clusters: ClusterIds | None) -> ClusterIds | None:
+    """Return the clusters of the units that both annotators labelled; None where there are no ids.
+
+    Raises:
+        InputError: If there is not one id a unit.
+    """
+    both = [
+        label_text(first) is not None and label_text(second) is not None for first, second in zip(a, b, strict=True)
+    ]
+    return kept_clusters(clusters, both)
 
 
 def check_lengths(a: Sequence[Label], b: Sequence[Label]) -> None:

@@ -12,11 +12,14 @@ import theodolite.measurement as door
 from tests.property.measurement.test_order_laws import OF_ORDER
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
 from theodolite.measurement import (
+    brennan_prediger,
     cohen_kappa,
     confusion_matrix,
+    conger_kappa,
     defect_rate,
     exact_agreement,
     fleiss_kappa,
+    gwet_ac,
     krippendorff_alpha,
     relaxed_agreement,
     zero_defect_bound,
@@ -67,6 +70,10 @@ MEASURES = {
     "krippendorff_alpha, ordinal": lambda pairs: krippendorff_alpha(table(pairs), scale="ordinal"),
     "krippendorff_alpha, interval": lambda pairs: krippendorff_alpha(table(pairs), scale="interval"),
     "krippendorff_alpha, ratio": lambda pairs: krippendorff_alpha(table(pairs), scale="ratio"),
+    "gwet_ac": lambda pairs: gwet_ac(columns(pairs), categories=SCALE),
+    "gwet_ac, quadratic": lambda pairs: gwet_ac(columns(pairs), categories=SCALE, weights="quadratic"),
+    "brennan_prediger": lambda pairs: brennan_prediger(columns(pairs), categories=SCALE),
+    "conger_kappa": lambda pairs: conger_kappa(columns([p for p in pairs if None not in p]), categories=SCALE),
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
@@ -100,11 +107,17 @@ ALL = (
     "confusion_matrix",
     "fleiss_kappa",
     "krippendorff_alpha",
+    "gwet_ac",
+    "brennan_prediger",
+    "conger_kappa",
     "defect_rate",
     "zero_defect_bound",
 )
-OF_ANNOTATORS = ALL[:6]
-BEYOND_CHANCE = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha")
+OF_ANNOTATORS = tuple(name for name in ALL if name not in {"defect_rate", "zero_defect_bound"})
+PAIRS_ALONE = tuple(name for name in OF_ANNOTATORS if name not in {"gwet_ac", "brennan_prediger"})
+EVEN = ("gwet_ac", "brennan_prediger")
+UNKNOWN_AT_ONE_LABEL = ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "conger_kappa")
+BEYOND_CHANCE = (*UNKNOWN_AT_ONE_LABEL, *EVEN)
 
 
 @obeyed_by(*ALL)
@@ -126,7 +139,7 @@ def test_the_order_of_annotators_does_not_matter(measure, pairs):
     assert same(MEASURES[measure](pairs), swapped(MEASURES[measure](reverse)))
 
 
-@obeyed_by(*OF_ANNOTATORS)
+@obeyed_by(*PAIRS_ALONE)
 @given(pairs=PAIRS, lonely=st.lists(st.sampled_from([(None, 1), (2, None), (None, None)]), max_size=4))
 @settings(deadline=None, max_examples=40)
 def test_units_that_one_annotator_left_out_do_not_matter(measure, pairs, lonely):
@@ -183,7 +196,7 @@ def test_annotators_who_always_agree_reach_1_and_never_with_certainty(measure, l
     assert result.low < 1.0
 
 
-@obeyed_by(*BEYOND_CHANCE)
+@obeyed_by(*UNKNOWN_AT_ONE_LABEL)
 @given(label=st.sampled_from(SCALE), n=st.integers(1, 20))
 @settings(deadline=None, max_examples=20)
 def test_one_answer_everywhere_is_neither_perfect_nor_poor(measure, label, n):

@@ -61,3 +61,39 @@ def test_a_hundred_thousand_units_are_no_burden():
 def test_ratings_that_are_none_are_refused(ratings, scale, words):
     with pytest.raises(InputError, match=words):
         krippendorff_alpha(ratings, scale=scale)
+
+
+def test_the_bootstrap_is_seeded_and_near_the_jackknife():
+    ratings = np.random.default_rng(4).integers(1, 4, size=(3, 200)).astype(float)
+    ratings[1:, :120] = ratings[0, :120]
+
+    drawn = krippendorff_alpha(ratings, scale="ordinal", replicates=1000, seed=1)
+    left_out = krippendorff_alpha(ratings, scale="ordinal")
+
+    assert drawn == krippendorff_alpha(ratings, scale="ordinal", replicates=1000, seed=1)
+    assert (drawn.low, drawn.high) == pytest.approx((left_out.low, left_out.high), abs=0.02)
+    assert drawn.method == "bootstrap over units, percentiles"
+
+
+def test_the_bootstrap_draws_whole_clusters():
+    ratings = np.random.default_rng(4).integers(1, 4, size=(2, 60)).astype(float)
+    ratings[1, :30] = ratings[0, :30]
+
+    drawn = krippendorff_alpha(ratings, clusters=[unit // 10 for unit in range(60)], replicates=200)
+    alone = krippendorff_alpha(ratings, replicates=200)
+
+    assert drawn.n_clusters == 6
+    assert drawn.high - drawn.low > alone.high - alone.low
+
+
+def test_a_bootstrap_without_variation_rests_on_the_share_of_agreeing_units():
+    alpha = krippendorff_alpha([[1, 2, 1, 2], [1, 2, 1, 2]], replicates=50)
+
+    assert alpha.low < alpha.value == 1.0
+    assert alpha.method.startswith("wilson")
+
+
+def test_scales_with_many_points_are_counted_too():
+    ratings = np.arange(2 * 80).reshape(2, 80) // 2 % 80
+
+    assert krippendorff_alpha(ratings, scale="interval").n == 80

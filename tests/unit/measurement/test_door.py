@@ -15,11 +15,11 @@ SIGNATURES = {
     "defect_rate": ["defects", "labelled", "method", "confidence", "clusters"],
     "zero_defect_bound": ["labelled", "confidence", "clusters"],
     "confusion_matrix": ["a", "b", "categories"],
-    "exact_agreement": ["a", "b", "confidence"],
-    "relaxed_agreement": ["a", "b", "within", "categories", "confidence"],
-    "cohen_kappa": ["a", "b", "categories", "weights", "confidence"],
-    "fleiss_kappa": ["counts", "confidence"],
-    "krippendorff_alpha": ["ratings", "scale", "confidence"],
+    "exact_agreement": ["a", "b", "clusters", "confidence"],
+    "relaxed_agreement": ["a", "b", "within", "categories", "clusters", "confidence"],
+    "cohen_kappa": ["a", "b", "categories", "weights", "clusters", "confidence"],
+    "fleiss_kappa": ["counts", "weights", "clusters", "confidence"],
+    "krippendorff_alpha": ["ratings", "scale", "clusters", "replicates", "seed", "confidence"],
     "measure_study": ["evidence", "lapse_rules"],
     "permutation_entropy": ["scores", "order", "delay", "ties", "normalize"],
     "all_triples_entropy": ["scores", "normalize"],
@@ -27,6 +27,9 @@ SIGNATURES = {
     "longest_increasing_subsequence": ["scores", "strict"],
     "relevance_profile": ["scores", "order", "delay", "defect_at_most", "seed"],
     "ranking_agreement": ["human", "judge", "confidence", "seed"],
+    "brennan_prediger": ["ratings", "categories", "weights", "clusters", "confidence"],
+    "conger_kappa": ["ratings", "categories", "weights", "clusters", "confidence"],
+    "gwet_ac": ["ratings", "categories", "weights", "clusters", "confidence"],
 }
 
 
