@@ -51,6 +51,14 @@ async def test_the_reply_goes_with_the_dialogue_so_far(model: AnyModel, n_said: 
     assert reply.text == text
 
 
+async def test_whoever_listens_hears_the_whole_reply(model: AnyModel) -> None:
+    heard: list[str] = []
+
+    reply = await model.reply(ask(), on_chunk=heard.append)
+
+    assert "".join(heard) == reply.text == "first"
+
+
 async def test_equal_requests_have_equal_replies(model: AnyModel) -> None:
     first, second = await model.reply(ask(1)), await model.reply(ask(1))
 

@@ -39,6 +39,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.fakes.misbehaviour import ROLES, Knobs, chat_answer, error_answer, messages_answer, respond
+from tests.fakes.streams import BROKEN, COMPLAINING, CUT, ODD, Events, chat_events, messages_events, send
 
 ROOT = Path(__file__).parents[2]
 
@@ -143,13 +144,16 @@ class Loopback:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         call, body = await self._said(request)
         answer = chat_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
-        return await self._answer(request, call, answer)
+        return await self._answer(request, call, answer, chat_events(answer) if self._streams(body) else ())
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
         call, body = await self._said(request)
         finish = "end_turn" if self.knobs.finish == "stop" else self.knobs.finish
         answer = messages_answer(call.text, self.knobs.answers_as or str(body.get("model")), finish)
-        return await self._answer(request, call, answer)
+        return await self._answer(request, call, answer, messages_events(answer) if self._streams(body) else ())
+
+    def _streams(self, body: Any) -> bool:
+        return bool(body.get("stream")) and self.knobs.streams
 
     async def _said(self, request: web.Request) -> tuple[Call, Any]:
         raw = await request.read()
@@ -195,7 +199,7 @@ class Loopback:
         self.calls.append(call)
         return call
 
-    async def _answer(self, request: web.Request, call: Call, answer: Any) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, call: Call, answer: Any, events: Events = ()) -> web.StreamResponse:
         self.in_flight += 1
         self.max_in_flight = max(self.max_in_flight, self.in_flight)
         try:
@@ -207,6 +211,8 @@ class Loopback:
             if not self._is_let_in(request):
                 call.fault = "401"
             call.answered = call.fault == "ok"
+            if events and call.fault in {"ok", CUT, BROKEN, COMPLAINING, ODD}:
+                return await send(request, events, call.fault)
             return await respond(request, call.fault, answer, self.knobs)
         finally:
             self.in_flight -= 1

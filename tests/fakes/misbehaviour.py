@@ -21,7 +21,7 @@ class Knobs:
     (0: none). Above `refuse_above` calls in flight (0: no limit) a call gets 429 at once. `replies` maps a role
     to the texts given in turn (by the number of assistant messages so far); `{tag}` is a hash of the request's
     body and `{score}` a number from 1 to 5 drawn from it. A call whose answer is to keep a schema gets the status
-    `refuses_schemas`.
+    `refuses_schemas`. Where a call asks for a stream it gets one, unless `streams` is off.
     """
 
     latency_s: float = 0.0
@@ -36,6 +36,7 @@ class Knobs:
     answers_as: str = ""
     finish: str = "stop"
     refuses_schemas: str = ""
+    streams: bool = True
     replies: dict[str, list[str]] = field(default_factory=dict)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from theodolite.domain.errors import GatewayError
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.run import Spending
+from theodolite.ports.application import OnChunk
 from theodolite.ports.endpoint import Knock
 
 Said = str | GatewayError
@@ -39,11 +40,13 @@ class FakeModel:
     asked: list[AskModel] = field(default_factory=list)
     closed: int = 0
 
-    async def reply(self, request: AskModel) -> Reply:
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         self.asked.append(request)
         said = self.answer(request)
         if isinstance(said, GatewayError):
             raise said
+        if on_chunk is not None:
+            on_chunk(said)
         return Reply(
             text=said, answered_as="fake-1", tokens_in=10, tokens_out=5, cost_microusd=self.cost_microusd, finish="stop"
         )

@@ -51,6 +51,7 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
         tpm=shape.tpm,
         cache=shape.cache,
         structured=shape.structured,
+        stream=shape.stream,
     )
 
 

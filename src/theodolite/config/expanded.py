@@ -104,6 +104,7 @@ def _model(model: ModelEndpoint) -> dict[str, Any]:
         attempts=model.attempts,
         cache=model.cache.value,
         structured=model.structured,
+        stream=model.stream or None,
         script=list(model.script),
     )
 

@@ -75,6 +75,7 @@ class ModelEndpoint:
         cache: Which of its replies are kept and given again.
         structured: Whether answer schemas are sent: None for where the endpoint takes them,
             True for a failure where it does not, False for never.
+        stream: Whether replies are asked for piece by piece even where nobody listens.
     """
 
     name: str
@@ -93,6 +94,7 @@ class ModelEndpoint:
     tpm: int | None = None
     cache: CacheUse = CacheUse.NO
     structured: bool | None = None
+    stream: bool = False
 
     def __post_init__(self) -> None:
         """Refuse limits under which no call could be made, and a password in the address."""

@@ -8,10 +8,11 @@ from typing import Any
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
-from theodolite.gateways.chat_form import body_bytes, parsed_object, token_count, word
+from theodolite.gateways.anthropic_stream import STREAMED_MESSAGES
+from theodolite.gateways.chat_form import NOTHING, body_bytes
 from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.dialect import Dialect
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 from theodolite.gateways.wire import Answer
@@ -30,10 +31,10 @@ REFUSAL = "refusal"
 _TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
+def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
     """Return the JSON body of a request; system messages stand apart from the chat."""
     system = "\n\n".join(message.text for message in request.messages if message.speaker is Speaker.SYSTEM)
-    body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST}
+    body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST, **more}
     if system:
         body["system"] = system
     body["messages"] = [_said(message) for message in request.messages if message.speaker is not Speaker.SYSTEM]
@@ -64,13 +65,23 @@ def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply 
     if found.get("stop_reason") == REFUSAL:
         return withheld("the endpoint's classifier withheld the reply")
     text = _text(found)
-    return text if isinstance(text, Trouble) else _reply(text, found, answer, price)
+    if isinstance(text, Trouble):
+        return text
+    said = Said(
+        text=text,
+        model=found.get("model"),
+        finish=found.get("stop_reason"),
+        tokens_in=sum(token_count(found, key) for key in _TOKENS_READ),
+        tokens_out=token_count(found, "output_tokens"),
+    )
+    return reply_of(said, answer, price)
 
 
 MESSAGES = Dialect(
     path="/messages",
     write=request_body,
     read=read_reply,
+    streaming=STREAMED_MESSAGES,
     key_header="x-api-key",
     headers={"anthropic-version": "2023-06-01"},
     sets_form=sets_form,
@@ -101,21 +112,3 @@ def _text(found: Mapping[str, Any]) -> str | Trouble:
         return empty("the reply holds no text: the token limit was reached first")
     asked = any(block.get("type") == "tool_use" for block in blocks)
     return empty("it asked for a tool instead of answering") if asked else empty()
-
-
-def _reply(text: str, found: Mapping[str, Any], answer: Answer, price: Price | None) -> Reply:
-    tokens_in = sum(token_count(found, key) for key in _TOKENS_READ)
-    tokens_out = token_count(found, "output_tokens")
-    known = price is not None and tokens_in + tokens_out > 0
-    kept, n_repaired = repaired(text)
-    return Reply(
-        text=kept,
-        answered_as=word(found.get("model")),
-        finish=word(found.get("stop_reason")),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost_microusd=price.cost_microusd(tokens_in, tokens_out) if price is not None and known else None,
-        latency_s=answer.latency_s,
-        attempts=answer.attempts,
-        repaired=n_repaired,
-    )

@@ -11,6 +11,7 @@ from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply
 from theodolite.domain.identity import digest
 from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.wire import Outgoing
+from theodolite.ports.application import OnChunk
 from theodolite.ports.cache import Cache, Kept
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -52,14 +53,14 @@ class CachedModel:
     def __repr__(self) -> str:
         return f"CachedModel({self._model!r})"
 
-    async def reply(self, request: AskModel) -> Reply:
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers, or what it answered to an equal request.
 
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
         if request.party is Party.APPLICATION and not self._applications:
-            return await self._model.reply(request)
+            return await self._model.reply(request, on_chunk=on_chunk)
         sent = _canonical(self._model.outgoing(request))
         key = digest("reply", FORMAT, sent, str(request.replicate))
         while key in self._in_flight:
@@ -67,7 +68,12 @@ class CachedModel:
         # Nothing is awaited between the look above and the entry below, so only one passes.
         self._in_flight[key] = asyncio.Event()
         try:
-            return await self._found(key) or await self._asked(key, sent, request)
+            found = await self._found(key)
+            if found is None:
+                return await self._asked(key, sent, request, on_chunk)
+            if on_chunk is not None:
+                on_chunk(found.text)
+            return found
         finally:
             self._in_flight.pop(key).set()
 
@@ -87,8 +93,8 @@ class CachedModel:
             return None
         return replace(kept.reply, tokens_in=0, tokens_out=0, cost_microusd=0, latency_s=0.0, attempts=0)
 
-    async def _asked(self, key: str, sent: str, request: AskModel) -> Reply:
-        reply = await self._model.reply(request)
+    async def _asked(self, key: str, sent: str, request: AskModel, on_chunk: OnChunk | None) -> Reply:
+        reply = await self._model.reply(request, on_chunk=on_chunk)
         if reply.withheld or reply.finish == CONTENT_FILTER:
             return reply
         await self._cache.keep(Kept(key=key, request=sent, reply=reply, since=self._clock.now()))

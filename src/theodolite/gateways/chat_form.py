@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.chat_stream import STREAMED_CHAT
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
 from theodolite.gateways.dialect import Dialect
-from theodolite.gateways.repair import repaired
+from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count, word
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 from theodolite.gateways.wire import Answer
@@ -19,14 +21,17 @@ from theodolite.gateways.wire import Answer
 FORM_FIELD = "response_format"
 """Field of a request that says which form the answer has."""
 
+NOTHING: Mapping[str, object] = MappingProxyType({})
+"""No further fields."""
+
 SCHEMA_NAME = "answer"
 """Name that Chat Completions demand for a schema."""
 
 
-def request_body(endpoint: ModelEndpoint, request: AskModel) -> bytes:
+def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
     """Return the JSON body of a request; the same request has the same bytes."""
     messages = [{"role": message.speaker.value, "content": message.text} for message in request.messages]
-    body: dict[str, Any] = {"model": endpoint.model, "messages": messages}
+    body: dict[str, Any] = {"model": endpoint.model, "messages": messages, **more}
     if request.answer_schema is not None:
         form = {"name": SCHEMA_NAME, "schema": request.answer_schema, "strict": True}
         body[FORM_FIELD] = {"type": "json_schema", "json_schema": form}
@@ -48,18 +53,16 @@ def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply 
     if choice is None:
         return _no_choice(found, secret)
     text = _text(choice, secret)
-    return text if isinstance(text, Trouble) else _reply(text, found, choice, answer, price)
-
-
-def parsed_object(answer: Answer, *, expected: str) -> Mapping[str, Any] | Trouble:
-    """Return the JSON object that an answer holds, or what it holds instead."""
-    try:
-        found = json.loads(answer.body)
-    except (ValueError, RecursionError):
-        return malformed("the answer is not JSON" + _page(answer.body))
-    if not isinstance(found, Mapping):
-        return malformed(f"the answer is a JSON {type(found).__name__}; expected {expected}")
-    return found
+    if isinstance(text, Trouble):
+        return text
+    said = Said(
+        text=text,
+        model=found.get("model"),
+        finish=choice.get("finish_reason"),
+        tokens_in=token_count(found, "prompt_tokens"),
+        tokens_out=token_count(found, "completion_tokens"),
+    )
+    return reply_of(said, answer, price)
 
 
 def read_model_names(answer: Answer) -> tuple[str, ...]:
@@ -78,12 +81,10 @@ def sets_form(params: Mapping[str, Param]) -> bool:
     return FORM_FIELD in params
 
 
-CHAT_COMPLETIONS = Dialect(path="/chat/completions", write=request_body, read=read_reply, sets_form=sets_form)
+CHAT_COMPLETIONS = Dialect(
+    path="/chat/completions", write=request_body, read=read_reply, streaming=STREAMED_CHAT, sets_form=sets_form
+)
 """OpenAI's Chat Completions, which most other servers speak too."""
-
-
-def _page(body: bytes) -> str:
-    return " but an HTML page" if body.lstrip()[:1] == b"<" else ""
 
 
 def _first_choice(found: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -126,35 +127,3 @@ def _joined(content: Any) -> str | None:
     parts = [part.get("text") for part in content if isinstance(part, Mapping)]
     texts = [part for part in parts if isinstance(part, str)]
     return "".join(texts) if len(texts) == len(content) else None
-
-
-def _reply(
-    text: str, found: Mapping[str, Any], choice: Mapping[str, Any], answer: Answer, price: Price | None
-) -> Reply:
-    tokens_in, tokens_out = token_count(found, "prompt_tokens"), token_count(found, "completion_tokens")
-    known = price is not None and tokens_in + tokens_out > 0
-    kept, n_repaired = repaired(text)
-    return Reply(
-        text=kept,
-        answered_as=word(found.get("model")),
-        finish=word(choice.get("finish_reason")),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost_microusd=price.cost_microusd(tokens_in, tokens_out) if price is not None and known else None,
-        latency_s=answer.latency_s,
-        attempts=answer.attempts,
-        repaired=n_repaired,
-    )
-
-
-def word(value: Any) -> str:
-    """Return a short text that an endpoint gave itself; empty where it is none."""
-    return repaired(value)[0][:200] if isinstance(value, str) else ""
-
-
-def token_count(found: Mapping[str, Any], key: str) -> int:
-    """Return a number of an answer's `usage`; 0 where it is not there or cannot be true."""
-    usage = found.get("usage")
-    count = usage.get(key) if isinstance(usage, Mapping) else None
-    plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
-    return count if plausible and isinstance(count, int) else 0

@@ -54,10 +54,11 @@ class ChatKnock:
     async def _knock(self) -> Knock:
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
-        outcome = await self._line.wire.insist(self._line.outgoing(ask), KNOCK_PATIENCE)
+        in_pieces = self._line.endpoint.stream
+        outcome = await self._line.wire.insist(self._line.outgoing(ask, in_pieces=in_pieces), KNOCK_PATIENCE)
         if isinstance(outcome, GivenUp):
             return await self._knocked_in_vain(outcome)
-        reply = self._line.read(outcome)
+        reply = self._line.read(outcome, in_pieces=in_pieces)
         took = f"ok, {outcome.latency_s:.1f} s"
         if isinstance(reply, Reply):
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""

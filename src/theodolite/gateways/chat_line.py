@@ -12,9 +12,11 @@ from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.stream_form import Ear, in_one_piece
 from theodolite.gateways.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.wire import Answer, GivenUp, Outgoing, Wire, checked_address
+from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 
 
@@ -34,28 +36,36 @@ class ChatLine:
     url: str
     wire: Wire
 
-    def outgoing(self, request: AskModel) -> Outgoing:
+    def outgoing(self, request: AskModel, *, in_pieces: bool = False) -> Outgoing:
         """Return the call that a request becomes; without the key."""
-        outgoing = self.dialect.call(self.endpoint, request, url=self.url)
+        outgoing = self.dialect.call(self.endpoint, request, url=self.url, in_pieces=in_pieces)
         if self.endpoint.tpm is None or outgoing.body is None:
             return outgoing
         return replace(outgoing, tokens=expected_tokens(self.endpoint, outgoing.body))
 
-    async def ask(self, request: AskModel) -> Reply:
-        """Return what the model answers.
+    async def ask(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the model answers; it is streamed where somebody listens or the study says so.
 
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
-        answer = await self.wire.call(self.outgoing(request))
-        outcome = self.read(answer)
-        if isinstance(outcome, Reply):
-            return outcome
-        raise outcome.error(endpoint=self.endpoint.name, tries=answer.attempts)
+        in_pieces = self.endpoint.stream or on_chunk is not None
+        outgoing = self.outgoing(request, in_pieces=in_pieces)
+        ear = Ear(self.dialect.streaming, on_chunk) if on_chunk is not None else None
+        answer = await self.wire.call(replace(outgoing, hear=ear.feed) if ear is not None else outgoing)
+        outcome = self.read(answer, in_pieces=in_pieces)
+        if isinstance(outcome, Trouble):
+            raise outcome.error(endpoint=self.endpoint.name, tries=answer.attempts)
+        if ear is not None:
+            ear.end(outcome.text)
+        return outcome
 
-    def read(self, answer: Answer) -> Reply | Trouble:
+    def read(self, answer: Answer, *, in_pieces: bool) -> Reply | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
-        return self.dialect.read(answer, price=self.endpoint.price, secret=self.wire.secret)
+        whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
+        if isinstance(whole, Trouble):
+            return whole
+        return self.dialect.read(whole, price=self.endpoint.price, secret=self.wire.secret)
 
     async def models(self, patience: Patience) -> Answer | GivenUp:
         """Ask which models the address offers."""

@@ -14,6 +14,7 @@ from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.schema_offer import SchemaOffer, words_alone
 from theodolite.gateways.wire import Outgoing, host_of
+from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
@@ -59,7 +60,7 @@ class ChatModel:
         """
         return self._line.outgoing(self._schemas.intended(request))
 
-    async def reply(self, request: AskModel) -> Reply:
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers.
 
         An endpoint that takes no answer schema is asked in words alone, and the reply says so.
@@ -69,11 +70,12 @@ class ChatModel:
         """
         use = self._schemas.use_of(request)
         try:
-            reply = await self._line.ask(request if use is SchemaUse.SENT else words_alone(request))
+            asked = request if use is SchemaUse.SENT else words_alone(request)
+            reply = await self._line.ask(asked, on_chunk=on_chunk)
         except Rejected as error:
             if not self._schemas.may_be_the_cause(request, error):
                 raise
-            return await self._asked_in_words(request, tries=error.tries)
+            return await self._asked_in_words(request, on_chunk, tries=error.tries)
         return reply if use is SchemaUse.NONE else replace(reply, schema_use=use)
 
     async def close(self) -> None:
@@ -88,7 +90,7 @@ class ChatModel:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
         return await self._line.model_names()
 
-    async def _asked_in_words(self, request: AskModel, *, tries: int) -> Reply:
-        reply = await self._line.ask(words_alone(request))
+    async def _asked_in_words(self, request: AskModel, on_chunk: OnChunk | None, *, tries: int) -> Reply:
+        reply = await self._line.ask(words_alone(request), on_chunk=on_chunk)
         self._schemas.refuse(request)
         return replace(reply, schema_use=SchemaUse.REFUSED, attempts=tries + reply.attempts)

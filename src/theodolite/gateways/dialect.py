@@ -9,8 +9,17 @@ from typing import Protocol
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
+from theodolite.gateways.stream_form import StreamForm
 from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.wire import Answer, Outgoing
+
+
+class WriteBody(Protocol):
+    """Writes the JSON body of a request."""
+
+    def __call__(self, endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = ...) -> bytes:
+        """Return the body, with further fields in it."""
+        ...
 
 
 class ReadReply(Protocol):
@@ -27,24 +36,27 @@ class Dialect:
 
     Attributes:
         path: What follows the base address.
-        write: From endpoint and request to the body; the same request has the same bytes.
+        write: From endpoint, request and further fields to the body; the same request has the same bytes.
         read: From the answer to the reply.
         key_header: Header that carries the key.
         headers: Further headers of every call.
+        streaming: How it sends answers piece by piece.
         sets_form: Tells whether a study's own `params` already say which form an answer has.
     """
 
     path: str
-    write: Callable[[ModelEndpoint, AskModel], bytes]
+    write: WriteBody
     read: ReadReply
+    streaming: StreamForm
     key_header: str = BEARER_HEADER
     headers: Mapping[str, str] = field(default_factory=dict)
     sets_form: Callable[[Mapping[str, Param]], bool] = bool
 
-    def call(self, endpoint: ModelEndpoint, request: AskModel, *, url: str) -> Outgoing:
-        """Return the call that asks a model, at the base address given."""
+    def call(self, endpoint: ModelEndpoint, request: AskModel, *, url: str, in_pieces: bool = False) -> Outgoing:
+        """Return the call that asks a model, at the base address given, for an answer in one piece or in many."""
         headers = {"Content-Type": "application/json", **self.headers}
-        return Outgoing(url=f"{url}{self.path}", body=self.write(endpoint, request), headers=headers)
+        more = self.streaming.fields if in_pieces else {}
+        return Outgoing(url=f"{url}{self.path}", body=self.write(endpoint, request, more=more), headers=headers)
 
     def listing(self, url: str) -> Outgoing:
         """Return the call that asks which models an address offers."""

@@ -1,4 +1,4 @@
-"""Event streams: replies that an HTTP application sends piece by piece (server-sent events)."""
+"""Event streams: replies that are sent piece by piece (server-sent events)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,45 @@ END = "[DONE]"
 _LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
 
 
+class EventReader:
+    """Tells the events of one answer apart, however its bytes are cut into pieces."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self._data: list[str] = []
+
+    def feed(self, piece: bytes) -> Iterator[str]:
+        """Take the next bytes and yield the data of each event that is whole now."""
+        for line in self._lines(self._decoder.decode(piece)):
+            yield from self._take(line)
+
+    def end(self) -> Iterator[str]:
+        """Yield what is left at the end of the answer; some servers leave out the last empty line."""
+        self._rest += self._decoder.decode(b"", final=True)
+        rest, self._rest = self._rest.rstrip("\r"), ""
+        for line in (rest, ""):
+            yield from self._take(line)
+
+    def _lines(self, text: str) -> Iterator[str]:
+        self._rest += text
+        end = 0
+        for line in _LINE.finditer(self._rest):
+            end = line.end()
+            yield line[1]
+        self._rest = self._rest[end:]
+
+    def _take(self, line: str) -> Iterator[str]:
+        name, _, value = line.partition(":")
+        if name == "data":
+            self._data.append(value.removeprefix(" "))
+        elif not line and self._data:
+            data, self._data = "\n".join(self._data), []
+            if data.strip() != END:
+                yield data
+
+
 class EventStream:
     """Puts a reply together from the events of one answer, however they are cut into pieces."""
 
@@ -30,47 +69,26 @@ class EventStream:
         self._place = place
         self._on_chunk = on_chunk
         self._look = look
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._rest = ""
-        self._data: list[str] = []
+        self._reader = EventReader()
         self._pieces: list[str] = []
         self._trouble: Trouble | None = None
         self._without: Trouble | None = None
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes of the answer."""
-        for line in self._lines(self._decoder.decode(piece)):
-            self._take(line)
+        for data in self._reader.feed(piece):
+            self._hear(data)
 
     def text(self) -> str | Trouble:
         """Return the whole reply at the end of the answer, or what is wrong with it."""
-        self._rest += self._decoder.decode(b"", final=True)
-        for line in (self._rest.rstrip("\r"), ""):  # some servers leave out the last empty line
-            self._take(line)
-        self._rest = ""
+        for data in self._reader.end():
+            self._hear(data)
         whole = "".join(self._pieces)
         if self._trouble is not None:
             return self._trouble
         if whole.strip():
             return whole
         return empty("the events hold no text") if self._pieces else self._without or _no_stream()
-
-    def _lines(self, text: str) -> Iterator[str]:
-        self._rest += text
-        end = 0
-        for line in _LINE.finditer(self._rest):
-            end = line.end()
-            yield line[1]
-        self._rest = self._rest[end:]
-
-    def _take(self, line: str) -> None:
-        name, _, value = line.partition(":")
-        if name == "data":
-            self._data.append(value.removeprefix(" "))
-        elif not line and self._data:
-            data, self._data = "\n".join(self._data), []
-            if data.strip() != END:
-                self._hear(data)
 
     def _hear(self, data: str) -> None:
         self._look(data)

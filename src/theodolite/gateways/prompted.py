@@ -52,7 +52,7 @@ class PromptedModelApplication:
                 the model, which may stand behind other applications too.
             TemplateError: If the system prompt cannot be filled.
         """
-        del session, on_chunk  # the whole dialogue is sent each time, and the answer comes in one piece
+        del session  # the whole dialogue is sent each time
         asked = AskModel(
             model=self._connection.model,
             messages=self._messages(request),
@@ -60,7 +60,7 @@ class PromptedModelApplication:
             replicate=request.repeat,
         )
         try:
-            return await self._model.reply(asked)
+            return await self._model.reply(asked, on_chunk=on_chunk)
         except GatewayError as error:
             error.endpoint = error.endpoint or self._connection.model
             raise

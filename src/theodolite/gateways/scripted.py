@@ -5,6 +5,7 @@ from __future__ import annotations
 from theodolite.domain.errors import InputError
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
+from theodolite.ports.application import OnChunk
 from theodolite.ports.endpoint import Knock
 
 
@@ -26,11 +27,13 @@ class ScriptedModel:
             raise InputError(message)
         self._endpoint = endpoint
 
-    async def reply(self, request: AskModel) -> Reply:
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return the next line: one further for each assistant message so far and each repetition."""
         said = sum(message.speaker is Speaker.ASSISTANT for message in request.messages)
         script = self._endpoint.script
         text = script[(said + request.replicate - 1) % len(script)]
+        if on_chunk is not None:
+            on_chunk(text)
         return Reply(text=text, answered_as="script", finish="stop", cost_microusd=0, scripted=True)
 
     async def knock(self) -> Knock:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.chat_form import token_count
+from theodolite.gateways.model_answer import token_count
+from theodolite.gateways.stream_form import latest_usage
 
 _LONGEST = ("max_completion_tokens", "max_tokens")
 _USUAL_REPLY = 500
@@ -32,10 +34,21 @@ def tokens_taken(body: bytes) -> int | None:
 
     Whichever dialect the answer is in: the names differ, and an answer uses one set of them.
     """
+    found = _parsed(body)
+    if not isinstance(found, Mapping):
+        found = {"usage": _streamed_usage(body)}
+    return max(sum(token_count(found, name) for name in names) for names in _TAKEN) or None
+
+
+def _streamed_usage(body: bytes) -> dict[str, Any]:
+    """Return what an answer that was sent piece by piece says."""
+    lines = (line for line in body.splitlines() if line.startswith(b"data:") and b'"usage"' in line)
+    events = (_parsed(line.removeprefix(b"data:")) for line in lines)
+    return latest_usage(event for event in events if isinstance(event, Mapping))
+
+
+def _parsed(text: bytes) -> Any:
     try:
-        found = json.loads(body)
+        return json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, Mapping):
-        return None
-    return max(sum(token_count(found, name) for name in names) for names in _TAKEN) or None

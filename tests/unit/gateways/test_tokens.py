@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.fakes.misbehaviour import chat_answer, messages_answer
+from tests.fakes.streams import chat_events, messages_events
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.tokens import expected_tokens, tokens_taken
 
@@ -27,6 +29,13 @@ def test_the_study_may_say_how_long_replies_become(params: dict[str, int], expec
 )
 def test_an_answer_says_what_it_took_in_any_dialect(usage: object, taken: int | None) -> None:
     assert tokens_taken(json.dumps({"usage": usage}).encode()) == taken
+
+
+def test_a_streamed_answer_says_what_it_took_in_its_events() -> None:
+    chat = chat_events(chat_answer("hello", "m"))
+    message = messages_events(messages_answer("hello", "m"))
+
+    assert [tokens_taken("".join(events).encode()) for events in (chat, message)] == [150, 150]
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b"7"])

@@ -56,6 +56,8 @@ class ModelShape(Shape):
     structured: YesNo | None = None
     """Whether the form of an answer is sent as a JSON Schema: `no`, or `yes` and fail where it is refused; where left
     out it is sent to endpoints that take it."""
+    stream: YesNo = False
+    """Whether replies are asked for piece by piece, for endpoints that give none in one piece."""
     cache: CacheUse = CacheUse.NO
     """Whether equal requests are answered from the cache: `yes`, `no`, or `all` (as an application under test too)."""
     script: list[Filled] = Field(default_factory=list)

@@ -1,0 +1,109 @@
+"""Models that send their replies piece by piece, in each dialect, over a real connection."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from tests.fakes.streams import BROKEN, COMPLAINING, CUT, ODD
+from theodolite.domain.application import PromptedModel
+from theodolite.domain.errors import GatewayError, MalformedReply, ServerFault
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
+from theodolite.domain.model import ModelEndpoint, ModelKind, Price
+from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.factory import open_model
+from theodolite.gateways.prompted import PromptedModelApplication
+
+pytestmark = [pytest.mark.integration, pytest.mark.parametrize("kind", list(ModelKind))]
+
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+WORDS = "Grüße aus dem Süden, and a good deal more than one piece holds."
+
+
+@asynccontextmanager
+async def opened(kind: ModelKind, *, stream: bool = False, **knobs: Any) -> AsyncIterator[tuple[ChatModel, Loopback]]:
+    """Open a model that says some words at the loopback server."""
+    with Loopback(replies={"target": [WORDS]}, **knobs) as server:
+        price = Price(input_usd=2.0, output_usd=8.0)
+        endpoint = ModelEndpoint(name="app", url=server.url, model="target", kind=kind, stream=stream, price=price)
+        model = open_model(endpoint, environ={}, clock=HastyClock())
+        assert isinstance(model, ChatModel)
+        yield model, server
+        await model.close()
+
+
+async def test_a_streamed_reply_is_heard_in_pieces_and_is_the_same_as_a_whole_one(kind: ModelKind) -> None:
+    heard: list[str] = []
+    async with opened(kind) as (model, _):
+        whole, streamed = await model.reply(ASK), await model.reply(ASK, on_chunk=heard.append)
+
+    assert replace(streamed, latency_s=0) == replace(whole, latency_s=0)
+    assert ("".join(heard), len(heard) > 3, streamed.cost_microusd) == (WORDS, True, 480)
+
+
+async def test_a_study_may_ask_for_pieces_although_nobody_listens(kind: ModelKind) -> None:
+    async with opened(kind, stream=True) as (model, server):
+        reply, knock = await model.reply(ASK), await model.knock()
+
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == (WORDS, 120, 30)
+    assert [call.body["stream"] for call in server.calls] == [True, True]
+    assert knock.alive
+
+
+async def test_a_server_that_does_not_stream_is_heard_at_once(kind: ModelKind) -> None:
+    heard: list[str] = []
+    async with opened(kind, streams=False) as (model, _):
+        reply = await model.reply(ASK, on_chunk=heard.append)
+
+    assert heard == [WORDS] == [reply.text]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "words"),
+    [
+        (CUT, MalformedReply, "end before the reply does"),
+        (COMPLAINING, ServerFault, "too many at once"),
+        (ODD, MalformedReply, "no JSON object"),
+        (BROKEN, GatewayError, "broke off"),
+    ],
+)
+async def test_a_stream_that_ends_badly_is_a_failure_and_not_a_short_reply(
+    kind: ModelKind, fault: str, error: type[GatewayError], words: str
+) -> None:
+    heard: list[str] = []
+    async with opened(kind, faults=(fault,)) as (model, server):
+        with pytest.raises(error, match=words):
+            await model.reply(ASK, on_chunk=heard.append)
+
+    assert heard
+    assert len(server.calls) == 1, "what was heard once is not said again"
+
+
+async def test_a_busy_server_is_asked_again_before_anything_was_heard(kind: ModelKind) -> None:
+    heard: list[str] = []
+    async with opened(kind, faults=("429", "500")) as (model, _):
+        reply = await model.reply(ASK, on_chunk=heard.append)
+
+    assert (reply.attempts, "".join(heard)) == (3, WORDS)
+
+
+async def test_a_filter_that_steps_in_midway_withholds_the_reply(kind: ModelKind) -> None:
+    finish = "refusal" if kind is ModelKind.ANTHROPIC else "content_filter"
+    async with opened(kind, finish=finish) as (model, _):
+        with pytest.raises(GatewayError, match="withheld"):
+            await model.reply(ASK, on_chunk=lambda _: None)
+
+
+async def test_an_application_of_a_model_streams_too(kind: ModelKind) -> None:
+    heard: list[str] = []
+    async with opened(kind) as (model, _):
+        application = PromptedModelApplication("bot", PromptedModel(model="app"), model=model)
+        request = SayToApplication(application="bot", prompt="Hi", turn=1)
+        reply = await application.reply(request, session="s", on_chunk=heard.append)
+
+    assert ("".join(heard), len(heard) > 1) == (reply.text, True)
