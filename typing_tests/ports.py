@@ -15,8 +15,10 @@ from theodolite.ports.model import Model
 class Echo:
     """A model that repeats what it was told."""
 
-    async def reply(self, request: AskModel) -> Reply:
-        """Return the last message."""
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
+        """Return the last message, at once where somebody listens."""
+        if on_chunk is not None:
+            on_chunk(request.messages[-1].text)
         return Reply(text=request.messages[-1].text)
 
     async def close(self) -> None:

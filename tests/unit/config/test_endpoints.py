@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
+from ruamel.yaml import YAML
 
 from theodolite.config.endpoints import url_problem
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
+from theodolite.config.shipped import shipped_text
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
@@ -162,3 +166,17 @@ def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
     [fault] = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
     assert fault.place.startswith("study.yaml:2:")
     assert wrong.partition(":")[0] in str(fault)
+
+
+def test_every_listed_price_has_its_day_and_source_and_each_model_one_price():
+    listed = YAML(typ="safe", pure=True).load(shipped_text("prices.yaml"))["prices"]
+    models = [(entry["host"], model) for entry in listed for model in entry["models"]]
+
+    assert len(set(models)) == len(models)
+    assert all(date.fromisoformat(str(entry["as_of"])) and entry["source"] for entry in listed)
+
+
+def test_a_model_behind_messages_has_a_listed_price(folder):
+    opus = model(folder, "{url: 'https://api.anthropic.com/v1', name: claude-opus-5-5}")
+
+    assert opus.price == Price(input_usd=4.0, output_usd=20.0, as_of="2026-09-23")
