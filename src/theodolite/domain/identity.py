@@ -36,83 +36,94 @@ TYPE_TAG = "is"
 """Key under which a record inside another one says what type it is."""
 
 
-def plain(value: object) -> Json:
-    """Return the JSON form of a record, fields at their defaults left out.
+def canonical_json(value: object) -> str:
+    """Return the one JSON text of a value: sorted keys, no spaces, no NaN.
 
-    Records inside it carry their type's name: without it two members of a union
+    Records inside a record carry their type's name: without it two members of a union
     with equal fields (a Python callable and an ARIA class of one name) would be
     equal texts, hence equal versions, and could not be read back.
 
+    The text is written at once, without a tree of dictionaries in between: every
+    request of every dialogue is hashed by it.
+
     Raises:
         TypeError: If a value has no canonical form.
+        ValueError: If a number is none.
     """
-    fields = _fields(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
-    return _plain_part(value) if fields is None else _plain_record(value, fields)
+    members = _members(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
+    return _part(value) if members is None else _record(value, members, tagged=False)
 
 
-def _plain_part(value: object) -> Json:
-    kind = type(value)
-    if kind is str:
-        return value  # type: ignore[return-value]  # the line above says so
-    fields = _fields(kind)  # type: ignore[arg-type]  # as above
-    if fields is not None:
-        return {TYPE_TAG: kind.__name__, **_plain_record(value, fields)}
-    if isinstance(value, tuple | list):
-        return [_plain_part(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): _plain_part(value[key]) for key in sorted(value, key=str)}
-    if isinstance(value, frozenset):
-        return sorted((_plain_part(item) for item in value), key=repr)
-    return _plain_scalar(value)
-
-
-def _plain_record(record: object, fields: _Fields) -> dict[str, Json]:
-    kept: dict[str, Json] = {}
-    for name, default in fields:
-        value = getattr(record, name)
-        if type(value) is str:  # most fields are texts, and this path is the hot one
-            if value != default:
-                kept[name] = value
-        elif value != default or isinstance(value, bool) != isinstance(default, bool):
-            # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
-            kept[name] = _plain_part(value)
-    return kept
-
-
-_Fields: TypeAlias = tuple[tuple[str, object], ...]
+_Member: TypeAlias = tuple[str, str, object]
+"""Name of a field, its key as it is written, and its default; the type's tag has no name."""
 
 
 @cache
-def _fields(kind: type) -> _Fields | None:
-    """Return the fields that identify a record, with their defaults; `MISSING` without one, None for no record."""
+def _members(kind: type) -> tuple[_Member, ...] | None:
+    """Return the fields that identify a record, sorted; None for what is no record."""
     if not dataclasses.is_dataclass(kind):
         return None
-    return tuple(
-        (field.name, field.default if field.default_factory is dataclasses.MISSING else field.default_factory())
+    found = {
+        field.name: (field.name, f'"{field.name}":', _default(field))
         for field in dataclasses.fields(kind)
         if field.compare
-    )
+    }
+    found[TYPE_TAG] = ("", f'"{TYPE_TAG}":"{kind.__name__}"', None)
+    return tuple(found[name] for name in sorted(found))
 
 
-def _plain_scalar(value: object) -> Json:
+def _default(field: dataclasses.Field[object]) -> object:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def _record(record: object, members: tuple[_Member, ...], *, tagged: bool) -> str:
+    kept: list[str] = []
+    for name, key, default in members:
+        if not name:
+            if tagged:
+                kept.append(key)
+            continue
+        value = getattr(record, name)
+        if type(value) is str:  # most fields are texts, and this path is the hot one
+            if value != default:
+                kept.append(key + _WRITE(value))
+        elif value != default or isinstance(value, bool) != isinstance(default, bool):
+            # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
+            kept.append(key + _part(value))
+    return "{" + ",".join(kept) + "}"
+
+
+def _part(value: object) -> str:
+    kind = type(value)
+    if kind is str:
+        return _WRITE(value)
+    members = _members(kind)  # type: ignore[arg-type]  # as above
+    if members is not None:
+        return _record(value, members, tagged=True)
+    if isinstance(value, tuple | list):
+        return "[" + ",".join(map(_part, value)) + "]"
+    if isinstance(value, Mapping):
+        entries = {str(key): value[key] for key in sorted(value, key=str)}
+        return "{" + ",".join(f"{_WRITE(key)}:{_part(entry)}" for key, entry in entries.items()) + "}"
+    if isinstance(value, frozenset):
+        return "[" + ",".join(sorted(map(_part, value))) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: object) -> str:
     if isinstance(value, Enum):
-        return plain(value.value)
+        return _part(value.value)
     if isinstance(value, datetime):
-        return value.isoformat()
+        return _WRITE(value.isoformat())
     if isinstance(value, float) and value.is_integer():
-        return int(value)
+        return str(int(value))
     if value is None or isinstance(value, bool | int | float | str):
-        return value
+        return _WRITE(value)
     message = f"`{type(value).__name__}` has no canonical form"
     raise TypeError(message)
 
 
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def canonical_json(value: object) -> str:
-    """Return the one JSON text of a value: sorted keys, no spaces, no NaN."""
-    return _CANONICAL.encode(plain(value))
+_WRITE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def version_of(record: Record) -> str:

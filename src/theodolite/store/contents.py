@@ -14,6 +14,7 @@ from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.store.models import ContentRow
 from theodolite.store.records import record_from, record_text, storable_json
+from theodolite.store.statements import Row, insert
 
 R = TypeVar("R")
 
@@ -84,11 +85,8 @@ class Contents:
         Files come first: a row never names a file that is not whole.
         """
         wanted = {content.version: content for content in contents}
-        present = ContentRow.objects.filter(version__in=list(wanted)).values_list("version", flat=True)
-        missing = wanted.keys() - set(present)
-        rows = [self._row(wanted[version]) for version in sorted(missing)]
-        # Another process may have kept the same since; equal version means equal content.
-        ContentRow.objects.bulk_create(rows, update_conflicts=True, unique_fields=["version"], update_fields=["tag"])
+        if wanted:
+            insert(ContentRow, [self._row(wanted[version]) for version in sorted(wanted)], unless_there="version")
 
     def texts(self, versions: Iterable[str]) -> Mapping[str, str]:
         """Return the JSON texts of some contents by version.
@@ -104,12 +102,12 @@ class Contents:
             raise NotFound(message)
         return found
 
-    def _row(self, content: Content) -> ContentRow:
+    def _row(self, content: Content) -> Row:
         encoded = content.text.encode()
         if len(encoded) <= BLOB_BYTES:
-            return ContentRow(version=content.version, tag=content.tag, text=content.text)
+            return {"version": content.version, "tag": content.tag, "text": content.text}
         self._write_blob(content.version, encoded)
-        return ContentRow(version=content.version, tag=content.tag, text=None)
+        return {"version": content.version, "tag": content.tag, "text": None}
 
     def _write_blob(self, version: str, encoded: bytes) -> None:
         place = self._place(version)

@@ -1,19 +1,27 @@
-"""Dialogues read back."""
+"""Dialogues stored and read back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from datetime import datetime
+from typing import TypeAlias, cast
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.errors import StoreError
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
-from theodolite.store.contents import Contents, context_of, record_of
+from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
 from theodolite.store.journal import texts_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
 from theodolite.store.reading import grouped
-from theodolite.store.strategies import strategies_of
+from theodolite.store.repair import n_repaired, repaired_text
+from theodolite.store.statements import Row, insert, numbers
+from theodolite.store.strategies import keep_strategies, strategies_of
+from theodolite.store.writes import KeepDialogue
+
+Texts: TypeAlias = Mapping[tuple[int, int], str]
+"""Texts of replies by the number of their unit and their place in its journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +40,141 @@ class _Parts:
     turns: Mapping[int, list[TurnRow]]
     groups: Mapping[int, list[DialogueGroupRow]]
     scripted: Mapping[int, list[ScriptedEndpointRow]]
-    journal: Mapping[tuple[int, int], str]
+    journal: Texts
     contents: Mapping[str, str]
     strategies: Mapping[int, tuple[Strategy, ...]]
+
+
+def keep_dialogues(
+    writes: Sequence[KeepDialogue],
+    ids: Mapping[str, int],
+    texts: Texts,
+    *,
+    contents: Contents,
+    created: datetime,
+) -> dict[str, int]:
+    """Store dialogues and return the numbers of their rows by unit.
+
+    Args:
+        writes: What is to be stored.
+        ids: Numbers of the units' rows by key.
+        texts: Texts of the units' replies, as far as they are remembered.
+        contents: Where personas and source material go.
+        created: The present moment.
+    """
+    for write in writes:
+        _check_key(write)
+    personas = [content_of(w.dialogue.persona) if w.dialogue.persona else None for w in writes]
+    contexts = [context_content(w.dialogue.context) if w.dialogue.context else None for w in writes]
+    contents.keep(content for content in [*personas, *contexts] if content is not None)
+    insert(
+        DialogueRow,
+        [
+            _dialogue_row(ids[write.unit.key], write.dialogue, persona, context, created)
+            for write, persona, context in zip(writes, personas, contexts, strict=True)
+        ],
+    )
+    placed = numbers(DialogueRow, [ids[write.unit.key] for write in writes])
+    rows = {write.unit.key: placed[ids[write.unit.key],] for write in writes}
+    _keep_turns(writes, ids, rows, texts)
+    _keep_circumstances(writes, rows)
+    keep_strategies([(rows[write.unit.key], write.dialogue) for write in writes])
+    return rows
+
+
+def _check_key(write: KeepDialogue) -> None:
+    if write.dialogue.key != write.unit.key:
+        message = (
+            f"the key of dialogue `{write.dialogue.label}` must be that of its unit, {write.unit.key}; "
+            f"got {write.dialogue.key}"
+        )
+        raise StoreError(message)
+
+
+def _dialogue_row(
+    unit_id: int, dialogue: Dialogue, persona: Content | None, context: Content | None, created: datetime
+) -> Row:
+    return {
+        "unit_id": unit_id,
+        "label": dialogue.label,
+        "application": dialogue.application,
+        "application_version": dialogue.application_version,
+        "scenario": dialogue.scenario,
+        "scenario_version": dialogue.scenario_version,
+        "level": dialogue.level.value,
+        "held_by": dialogue.held_by.value,
+        "pair_key": dialogue.pair_key,
+        "cluster": dialogue.cluster,
+        "ending": dialogue.ending.value,
+        "repeat": dialogue.repeat,
+        "persona_id": persona.version if persona else None,
+        "context_id": context.version if context else None,
+        "created": created,
+    }
+
+
+def _keep_turns(writes: Sequence[KeepDialogue], ids: Mapping[str, int], rows: Mapping[str, int], texts: Texts) -> None:
+    """Store the turns of dialogues; a text that stands in the journal is not stored twice."""
+    journalled = {ids[write.unit.key]: write for write in writes if write.journalled}
+    unknown = [unit_id for unit_id, write in journalled.items() if not _said(unit_id, write.dialogue) <= texts.keys()]
+    texts = {**texts, **texts_of(unknown)} if unknown else texts
+    insert(
+        TurnRow,
+        [
+            _turn_row(rows[write.unit.key], ids[write.unit.key], turn, texts if write.journalled else {})
+            for write in writes
+            for turn in write.dialogue.turns
+        ],
+    )
+
+
+def _said(unit_id: int, dialogue: Dialogue) -> set[tuple[int, int]]:
+    """Return where the texts of a dialogue stand in the journal."""
+    places = (place for turn in dialogue.turns for place in (turn.prompt_at, turn.response_at))
+    return {(unit_id, place) for place in places if place is not None}
+
+
+def _keep_circumstances(writes: Sequence[KeepDialogue], rows: Mapping[str, int]) -> None:
+    """Store the groups of dialogues and the endpoints at which a script answered; most have neither."""
+    groups = [
+        {"dialogue_id": rows[write.unit.key], "name": name, "value": value}
+        for write in writes
+        for name, value in write.dialogue.groups.items()
+    ]
+    scripted = [
+        {"dialogue_id": rows[write.unit.key], "position": position, "name": name}
+        for write in writes
+        for position, name in enumerate(write.dialogue.scripted)
+    ]
+    if groups:
+        insert(DialogueGroupRow, groups)
+    if scripted:
+        insert(ScriptedEndpointRow, scripted)
+
+
+def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
+    prompt = _unless_journalled(turn.prompt, texts.get((unit_id, _place(turn.prompt_at))))
+    response = _unless_journalled(turn.response, texts.get((unit_id, _place(turn.response_at))))
+    return {
+        "dialogue_id": dialogue_id,
+        "number": turn.number,
+        "prompt": prompt,
+        "response": response,
+        "prompt_at": turn.prompt_at,
+        "response_at": turn.response_at,
+        "withheld": turn.withheld,
+        "latency_s": turn.latency_s,
+        "repaired": n_repaired(prompt or "", response or "", turn.withheld),
+    }
+
+
+def _place(position: int | None) -> int:
+    return -1 if position is None else position
+
+
+def _unless_journalled(text: str, journalled: str | None) -> str | None:
+    # A flow may have trimmed the reply; then the turn's own text is the one to keep.
+    return None if journalled is not None and repaired_text(text) == journalled else text
 
 
 def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
@@ -89,7 +229,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
     )
 
 
-def _turn(unit_id: int, row: TurnRow, journal: Mapping[tuple[int, int], str]) -> Turn:
+def _turn(unit_id: int, row: TurnRow, journal: Texts) -> Turn:
     # A CHECK sees to it that a text which is not here has a position in the journal.
     prompt = journal[unit_id, cast("int", row.prompt_at)] if row.prompt is None else row.prompt
     response = journal[unit_id, cast("int", row.response_at)] if row.response is None else row.response

@@ -20,6 +20,7 @@ from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.cabinet import Cabinet
 from theodolite.store.contents import Contents
+from theodolite.store.fresh import RowNumbers
 from theodolite.store.journal import entries_of
 from theodolite.store.ledger import CHUNK, Ledger
 from theodolite.store.owners import Owners
@@ -46,9 +47,10 @@ class DjangoStore(Cabinet):
         """Open a workspace whose tables are up to date."""
         contents = Contents(workspace / "blobs")
         self._owners = Owners(workspace / "workers")
-        self._contents, self._ledger = contents, Ledger(contents, self._owners)
+        units = RowNumbers()
+        self._contents, self._ledger = contents, Ledger(contents, self._owners, units)
         self._readings = Readings(contents)
-        self._work = Workplace(workspace, database, Results(contents).apply)
+        self._work = Workplace(workspace, database, Results(contents, units).apply)
         super().__init__(self._work, contents, self._readings)
 
     async def start(self) -> None:

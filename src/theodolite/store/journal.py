@@ -9,12 +9,12 @@ from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.replay import JournalEntry
 from theodolite.store.models import JournalEntryRow
 from theodolite.store.repair import n_repaired
-from theodolite.store.statements import insert
+from theodolite.store.statements import Row, insert
 
 
 def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
     """Store replies of units, given by the numbers of the units' rows."""
-    insert(_row(unit_id, entry, created) for unit_id, entry in entries)
+    insert(JournalEntryRow, [_row(unit_id, entry, created) for unit_id, entry in entries])
 
 
 def entries_of(unit: str) -> list[JournalEntry]:
@@ -28,26 +28,26 @@ def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:
     return {(unit_id, position): text for unit_id, position, text in rows.iterator()}
 
 
-def _row(unit_id: int, entry: JournalEntry, created: datetime) -> JournalEntryRow:
+def _row(unit_id: int, entry: JournalEntry, created: datetime) -> Row:
     reply = entry.reply
-    return JournalEntryRow(
-        unit_id=unit_id,
-        position=entry.position,
-        request_hash=entry.request_hash,
-        text=reply.text,
-        withheld=reply.withheld,
-        answered_as=reply.answered_as,
-        finish=reply.finish,
-        tokens_in=reply.tokens_in,
-        tokens_out=reply.tokens_out,
-        cost_microusd=reply.cost_microusd,
-        latency_s=reply.latency_s,
-        attempts=reply.attempts,
-        scripted=reply.scripted,
-        repaired=reply.repaired + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
-        schema_use=reply.schema_use.value,
-        created=created,
-    )
+    return {
+        "unit_id": unit_id,
+        "position": entry.position,
+        "request_hash": entry.request_hash,
+        "text": reply.text,
+        "withheld": reply.withheld,
+        "answered_as": reply.answered_as,
+        "finish": reply.finish,
+        "tokens_in": reply.tokens_in,
+        "tokens_out": reply.tokens_out,
+        "cost_microusd": reply.cost_microusd,
+        "latency_s": reply.latency_s,
+        "attempts": reply.attempts,
+        "scripted": reply.scripted,
+        "repaired": reply.repaired + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
+        "schema_use": reply.schema_use.value,
+        "created": created,
+    }
 
 
 def _entry(row: JournalEntryRow) -> JournalEntry:

@@ -16,8 +16,10 @@ from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.fields import DatabaseClock
+from theodolite.store.fresh import RowNumbers
 from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.owners import Owners
+from theodolite.store.statements import Row, insert
 
 CHUNK = 500
 """Rows that are handled in one statement; count."""
@@ -30,10 +32,11 @@ _DONE, _FAILED = UnitState.DONE.value, UnitState.FAILED.value
 class Ledger:
     """Runs and units of one workspace; called on a thread that is bound to its database."""
 
-    def __init__(self, contents: Contents, owners: Owners) -> None:
-        """Remember where studies are kept and who is alive."""
+    def __init__(self, contents: Contents, owners: Owners, numbers: RowNumbers) -> None:
+        """Remember where studies are kept, who is alive, and where numbers of units are told."""
         self._contents = contents
         self._owners = owners
+        self._numbers = numbers
 
     def open_run(self, study: Study, plan: Plan, *, anew: bool) -> Run:
         """Return the latest run of a plan, or begin one."""
@@ -87,10 +90,7 @@ class Ledger:
             new = list({unit.key: unit for unit in units if unit.key not in present}.values())
             origins = self._origins(run_id, new) if adopt else {}
             done = _done_among({unit.subject for unit in new if unit.subject})
-            rows = [_row(run_id, unit, origins.get(_work(unit))) for unit in new]
-            for row in rows:
-                row.ready = int(row.subject is None or row.subject in done or row.state == _DONE)
-            UnitRow.objects.bulk_create(rows)
+            insert(UnitRow, [_row(run_id, unit, origins.get(_work(unit)), done) for unit in new])
         return len(new)
 
     def origins(self, run: Run) -> dict[str, str]:
@@ -118,8 +118,8 @@ class Ledger:
             self.release(owner)
             self._free_leases_of_the_dead()
         units = self._lease(wanted, owner, limit=limit, lease_s=lease_s)
-        if len(units) < limit and self._free_leases_of_the_dead():
-            units += self._lease(wanted, owner, limit=limit - len(units), lease_s=lease_s)
+        if not units and self._free_leases_of_the_dead():
+            units = self._lease(wanted, owner, limit=limit, lease_s=lease_s)
         return units
 
     def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
@@ -133,6 +133,7 @@ class Ledger:
             UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
                 state=_LEASED, owner=owner, lease_until=DatabaseClock() + lease_s, tries=F("tries") + 1
             )
+            self._numbers.enter({row.key: row.id for row in rows})
         return [_leased(row) for row in sorted(rows, key=lambda row: (row.position, row.id))]
 
     def _free_leases_of_the_dead(self) -> int:
@@ -243,21 +244,24 @@ def _no_such_run(run: Run) -> str:
     return f"run {run.number} of the study `{run.study}` ({run.key}) is not in this workspace"
 
 
-def _row(run_id: int, unit: Unit, origin: int | None) -> UnitRow:
-    return UnitRow(
-        run_id=run_id,
-        key=unit.key,
-        kind=unit.kind.value,
-        work_key=unit.work_key,
-        position=unit.position,
-        label=unit.label,
-        application=unit.application,
-        subject=unit.subject or None,
-        annotator=unit.annotator,
-        state=_WAITING if origin is None else _DONE,
-        tries=unit.tries,
-        adopted_from_id=origin,
-    )
+def _row(run_id: int, unit: Unit, origin: int | None, done: set[str]) -> Row:
+    return {
+        "run_id": run_id,
+        "key": unit.key,
+        "kind": unit.kind.value,
+        "work_key": unit.work_key,
+        "position": unit.position,
+        "label": unit.label,
+        "application": unit.application,
+        "subject": unit.subject or None,
+        "annotator": unit.annotator,
+        "state": _WAITING if origin is None else _DONE,
+        "owner": "",
+        "lease_until": None,
+        "tries": unit.tries,
+        "ready": int(not unit.subject or unit.subject in done or origin is not None),
+        "adopted_from_id": origin,
+    }
 
 
 def _leased(row: UnitRow) -> Unit:

@@ -14,9 +14,14 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 def repaired_text(text: str) -> str:
     """Return the text with every character that cannot be stored replaced."""
-    return _UNSTORABLE.sub(_REPLACEMENT, text)
+    return text if _is_plain(text) else _UNSTORABLE.sub(_REPLACEMENT, text)
 
 
 def n_repaired(*texts: str) -> int:
     """Return how many characters of some texts cannot be stored; count."""
-    return sum(len(_UNSTORABLE.findall(text)) for text in texts)
+    return sum(len(_UNSTORABLE.findall(text)) for text in texts if not _is_plain(text))
+
+
+def _is_plain(text: str) -> bool:
+    # Python knows without looking whether a text is plain ASCII, and most texts are.
+    return text.isascii() and "\x00" not in text

@@ -12,30 +12,26 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from theodolite.domain.annotation import Adjudication, Answer
-from theodolite.domain.dialogue import Dialogue, Turn
-from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.annotation import Adjudication, Annotation, Answer
+from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.run import UnitState
-from theodolite.store.contents import Content, Contents, content_of, context_content
-from theodolite.store.journal import keep_replies, texts_of
-from theodolite.store.ledger import CHUNK, id_of_run, one_at_a_time
+from theodolite.store.contents import Contents
+from theodolite.store.dialogues import keep_dialogues
+from theodolite.store.fresh import ReplyTexts, RowNumbers
+from theodolite.store.journal import keep_replies
+from theodolite.store.ledger import CHUNK, id_of_run, ids_of_units, one_at_a_time
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
     AnnotationRow,
     AnswerRow,
-    DialogueGroupRow,
     DialogueRow,
     FailureRow,
     ParticipantRow,
     QuoteRow,
-    ScriptedEndpointRow,
-    TurnRow,
 )
 from theodolite.store.repair import n_repaired, repaired_text
-from theodolite.store.statements import end_units, insert, make_ready, numbers
-from theodolite.store.strategies import keep_strategies
-from theodolite.store.unit_numbers import UnitNumbers
+from theodolite.store.statements import Row, end_units, insert, make_ready, numbers
 from theodolite.store.writes import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
@@ -44,123 +40,47 @@ _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 class Results:
     """Stores batches of writes; called on a thread that is bound to the workspace's database."""
 
-    def __init__(self, contents: Contents) -> None:
-        """Remember where personas and source material are kept."""
+    def __init__(self, contents: Contents, units: RowNumbers) -> None:
+        """Remember where personas and source material are kept, and which row is which unit's."""
         self._contents = contents
-        self._units = UnitNumbers()
+        self._units = units
+        self._dialogues = RowNumbers()
+        self._texts = ReplyTexts()
 
     def apply(self, batch: Sequence[Write]) -> None:
         """Store a batch within the transaction that is open."""
         now = timezone.now()
         keys = {write.unit for write in batch if isinstance(write, KeepReply)}
-        keys |= {w.unit.key for w in batch if isinstance(w, KeepDialogue | KeepAnnotation | KeepFailure)}
-        ids = self._units.of(keys)
-        if replies := [write for write in batch if isinstance(write, KeepReply)]:
-            keep_replies([(ids[write.unit], write.entry) for write in replies], created=now)
+        ended = {w.unit.key for w in batch if isinstance(w, KeepDialogue | KeepAnnotation | KeepFailure)}
+        ids = self._ids_of_units(keys | ended)
+        if replies := [(ids[write.unit], write.entry) for write in batch if isinstance(write, KeepReply)]:
+            keep_replies(replies, created=now)
+            self._texts.enter(replies)
+        texts = self._texts.take(ids[key] for key in ended)
         if dialogues := [write for write in batch if isinstance(write, KeepDialogue)]:
-            self._keep_dialogues(dialogues, ids, now)
+            self._dialogues.enter(keep_dialogues(dialogues, ids, texts, contents=self._contents, created=now))
+            _mark([ids[write.unit.key] for write in dialogues], UnitState.DONE)
+            make_ready(write.unit.key for write in dialogues)
         if annotations := [write for write in batch if isinstance(write, KeepAnnotation)]:
-            _keep_annotations(annotations, ids, now)
+            _keep_annotations(annotations, ids, self._ids_of_dialogues(annotations), now)
         if failures := [write for write in batch if isinstance(write, KeepFailure)]:
             _keep_failures(failures, ids, now)
         for write in batch:
             if isinstance(write, KeepAdjudications):
                 _keep_adjudications(write)
 
-    def _keep_dialogues(self, writes: Sequence[KeepDialogue], ids: dict[str, int], now: datetime) -> None:
-        for write in writes:
-            _check_key(write)
-        personas = [content_of(w.dialogue.persona) if w.dialogue.persona else None for w in writes]
-        contexts = [context_content(w.dialogue.context) if w.dialogue.context else None for w in writes]
-        self._contents.keep(content for content in [*personas, *contexts] if content is not None)
-        rows = [
-            _dialogue_row(ids[write.unit.key], write.dialogue, persona, context, now)
-            for write, persona, context in zip(writes, personas, contexts, strict=True)
-        ]
-        insert(rows)
-        placed = numbers(DialogueRow, [row.unit_id for row in rows])
-        for row in rows:
-            row.id = placed[row.unit_id,]
-        insert(_turn_rows(writes, rows))
-        insert(
-            DialogueGroupRow(dialogue_id=row.id, name=name, value=value)
-            for write, row in zip(writes, rows, strict=True)
-            for name, value in write.dialogue.groups.items()
-        )
-        insert(
-            ScriptedEndpointRow(dialogue_id=row.id, position=position, name=name)
-            for write, row in zip(writes, rows, strict=True)
-            for position, name in enumerate(write.dialogue.scripted)
-        )
-        keep_strategies([(row.id, write.dialogue) for write, row in zip(writes, rows, strict=True)])
-        _mark([ids[write.unit.key] for write in writes], UnitState.DONE)
-        make_ready(write.unit.key for write in writes)
+    def _ids_of_units(self, keys: set[str]) -> dict[str, int]:
+        known = self._units.of(keys)
+        if len(known) == len(keys):
+            return known
+        found = ids_of_units(keys - known.keys())
+        self._units.enter(found)
+        return known | found
 
-
-def _check_key(write: KeepDialogue) -> None:
-    if write.dialogue.key != write.unit.key:
-        message = (
-            f"the key of dialogue `{write.dialogue.label}` must be that of its unit, {write.unit.key}; "
-            f"got {write.dialogue.key}"
-        )
-        raise StoreError(message)
-
-
-def _dialogue_row(
-    unit_id: int, dialogue: Dialogue, persona: Content | None, context: Content | None, now: datetime
-) -> DialogueRow:
-    return DialogueRow(
-        unit_id=unit_id,
-        label=dialogue.label,
-        application=dialogue.application,
-        application_version=dialogue.application_version,
-        scenario=dialogue.scenario,
-        scenario_version=dialogue.scenario_version,
-        level=dialogue.level.value,
-        held_by=dialogue.held_by.value,
-        pair_key=dialogue.pair_key,
-        cluster=dialogue.cluster,
-        ending=dialogue.ending.value,
-        repeat=dialogue.repeat,
-        persona_id=persona.version if persona else None,
-        context_id=context.version if context else None,
-        created=now,
-    )
-
-
-def _turn_rows(writes: Sequence[KeepDialogue], rows: Sequence[DialogueRow]) -> list[TurnRow]:
-    journalled = [row.unit_id for write, row in zip(writes, rows, strict=True) if write.journalled]
-    texts = texts_of(journalled) if journalled else {}
-    return [
-        _turn_row(row, turn, texts if write.journalled else {})
-        for write, row in zip(writes, rows, strict=True)
-        for turn in write.dialogue.turns
-    ]
-
-
-def _turn_row(row: DialogueRow, turn: Turn, texts: dict[tuple[int, int], str]) -> TurnRow:
-    prompt = _unless_journalled(turn.prompt, texts.get((row.unit_id, _place(turn.prompt_at))))
-    response = _unless_journalled(turn.response, texts.get((row.unit_id, _place(turn.response_at))))
-    return TurnRow(
-        dialogue_id=row.id,
-        number=turn.number,
-        prompt=prompt,
-        response=response,
-        prompt_at=turn.prompt_at,
-        response_at=turn.response_at,
-        withheld=turn.withheld,
-        latency_s=turn.latency_s,
-        repaired=n_repaired(prompt or "", response or "", turn.withheld),
-    )
-
-
-def _place(position: int | None) -> int:
-    return -1 if position is None else position
-
-
-def _unless_journalled(text: str, journalled: str | None) -> str | None:
-    # A flow may have trimmed the reply; then the turn's own text is the one to keep.
-    return None if journalled is not None and repaired_text(text) == journalled else text
+    def _ids_of_dialogues(self, writes: Sequence[KeepAnnotation]) -> dict[str, int]:
+        keys = {write.annotation.dialogue for write in writes}
+        known = self._dialogues.of(keys)
+        return known if len(known) == len(keys) else known | ids_of_dialogues(keys - known.keys())
 
 
 def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
@@ -171,59 +91,66 @@ def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
         raise Conflict(message)
 
 
-def _keep_annotations(writes: Sequence[KeepAnnotation], ids: dict[str, int], now: datetime) -> None:
-    dialogues = ids_of_dialogues(write.annotation.dialogue for write in writes)
-    rows = [
-        AnnotationRow(
-            unit_id=ids[write.unit.key],
-            dialogue_id=dialogues[write.annotation.dialogue],
-            annotator=write.annotation.annotator,
-            annotator_version=write.annotation.annotator_version,
-            guideline=write.annotation.guideline,
-            instrument_version=write.annotation.instrument_version,
-            revision=write.annotation.revision,
-            scripted=write.annotation.scripted,
-            created=now,
-        )
-        for write in writes
-    ]
-    insert(rows)
+def _keep_annotations(
+    writes: Sequence[KeepAnnotation], ids: dict[str, int], dialogues: dict[str, int], now: datetime
+) -> None:
+    insert(
+        AnnotationRow,
+        [_annotation_row(ids[w.unit.key], dialogues[w.annotation.dialogue], w.annotation, now) for w in writes],
+    )
     placed = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
     keep_answers((placed[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes)
     first = [ids[write.unit.key] for write in writes if write.annotation.revision == 1]
     _mark(first, UnitState.DONE)
 
 
+def _annotation_row(unit_id: int, dialogue_id: int, annotation: Annotation, now: datetime) -> Row:
+    return {
+        "unit_id": unit_id,
+        "dialogue_id": dialogue_id,
+        "annotator": annotation.annotator,
+        "annotator_version": annotation.annotator_version,
+        "guideline": annotation.guideline,
+        "instrument_version": annotation.instrument_version,
+        "revision": annotation.revision,
+        "scripted": annotation.scripted,
+        "created": now,
+    }
+
+
 def keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
     """Store the answers of annotations, given by the numbers of their rows, and the quotes behind them."""
     placed = [(number, position, answer) for number, answers in given for position, answer in enumerate(answers)]
-    insert(_answer_row(number, position, answer) for number, position, answer in placed)
+    insert(AnswerRow, [_answer_row(number, position, answer) for number, position, answer in placed])
     quoting = {(number, position): answer for number, position, answer in placed if answer.evidence}
     if not quoting:
         return
     rows = AnswerRow.objects.filter(annotation_id__in={number for number, _ in quoting})
     insert(
-        QuoteRow(answer_id=row_id, position=place, turn=quote.turn, text=quote.text, verified=quote.verified)
-        for number, position, row_id in rows.order_by("id").values_list("annotation_id", "position", "id")
-        if (number, position) in quoting
-        for place, quote in enumerate(quoting[number, position].evidence)
+        QuoteRow,
+        [
+            {"answer_id": row_id, "position": place, "turn": quote.turn, "text": quote.text, "verified": quote.verified}
+            for number, position, row_id in rows.order_by("id").values_list("annotation_id", "position", "id")
+            if (number, position) in quoting
+            for place, quote in enumerate(quoting[number, position].evidence)
+        ],
     )
 
 
-def _answer_row(annotation_id: int, position: int, answer: Answer) -> AnswerRow:
-    return AnswerRow(
-        annotation_id=annotation_id,
-        position=position,
-        question=answer.question,
-        outcome=answer.outcome.value,
-        value=answer.value,
-        number=_number(answer.value),
-        turn=answer.turn,
-        replicate=answer.replicate,
-        reasoning=answer.reasoning,
-        raw=answer.raw,
-        repaired=n_repaired(answer.value or "", answer.reasoning, answer.raw),
-    )
+def _answer_row(annotation_id: int, position: int, answer: Answer) -> Row:
+    return {
+        "annotation_id": annotation_id,
+        "position": position,
+        "question": answer.question,
+        "outcome": answer.outcome.value,
+        "value": answer.value,
+        "number": _number(answer.value),
+        "turn": answer.turn,
+        "replicate": answer.replicate,
+        "reasoning": answer.reasoning,
+        "raw": answer.raw,
+        "repaired": n_repaired(answer.value or "", answer.reasoning, answer.raw),
+    }
 
 
 def _number(value: str | None) -> float | None:

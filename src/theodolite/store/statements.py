@@ -3,16 +3,17 @@
 Django composes an INSERT anew for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
-Conflicts are never ignored: a row that breaks a rule fails its batch, as ever.
+Conflicts are not ignored: a row that breaks a rule fails its batch, as ever. Only
+contents are there or not, and equal versions are equal contents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from operator import attrgetter
-from typing import Any, TypeVar
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 from django.db import connection
 from django.db.models import Field, Model
@@ -20,6 +21,7 @@ from django.db.models import Field, Model
 from theodolite.domain.run import UnitState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models import UnitRow
+from theodolite.store.repair import repaired_text
 
 _AT_ONCE = 500
 """Parameters of one statement at most; count."""
@@ -39,24 +41,31 @@ _PLAIN: dict[str, _Into] = {
     "IntegerField": int,
     "TextField": str,
 }
-Row = TypeVar("Row", bound=Model)
+Row: TypeAlias = Mapping[str, object]
+"""Values of one row by column; every column of its model is named, but for the row's own number."""
 
 
-def insert(rows: Iterable[Row]) -> None:
-    """Insert rows of one model; their own numbers are given by the database and not read back."""
-    found = list(rows)
-    if not found:
-        return
-    statement, values, converters = _insertion(type(found[0]))
+def insert(model: type[Model], rows: Iterable[Row], *, unless_there: str = "") -> None:
+    """Insert rows of one model; their own numbers are given by the database and not read back.
+
+    Args:
+        model: Whose rows they are.
+        rows: The rows.
+        unless_there: Unique column by which a row that is there already is known and left as it is.
+
+    Raises:
+        KeyError: If a row does not name a column.
+    """
+    statement, values, converters = _insertion(model)
     with connection.cursor() as cursor:
         cursor.executemany(
-            statement,
+            f"{statement} ON CONFLICT ({unless_there}) DO NOTHING" if unless_there else statement,
             [
-                tuple(
+                [
                     value if into is None or value is None else into(value)
                     for value, into in zip(values(row), converters, strict=True)
-                )
-                for row in found
+                ]
+                for row in rows
             ],
         )
 
@@ -89,19 +98,22 @@ def make_ready(subjects: Iterable[str]) -> None:
 
 
 @cache
-def _insertion(model: type[Model]) -> tuple[str, Callable[[Model], tuple[Any, ...]], tuple[_Into | None, ...]]:
+def _insertion(model: type[Model]) -> tuple[str, Callable[[Row], tuple[Any, ...]], tuple[_Into | None, ...]]:
     """Return the statement of a model, what takes a row apart, and what prepares each value."""
     meta = model._meta  # noqa: SLF001
     fields = [field for field in meta.concrete_fields if not field.primary_key or isinstance(field, HashField)]
     columns = ", ".join(str(field.column) for field in fields)
     statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608
-    return statement, attrgetter(*(field.attname for field in fields)), tuple(_into(field) for field in fields)
+    return statement, itemgetter(*(field.attname for field in fields)), tuple(_into(field) for field in fields)
 
 
 def _into(field: Field[Any, Any]) -> _Into | None:
     """Return what a field does to a value on its way into the database; None where nothing is to be done."""
     kept: Any = getattr(field, "target_field", field)
-    if isinstance(kept, HashField | StorableTextField | MomentField):
-        return kept.get_prep_value
+    if isinstance(kept, HashField | MomentField):
+        prepare: _Into = kept.get_prep_value
+        return prepare
+    if isinstance(kept, StorableTextField):
+        return repaired_text  # what the field does, without the detour
     # SQLite would take any text for a number.
     return _PLAIN.get(kept.get_internal_type())

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import builders
 
 from theodolite.domain.application import Application, AriaClass, PythonCallable
-from theodolite.domain.identity import canonical_json, digest, keyed_draw, plain, version_of
+from theodolite.domain.identity import canonical_json, digest, keyed_draw, version_of
 from theodolite.domain.persona import Persona
 from theodolite.domain.study import Sampling
 
@@ -78,7 +78,7 @@ def test_different_content_has_different_versions(first, second):
 
 
 def test_fields_at_their_defaults_are_left_out():
-    assert plain(Sample(name="x", count=3)) == {"count": 3}
+    assert canonical_json(Sample(name="x", count=3)) == '{"count":3}'
 
 
 def test_members_of_a_union_are_told_apart():
@@ -101,7 +101,17 @@ def test_values_without_a_canonical_form_are_refused(value):
 
 
 def test_a_moment_is_written_with_its_offset():
-    assert plain(Sample(parts=(datetime(2026, 1, 2, tzinfo=UTC),))) == {"parts": ["2026-01-02T00:00:00+00:00"]}
+    sample = Sample(parts=(datetime(2026, 1, 2, tzinfo=UTC),))
+
+    assert canonical_json(sample) == '{"parts":["2026-01-02T00:00:00+00:00"]}'
+
+
+def test_keys_are_sorted_and_records_inside_say_their_type():
+    sample = Sample(inner=Inner(name="a"), words={"b": Colour.BLUE, "a": frozenset({"y", "x"})}, rate=0.5)
+
+    assert canonical_json(sample) == (
+        '{"inner":{"is":"Inner","name":"a"},"rate":0.5,"words":{"a":["x","y"],"b":"blue"}}'
+    )
 
 
 def test_letters_beyond_ascii_are_kept():

@@ -16,7 +16,7 @@ def bound(model, column, value):
     _, apart, converters = _insertion(model)
     names = [field.attname for field in model._meta.concrete_fields if not field.primary_key]
     place = names.index(column)
-    kept, into = apart(model(**{column: value}))[place], converters[place]
+    kept, into = apart({**dict.fromkeys(names), column: value})[place], converters[place]
     return into(kept) if into is not None and kept is not None else kept
 
 
@@ -25,6 +25,13 @@ def test_every_column_but_the_rows_own_number_is_named():
     columns = statement.partition("(")[2].partition(")")[0].split(", ")
 
     assert columns == [field.column for field in UnitRow._meta.concrete_fields if not field.primary_key]
+
+
+def test_a_row_that_leaves_a_column_out_is_refused():
+    _, apart, _ = _insertion(UnitRow)
+
+    with pytest.raises(KeyError, match="run_id"):
+        apart({"key": "ab" * 32})
 
 
 @pytest.mark.parametrize(
