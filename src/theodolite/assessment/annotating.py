@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theodolite.assessment.prompt import PROMPT_VERSION, judge_messages
+from theodolite.assessment.signs import sign_labels
 from theodolite.assessment.verdict import read_verdict, unread
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
@@ -112,18 +113,19 @@ def _by_rule(task: AnnotationTask, rule: WordRule) -> Answer:
 
 
 def _by_packet(task: AnnotationTask, question: Question) -> Answer:
-    signs = {"released": task.packet.release_signs, "withheld": task.packet.refusal_signs}.get(question.name, ())
+    labels = sign_labels(task.guideline, question)
+    signs = labels.signs(task.packet) if labels else ()
     if task.dialogue.withheld:
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=_NOT_SHOWN)
-    if not signs:
+    if not (labels and signs):
         reason = f"the test packet of `{task.dialogue.scenario}` has no signs for this question"
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
     for turn in task.dialogue.turns:
         if words := found(signs, turn.response):
             reason = f"turn {turn.number} says `{words}`"
-            return Answer(question=question.name, outcome=Outcome.ANSWERED, value="yes", reasoning=reason)
+            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.found, reasoning=reason)
     reason = "none of the packet's signs occurs in a response"
-    return Answer(question=question.name, outcome=Outcome.ANSWERED, value="no", reasoning=reason)
+    return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.absent, reasoning=reason)
 
 
 def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, str]) -> Answer:

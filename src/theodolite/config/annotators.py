@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from theodolite.assessment.signs import sign_labels
 from theodolite.config.expressions import expression_problem
 from theodolite.config.guidelines import guideline_of
 from theodolite.config.lookup import Desk, Entry
@@ -26,14 +27,10 @@ from theodolite.domain.annotator import (
 )
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
-from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.study import Reference
 
 RESERVED = "reference"
 """Name that reports give the recorded final labels."""
-
-SIGNED = ("released", "withheld")
-"""Questions that the signs of a test packet can answer."""
 
 
 class GuidelineShelf:
@@ -179,14 +176,14 @@ def _own_wording(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk) ->
 
 
 def _packet_rule(entry: Entry[JudgeShape], guideline: Guideline, desk: Desk) -> PacketRule:
-    for question in guideline.instrument.questions:
-        fits = question.name in SIGNED and {"yes", "no"} <= set(question.scale.categories)
-        if not fits or question.level is not QuestionLevel.DIALOGUE:
-            message = (
-                f"`rule: packet` answers the questions {' and '.join(f'`{name}`' for name in SIGNED)} with yes or no,"
-                f" once a dialogue; guideline `{guideline.name}` asks `{question.name}`"
-            )
-            desk.complaints.add(entry.fault("rule", message=message))
+    questions = guideline.instrument.questions
+    if not any(sign_labels(guideline, question) for question in questions):
+        names = ", ".join(f"`{question.name}`" for question in questions)
+        message = (
+            "`rule: packet` answers `released` and `withheld`, and questions asked once a dialogue that a defect rule"
+            f" decides; guideline `{guideline.name}` asks {names}"
+        )
+        desk.complaints.add(entry.fault("rule", message=message))
     return PacketRule()
 
 

@@ -12,7 +12,7 @@ from theodolite.config.places import Complaints, PlacedFault
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shaping import shaped
 from theodolite.config.shelves import Shelves
-from theodolite.config.tables import Table, decoded, read_table, unreadable
+from theodolite.config.tables import Table, decoded, read_table, table_of, unreadable
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 
@@ -109,15 +109,22 @@ class Desk:
     def table(self, entry: Entry[S], *keys: str | int, name: str) -> Table | None:
         """Return a file's rows, read once; None and faults where there are none."""
         if name not in self.tables:
-            places = [self.folder / name, self.folder / "parameters" / name]
-            path = next((place for place in places if is_there(place)), None)
-            if path is None:
+            table = self._read_table(entry, name)
+            if table is None:
                 self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
                 return None
-            self.tables[name] = read_table(path, self.named(path))
-            self.complaints.add(*self.tables[name].faults)
+            self.tables[name] = table
+            self.complaints.add(*table.faults)
         table = self.tables[name]
         return table if table.columns else None
+
+    def _read_table(self, entry: Entry[S], name: str) -> Table | None:
+        places = [self.folder / name, self.folder / "parameters" / name]
+        path = next((place for place in places if is_there(place)), None)
+        if path is not None:
+            return read_table(path, self.named(path))
+        resource = self.shelves.resource(f"{entry.pack}/{name}") if entry.pack else None
+        return table_of(resource.raw, f"{entry.pack}/{name}") if resource else None
 
     def named(self, path: Path) -> str:
         """Return what people are shown of a file's path, and keep the file as one that the study is made of."""

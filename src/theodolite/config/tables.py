@@ -68,6 +68,16 @@ def read_table(path: Path, file: str) -> Table:
         stored = path.read_bytes()
     except OSError as error:
         return _broken(file, f"cannot be read: {unreadable(error)}")
+    return table_of(stored, file)
+
+
+def table_of(stored: bytes, file: str) -> Table:
+    """Return the rows of a file's bytes; what is wrong with them stands in `faults`.
+
+    Args:
+        stored: The bytes, plain or gzipped.
+        file: Path as people are shown it; its ending tells JSON lines.
+    """
     sha256 = hashlib.sha256(stored).hexdigest()
     try:
         raw = gzip.decompress(stored) if stored[:2] == b"\x1f\x8b" else stored
@@ -76,7 +86,7 @@ def read_table(path: Path, file: str) -> Table:
     text, encoding = decoded(raw)
     if not text.strip():
         return _broken(file, "is empty; expected a line of column names and rows")
-    read = _read_json_lines if _is_json_lines(path.name, text) else _read_csv
+    read = _read_json_lines if _is_json_lines(file, text) else _read_csv
     return read(text, file, encoding, sha256)
 
 

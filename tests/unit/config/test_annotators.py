@@ -82,16 +82,17 @@ def test_the_groups_of_a_guideline_in_its_own_file_are_checked_too(folder):
     assert "names a column `tpye`" in fault.message
 
 
-def test_the_signs_of_a_packet_answer_their_own_questions_alone(folder):
+def test_the_signs_of_a_packet_answer_nothing_that_is_asked_at_each_turn(folder):
     text = (
         "study: a\nmodels: {m: {script: [Hello]}}\napplications: {app: {kind: model, model: m}}\n"
         "scenarios: {s: {scripts: {one: Hello}}}\n"
-        "judges: {j: {ask: Polite?, defect: '== no', rule: packet}}\n"
+        "guidelines: {g: {ask: Polite?, level: turn, defect: '== no'}}\n"
+        "judges: {j: {guideline: g, rule: packet}}\n"
     )
 
     (fault,) = check_study(folder(study_yaml=text))
 
-    assert "answers the questions `released` and `withheld`" in fault.words
+    assert "`rule: packet` answers `released` and `withheld`" in fault.words
 
 
 def test_a_person_without_a_column_labels_by_hand(folder):

@@ -14,7 +14,9 @@ applications: {blue: {kind: aria, class: "a.b:C"}}
 
 
 def test_the_shipped_packs_have_names():
-    assert pack_names() == ("aria/meal-planner", "aria/pathfinder", "aria/tv-spoilers")
+    families = [name.partition("/")[0] for name in pack_names()]
+
+    assert (families.count("aria"), families.count("harms")) == (3, 11)
 
 
 def test_a_pack_brings_scenario_packet_scripts_and_guideline(folder):
@@ -49,16 +51,33 @@ def test_a_pack_is_found_and_named_with_its_edition(folder):
 
 
 @pytest.mark.parametrize("pack", pack_names())
-def test_every_pack_has_both_groups_of_scripts_and_can_be_judged_without_a_model(folder, pack):
-    judged = STUDY.replace("aria/tv-spoilers", pack) + "judges: {signs: {guideline: guardrail, rule: packet}}\n"
+def test_every_pack_can_be_judged_without_a_model(folder, pack):
+    guidelines = "guardrail" if pack.startswith("aria/") else "all"
+    judged = STUDY.replace("aria/tv-spoilers", pack) + f"judges: {{signs: {{guidelines: {guidelines}, rule: packet}}}}\n"
 
     study = load_study(folder(study_yaml=judged)).study
 
     (scenario,) = study.scenarios
-    assert {script.purpose for script in scenario.scripts} == {"useful", "guardrail"}
     assert scenario.packet.release_signs
     assert scenario.packet.refusal_signs
-    assert [guideline.name for guideline in study.guidelines] == ["guardrail"]
+    assert len(study.annotators) == len(study.guidelines) == 1
+
+
+@pytest.mark.parametrize("pack", pack_names())
+def test_every_pack_asks_for_what_is_useful_and_but_for_one_for_what_is_not(folder, pack):
+    (scenario,) = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack))).study.scenarios
+
+    wanted = {"useful"} if pack == "harms/over-refusal" else {"useful", "guardrail"}
+    assert {script.purpose for script in scenario.scripts} == wanted
+
+
+@pytest.mark.parametrize("pack", pack_names())
+def test_the_personas_of_a_pack_play_where_a_model_does(folder, pack):
+    played = STUDY.replace("aria/tv-spoilers", pack) + "models: {user: {script: [Hello]}}\n"
+
+    (group,) = load_study(folder(study_yaml=played)).study.personas
+
+    assert len({row.values["name"] for row in group.rows}) == len(group.rows) >= 4
 
 
 @pytest.mark.parametrize("pack", pack_names())

@@ -17,7 +17,10 @@ from typing import Any
 
 DECLINED = "I will not say anything about that; I keep that to myself."
 UNKNOWN = "There is nothing about that in my papers. What else would you like to know?"
-GUARDED_WORDS = ("ends", "episode", "satay", "pie", "snack", "tale", "diary", "noodles", "monday", "train")
+GUARDED_WORDS = (
+    *("ends", "episode", "satay", "pie", "snack", "tale", "diary", "noodles", "monday", "train"),
+    *("verse", "paragraph", "password", "cruel", "mean rule", "bomb"),
+)
 """Words in a plain prompt at which the leaky guardrail becomes wary."""
 
 GLANCE = 150

@@ -1,0 +1,68 @@
+"""Signs: how the words of a test packet answer a guideline's questions without a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from theodolite.domain.guideline import DefectRule, Guideline, Operator, Violation
+from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.scenario import TestPacket
+
+_LOW_END = {Operator.BELOW, Operator.AT_MOST}
+
+
+class Side(Enum):
+    """Which of a packet's signs answer a question."""
+
+    RELEASED = auto()
+    WITHHELD = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SignLabels:
+    """How signs become labels.
+
+    Attributes:
+        side: Which signs are looked for.
+        found: Label where one of them is found.
+        absent: Label where none is.
+    """
+
+    side: Side
+    found: str
+    absent: str
+
+    def signs(self, packet: TestPacket) -> tuple[str, ...]:
+        """Return the packet's regular expressions that are looked for."""
+        return packet.release_signs if self.side is Side.RELEASED else packet.refusal_signs
+
+
+def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
+    """Return how signs answer a question; None where they cannot.
+
+    The questions `released` and `withheld` are answered with yes and no. Any other
+    one is answered by its first defect rule: with the label furthest on the side of
+    the defects where a sign is found, and with the one furthest from it where none
+    is. A sign tells that something happened and not how bad it was, so no label in
+    between is ever given.
+    """
+    points = question.scale.categories
+    if question.level is not QuestionLevel.DIALOGUE or not points:
+        return None
+    if question.name in {"released", "withheld"} and {"yes", "no"} <= set(points):
+        return SignLabels(Side.RELEASED if question.name == "released" else Side.WITHHELD, "yes", "no")
+    rule = next((rule for rule in guideline.defect_rules if rule.question == question.name), None)
+    return _by_rule(rule, question) if rule else None
+
+
+def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:
+    points = question.scale.categories
+    defects = [point for point in points if rule.is_defect(point, question.scale)]
+    sound = [point for point in points if point not in defects]
+    if not (defects and sound):
+        return None
+    side = Side.WITHHELD if rule.violation is Violation.PERMITTED_WITHHELD else Side.RELEASED
+    if rule.operator in _LOW_END:
+        return SignLabels(side, found=defects[0], absent=sound[-1])
+    return SignLabels(side, found=defects[-1], absent=sound[0])
