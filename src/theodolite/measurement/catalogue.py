@@ -8,6 +8,11 @@ from types import MappingProxyType
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.correction.accuracy import judge_accuracy
+from theodolite.measurement.correction.allocation import plan_labels
+from theodolite.measurement.correction.mean import corrected_mean
+from theodolite.measurement.correction.rate import corrected_rate
+from theodolite.measurement.correction.rogan_gladen import rogan_gladen_rate
 from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
 from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
 from theodolite.measurement.order.inversions import inversion_count
@@ -28,18 +33,23 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             cohen_kappa,
             confusion_matrix,
             conger_kappa,
+            corrected_mean,
+            corrected_rate,
             defect_rate,
             exact_agreement,
             fleiss_kappa,
             gwet_ac,
             inversion_count,
+            judge_accuracy,
             krippendorff_alpha,
             longest_increasing_subsequence,
             measure_study,
             permutation_entropy,
+            plan_labels,
             ranking_agreement,
             relaxed_agreement,
             relevance_profile,
+            rogan_gladen_rate,
             rolling_entropy,
             rolling_inversions,
             rolling_subsequence,

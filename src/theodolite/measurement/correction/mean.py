@@ -1,0 +1,132 @@
+"""Means of scores, from a judge's scores on all units and people's on some."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.clusters import ClusterIds, cluster_codes
+from theodolite.measurement.interval import check_confidence, student_quantile
+
+Floats = NDArray[np.float64]
+
+POINTS_OF_SCALE: Final = "points of the scale"
+"""Unit of a mean score."""
+
+POWERED: Final = "PPI++, Student's t"
+"""Name of the method."""
+
+TOO_FEW: Final = "Fewer than two {} have a score of a person, so nothing tells how far the judge is off."
+"""Why a mean is undefined."""
+
+
+def corrected_mean(
+    scores: Sequence[float],
+    labels: Sequence[float | None],
+    *,
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate the mean score that people would give, from a judge's scores on all units.
+
+    Prediction-powered inference: people's mean plus what the judge knows of
+    the units that nobody else saw, weighted by how well it follows people. For
+    rates take `corrected_rate`, which keeps its coverage where defects are rare.
+
+    Args:
+        scores: The judge's score of every unit.
+        labels: People's score; None or NaN = nobody looked. The units with one
+            are a random part of all.
+        clusters: The cluster of each unit, each labelled as a whole or not at
+            all; None = units are independent.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        Unit: points of the scale; n counts the labelled units. With no unit
+        left unlabelled it is people's mean. `Undefined` when fewer than two
+        units or clusters are labelled.
+
+    Raises:
+        InputError: If the lengths differ, a score is missing, or a cluster is
+            labelled in part.
+
+    Example:
+        >>> scores = [1.1, 2.2, 3.1, 3.9, 1.5, 1.8, 4.5, 4.8]
+        >>> labels = [1, 2, 3, 4, None, None, None, None]
+        >>> round(corrected_mean(scores, labels, clusters="AABBCCDD").value, 3)
+        2.744
+
+    Source:
+        Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient Prediction-Powered
+        Inference, arXiv:2311.01453. Golden values: tests/golden/correction.json.
+    """
+    check_confidence(confidence)
+    judged, people = _scores(scores, labels)
+    labelled = ~np.isnan(people)
+    codes = cluster_codes(clusters, len(judged))
+    _refuse_cut_clusters(codes, labelled)
+    by_judge, by_people = _means(codes[labelled], judged[labelled]), _means(codes[labelled], people[labelled])
+    alone = _means(codes[~labelled], judged[~labelled])
+    if len(by_people) < 2:
+        what = "units" if clusters is None else "clusters"
+        return Undefined(reason=TOO_FEW.format(what), n=int(labelled.sum()), unit=POINTS_OF_SCALE, method=POWERED)
+    weight = _weight(by_people, by_judge, alone)
+    value = float(by_people.mean()) + (weight * float(alone.mean() - by_judge.mean()) if len(alone) else 0.0)
+    variance = float(np.var(by_people - weight * by_judge, ddof=1)) / len(by_people)
+    variance += weight**2 * float(np.var(alone, ddof=1)) / len(alone) if len(alone) > 1 else 0.0
+    reach = student_quantile(confidence, len(by_people) - 1) * math.sqrt(variance)
+    return Estimate(
+        value=value,
+        low=value - reach,
+        high=value + reach,
+        confidence=confidence,
+        n=int(labelled.sum()),
+        unit=POINTS_OF_SCALE,
+        method=POWERED,
+        n_clusters=None if clusters is None else len(by_people) + len(alone),
+    )
+
+
+def _scores(scores: Sequence[float], labels: Sequence[float | None]) -> tuple[Floats, Floats]:
+    judged = np.array(scores, dtype=np.float64)
+    people = np.array([math.nan if label is None else label for label in labels], dtype=np.float64)
+    if len(judged) != len(people):
+        message = f"`scores` and `labels` must be of the same units; got {len(judged)} and {len(people)}"
+        raise InputError(message)
+    if not np.all(np.isfinite(judged)):
+        message = "`scores` must hold a number for every unit; leave out units that the judge could not score"
+        raise InputError(message)
+    return judged, people
+
+
+def _refuse_cut_clusters(codes: NDArray[np.int64], labelled: NDArray[np.bool_]) -> None:
+    cut = np.intersect1d(codes[labelled], codes[~labelled])
+    if len(cut):
+        message = (
+            f"`labels` must cover each cluster as a whole or not at all; {len(cut)} clusters are labelled in part."
+            " Draw clusters, or give `clusters` of the labelled units alone"
+        )
+        raise InputError(message)
+
+
+def _means(codes: NDArray[np.int64], values: Floats) -> Floats:
+    """Return the mean of each cluster; of each unit where it is alone."""
+    _, places = np.unique(codes, return_inverse=True)
+    counts = np.bincount(places)
+    means: Floats = np.bincount(places, values) / counts if len(counts) else np.empty(0)
+    return means
+
+
+def _weight(people: Floats, judge: Floats, alone: Floats) -> float:
+    """Return how far to trust the judge, 0 to 1: cov / ((1 + n/N) var)."""
+    spread = float(np.var(np.concatenate((judge, alone)), ddof=1))
+    if not len(alone) or spread == 0.0:
+        return 0.0
+    together = float(np.cov(people, judge, ddof=1)[0, 1])
+    return min(max(together / ((1.0 + len(people) / len(alone)) * spread), 0.0), 1.0)

@@ -1,0 +1,102 @@
+"""Rates corrected by a judge's sensitivity and specificity, measured elsewhere."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.interval import check_confidence, normal_quantile, whole_count
+from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED
+
+ROGAN_GLADEN: Final = "Rogan-Gladen, Lee's interval"
+"""Name of the method."""
+
+NO_BETTER_THAN_CHANCE: Final = (
+    "Sensitivity and specificity add up to no more than 1, so the judge's verdicts say nothing about the rate."
+)
+"""Why the correction is undefined for a judge that guesses."""
+
+
+def rogan_gladen_rate(
+    positives: int,
+    judged: int,
+    *,
+    sensitivity: tuple[int, int],
+    specificity: tuple[int, int],
+    confidence: float = 0.95,
+) -> Estimate | Undefined:
+    """Estimate a rate from a judge's verdicts and its errors, known from other dialogues.
+
+    For a calibration sample that is no part of the dialogues: it may hold
+    defects more or less often than they do, so only the judge's sensitivity and
+    specificity carry over. Where people labelled some of the dialogues
+    themselves take `corrected_rate`, which is narrower.
+
+    Args:
+        positives: Dialogues that the judge called a defect; count.
+        judged: Dialogues with a verdict; count.
+        sensitivity: (caught, defects) of the calibration sample; counts.
+        specificity: (passed, sound dialogues) of the calibration sample; counts.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Returns:
+        Unit: fraction of dialogues, clipped to 0..1. `Undefined` when a count
+        below a fraction is 0 or the judge does no better than chance.
+
+    Raises:
+        InputError: If a count is above what it is a part of.
+
+    Example:
+        >>> rate = rogan_gladen_rate(400, 1000, sensitivity=(180, 200), specificity=(140, 200))
+        >>> round(rate.value, 4), round(rate.low, 4), round(rate.high, 4)
+        (0.1667, 0.0564, 0.2627)
+
+    Source:
+        Rogan, Gladen (1978), American Journal of Epidemiology 107:71-76,
+        doi:10.1093/oxfordjournals.aje.a112510; interval: Lee et al. (2025),
+        arXiv:2511.21140, after Lang, Reiczigel (2014), Preventive Veterinary
+        Medicine 113:13-22, doi:10.1016/j.prevetmed.2013.09.015. Golden values:
+        tests/golden/correction.json.
+    """
+    check_confidence(confidence)
+    p, n = _fraction((positives, judged), "positives")
+    q1, m1 = _fraction(sensitivity, "sensitivity")
+    q0, m0 = _fraction(specificity, "specificity")
+    if not (n and m0 and m1):
+        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=ROGAN_GLADEN)
+    if p / n < 0 or q0 / m0 + q1 / m1 <= 1.0:
+        return Undefined(reason=NO_BETTER_THAN_CHANCE, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
+    value = min(max((p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0), 0.0), 1.0)
+    low, high = _lee(p / n, q0 / m0, q1 / m1, (n, m0, m1), normal_quantile(confidence))
+    return Estimate(
+        value=value,
+        low=min(max(low, 0.0), value),
+        high=max(min(high, 1.0), value),
+        confidence=confidence,
+        n=n,
+        unit=DIALOGUES,
+        method=ROGAN_GLADEN,
+    )
+
+
+def _fraction(pair: tuple[int, int], name: str) -> tuple[int, int]:
+    part, whole = whole_count(pair[0], name), whole_count(pair[1], name)
+    if part > whole:
+        message = f"`{name}` must be a part of the whole; got {part} of {whole}"
+        raise InputError(message)
+    return part, whole
+
+
+def _lee(p: float, q0: float, q1: float, sizes: tuple[int, int, int], z: float) -> tuple[float, float]:
+    """Return the ends: every fraction is drawn towards a half, and the centre moved for it."""
+    n, m0, m1 = sizes[0] + z * z, sizes[1] + 2.0, sizes[2] + 2.0
+    p = (sizes[0] * p + z * z / 2.0) / n
+    q0, q1 = (sizes[1] * q0 + 1.0) / m0, (sizes[2] * q1 + 1.0) / m1
+    gain = q0 + q1 - 1.0
+    rate = (p + q0 - 1.0) / gain
+    moved = 2.0 * z * z * (rate * q1 * (1.0 - q1) / m1 - (1.0 - rate) * q0 * (1.0 - q0) / m0)
+    spread = p * (1.0 - p) / n + (1.0 - rate) ** 2 * q0 * (1.0 - q0) / m0 + rate**2 * q1 * (1.0 - q1) / m1
+    reach = z * math.sqrt(spread) / abs(gain)
+    return rate + moved - reach, rate + moved + reach

@@ -1,0 +1,64 @@
+"""Corrected means of scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import corrected_mean
+
+
+def drawn(slope, n=60, seed=1):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(3.0, 1.0, 1000)
+    scores = slope * truth + rng.normal(0.0, 0.3, 1000)
+    return scores.tolist(), [*truth[:n].tolist(), *[None] * (1000 - n)], truth
+
+
+def test_a_judge_that_follows_people_narrows_the_interval():
+    scores, labels, truth = drawn(1.0)
+    rate, plain = corrected_mean(scores, labels), corrected_mean([0.0] * 60, labels[:60])
+
+    assert rate.low < truth.mean() < rate.high
+    assert rate.high - rate.low < 0.5 * (plain.high - plain.low)
+
+
+@pytest.mark.parametrize("slope", [0.0, -1.0])
+def test_a_judge_that_does_not_is_not_trusted(slope):
+    scores, labels, truth = drawn(slope, n=200)
+
+    assert corrected_mean(scores, labels).value == pytest.approx(truth[:200].mean(), abs=0.02)
+
+
+def test_a_constant_judge_gives_peoples_mean():
+    assert corrected_mean([3.0] * 10, [1.0, 2.0, 3.0] + [None] * 7).value == pytest.approx(2.0)
+
+
+def test_scores_of_people_on_all_give_their_mean():
+    assert corrected_mean([5, 5, 5], [1, 2, 6]).value == pytest.approx(3.0)
+
+
+def test_too_few_labels_leave_it_undefined():
+    result = corrected_mean([1, 2, 3], [1, None, None])
+
+    assert isinstance(result, Undefined)
+    assert "Fewer than two units" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([1.0], [1.0, 2.0]), "must be of the same units; got 1 and 2"),
+        (([float("nan")], [1.0]), "`scores` must hold a number for every unit"),
+    ],
+)
+def test_scores_that_cannot_be_are_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        corrected_mean(*arguments)
+
+
+def test_a_cluster_labelled_in_part_is_refused():
+    with pytest.raises(InputError, match="1 clusters are labelled in part"):
+        corrected_mean([1, 2, 3], [1, None, 3], clusters="aab")
