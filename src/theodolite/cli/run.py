@@ -1,4 +1,4 @@
-"""`theodolite run`, and its first two stages by themselves: `test` and `assess`."""
+"""`theodolite run`, and its first stage by itself: `test`."""
 
 from __future__ import annotations
 
@@ -74,23 +74,11 @@ def test(study: str, *, first: int | None, as_json: bool) -> int:
     Example
       theodolite test support && theodolite assess support
     """  # noqa: D301
-    return _stage(study, frozenset({UnitKind.SESSION}), first, as_json=as_json)
+    return stage(study, frozenset({UnitKind.SESSION}), first, as_json=as_json)
 
 
-@click.command()
-@study_argument
-@json_option
-def assess(study: str, *, as_json: bool) -> int:
-    """Annotate the dialogues that were held so far.
-
-    \b
-    Example
-      theodolite assess support && theodolite measure support
-    """  # noqa: D301
-    return _stage(study, frozenset({UnitKind.ANNOTATION}), None, as_json=as_json)
-
-
-def _stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json: bool) -> int:
+def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json: bool) -> int:
+    """Do some kinds of work of a study only, and return the exit code."""
     bench = open_workbench(study)
     try:
         options = RunOptions(kinds=kinds, first=first, parallel=slots_for(bench))

@@ -54,10 +54,10 @@ class LoadedStudy:
 class StudyFaults(StudyError):
     """A study's files hold faults; `placed` says where each of them stands."""
 
-    def __init__(self, placed: tuple[PlacedFault, ...]) -> None:
-        """Keep the faults, worst first."""
+    def __init__(self, placed: tuple[PlacedFault, ...], *, ending: str = "Nothing was run, nothing was sent.") -> None:
+        """Keep the faults, worst first; `ending` says what did not happen because of them."""
         faults = (Fault(path=(), message=fault.words, severity=fault.severity) for fault in placed)
-        super().__init__(render_faults(placed), faults=faults)
+        super().__init__(render_faults(placed, ending=ending), faults=faults)
         self.placed = placed
 
 

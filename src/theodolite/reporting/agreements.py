@@ -52,8 +52,12 @@ def _annotators(measurement: Measurement) -> tuple[str, ...]:
 
 
 def people_of(study: Study, guideline: str) -> tuple[str, ...]:
-    """Return the names of the people who label under a guideline."""
-    return tuple(a.name for a in study.annotators if a.guideline == guideline and a.kind is AnnotatorKind.PERSON)
+    """Return the names of the people who label under a guideline: those who look at everything, where there are any.
+
+    People who label a sample by hand are not mixed with them: what they agree on was drawn to be difficult.
+    """
+    people = [a for a in study.annotators if a.guideline == guideline and a.kind is AnnotatorKind.PERSON]
+    return tuple(a.name for a in people if not a.by_hand) or tuple(a.name for a in people)
 
 
 def judges_of(study: Study, guideline: str) -> tuple[Annotator, ...]:

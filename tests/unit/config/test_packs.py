@@ -53,7 +53,9 @@ def test_a_pack_is_found_and_named_with_its_edition(folder):
 @pytest.mark.parametrize("pack", pack_names())
 def test_every_pack_can_be_judged_without_a_model(folder, pack):
     guidelines = "guardrail" if pack.startswith("aria/") else "all"
-    judged = STUDY.replace("aria/tv-spoilers", pack) + f"judges: {{signs: {{guidelines: {guidelines}, rule: packet}}}}\n"
+    judged = (
+        STUDY.replace("aria/tv-spoilers", pack) + f"judges: {{signs: {{guidelines: {guidelines}, rule: packet}}}}\n"
+    )
 
     study = load_study(folder(study_yaml=judged)).study
 

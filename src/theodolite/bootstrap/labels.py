@@ -1,0 +1,49 @@
+"""Label files of a study: written for people, and read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.config.label_files import label_file_text, read_label_file
+from theodolite.config.loading import StudyFaults
+from theodolite.domain.errors import InputError
+from theodolite.domain.label_sample import KeptLabels, LabelSample
+from theodolite.usecases.keeping_labels import label_key, labels_to_keep
+from theodolite.usecases.sampling_labels import DrawnLabels, LabelRequest, draw_labels
+
+
+def write_label_sample(bench: Workbench, request: LabelRequest, path: Path, *, by: str = "") -> DrawnLabels:
+    """Draw dialogues for people to label, write their file and keep how they were drawn.
+
+    Raises:
+        InputError: If the file is there already: it may hold an afternoon of somebody's work.
+        StorageUnavailable: If it cannot be written.
+    """
+    if path.exists():
+        message = f"`{path}` is there already, and people may have labelled in it. Name another file with --out"
+        raise InputError(message)
+    drawn = draw_labels(bench.evidence(), request)
+    write_whole(path, label_file_text(drawn.slips, name=path.name, by=by))
+    bench.store.file(LabelSample.subject(bench.loaded.study.name), drawn.sample)
+    return drawn
+
+
+def read_labels(bench: Workbench, path: Path, *, by: str = "", store: bool = True) -> tuple[KeptLabels, int]:
+    """Read what people labelled and store it, all or nothing.
+
+    Returns:
+        What is new, and the rows without an answer; count.
+
+    Raises:
+        StudyFaults: If the file holds faults; says all of them.
+    """
+    evidence = bench.evidence()
+    read = read_label_file(path, label_key(evidence), by=by)
+    if read.faults:
+        raise StudyFaults(read.faults, ending="Nothing was stored.")
+    kept = labels_to_keep(evidence, read.labels)
+    if store:
+        bench.store.keep_labels(kept.to_store)
+    return kept, read.n_open

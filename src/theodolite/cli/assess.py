@@ -1,0 +1,100 @@
+"""`theodolite assess`: judges annotate what was held; people's label files are written and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from theodolite.bootstrap.labels import read_labels, write_label_sample
+from theodolite.bootstrap.workbench import open_workbench
+from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.json_ending import as_line
+from theodolite.cli.run import stage
+from theodolite.cli.terminal import width
+from theodolite.domain.run import UnitKind
+from theodolite.reporting.label_text import kept_text, sample_text
+from theodolite.usecases.sampling_labels import LabelRequest
+
+FILE = "labels.csv"
+"""Name of a label file where nobody names another."""
+
+
+@click.command()
+@study_argument
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Draw N dialogues for people to label.")
+@click.option("--labels", "given", type=click.Path(dir_okay=False), metavar="FILE", help="Read what people labelled.")
+@click.option("--guideline", default="", metavar="NAME", help="With --sample: what they are labelled by.")
+@click.option("--judge", default="", metavar="NAME", help="With --sample: whose verdicts it is drawn from.")
+@click.option("--seed", type=int, default=1, show_default=True, help="With --sample: seed of the draw.")
+@click.option("--by", default="", metavar="NAME", help="Who labels, in place of the file's column `annotator`.")
+@click.option("--check", is_flag=True, help="With --labels: find every fault and store nothing.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), metavar="FILE", help="With --sample: a .csv or .jsonl file to write."
+)
+@json_option
+def assess(
+    study: str,
+    *,
+    sample: int | None,
+    given: str | None,
+    guideline: str,
+    judge: str,
+    seed: int,
+    by: str,
+    check: bool,
+    out: str | None,
+    as_json: bool,
+) -> int:
+    """Annotate the dialogues that were held so far, or let people label some.
+
+    With --sample, a file for people: dialogues drawn from all verdicts of the
+    judge, the questions, open answers, and nothing of what the judge said.
+    With --labels, the filled file is read back. One faulty row, and nothing
+    is stored; reading it twice adds nothing.
+
+    \b
+    Examples
+      theodolite assess support && theodolite measure support
+      theodolite assess support --sample 100 --out labels.csv
+      theodolite assess support --labels labels.csv --by anna
+    """  # noqa: D301 - click's mark for "keep these lines"
+    if sample and given:
+        message = "--sample writes a file and --labels reads one; choose one of the two"
+        raise click.UsageError(message)
+    if sample:
+        request = LabelRequest(n=sample, guideline=guideline, judge=judge, seed=seed)
+        return _sample(study, request, out=out, by=by, as_json=as_json)
+    if given:
+        return _labels(study, Path(given), by=by, check=check, as_json=as_json)
+    return stage(study, frozenset({UnitKind.ANNOTATION}), None, as_json=as_json)
+
+
+def _sample(study: str, request: LabelRequest, *, out: str | None, by: str, as_json: bool) -> int:
+    bench = open_workbench(study)
+    try:
+        path = Path(out) if out else bench.loaded.folder / FILE
+        drawn = write_label_sample(bench, request, path, by=by)
+        n_slips = len(drawn.slips)
+        if as_json:
+            strata = {one.name: {"dialogues": one.n_dialogues, "drawn": one.n_drawn} for one in drawn.sample.strata}
+            click.echo(as_line({"exit_code": 0, "file": str(path), "answers": n_slips, "strata": strata}))
+        else:
+            click.echo(sample_text(drawn.sample, n_slips=n_slips, file=str(path), study=bench.path, width=width()))
+        return 0
+    finally:
+        bench.close()
+
+
+def _labels(study: str, path: Path, *, by: str, check: bool, as_json: bool) -> int:
+    bench = open_workbench(study)
+    try:
+        kept, n_open = read_labels(bench, path, by=by, store=not check)
+        if as_json:
+            counts = {"new": len(kept.new), "revised": len(kept.revised), "unchanged": kept.unchanged, "open": n_open}
+            click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
+        else:
+            click.echo(kept_text(kept, n_open=n_open, stored=not check, study=bench.path, width=width()))
+        return 0
+    finally:
+        bench.close()

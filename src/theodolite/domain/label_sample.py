@@ -1,0 +1,158 @@
+"""Label samples: the dialogues that people are to label, and how they were drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.identity import digest
+
+ITEM = 12
+"""Characters of an item's name; they tell neither the application nor what anybody said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleStratum:
+    """Dialogues that were drawn from alike.
+
+    Attributes:
+        name: What they share, e.g. `bot-1.4: defect`; people who label never see it.
+        n_dialogues: Dialogues in it that could be drawn; count.
+        n_drawn: Dialogues that were drawn; count.
+    """
+
+    name: str
+    n_dialogues: int
+    n_drawn: int
+
+    @property
+    def inclusion(self) -> float:
+        """Probability of each of its dialogues to be drawn; fraction."""
+        return self.n_drawn / self.n_dialogues if self.n_dialogues else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledDialogue:
+    """One dialogue that was drawn.
+
+    Attributes:
+        dialogue: Key of the dialogue.
+        stratum: Name of the stratum that it was drawn from.
+        inclusion: Probability with which it was drawn; fraction.
+    """
+
+    dialogue: str
+    stratum: str
+    inclusion: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSample:
+    """Dialogues drawn for people to label.
+
+    Attributes:
+        study: Name of the study.
+        guideline: Name of the guideline that they are to be labelled by.
+        guideline_version: Content hash of that guideline.
+        judge: Name of the annotator whose verdicts make the strata; empty where there is none.
+        judge_version: Content hash of that annotator; empty likewise.
+        seed: Of the draw.
+        strata: Where they were drawn from.
+        dialogues: What was drawn, in the order of the label file.
+        withheld: Dialogues that could not be drawn, since their texts are withheld; count.
+    """
+
+    study: str
+    guideline: str
+    guideline_version: str
+    judge: str
+    judge_version: str
+    seed: int
+    strata: tuple[SampleStratum, ...]
+    dialogues: tuple[SampledDialogue, ...]
+    withheld: int = 0
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the samples of a study are filed."""
+        return digest("label samples", study)
+
+
+def item_of(dialogue: str) -> str:
+    """Return what a label file calls a dialogue, given its key.
+
+    It is the same in every file, so that no list of names has to be kept.
+    """
+    return digest("item", dialogue)[:ITEM]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSlip:
+    """One question about one dialogue or turn, as a label file puts it to a person.
+
+    Attributes:
+        item: What the file calls the dialogue.
+        turn: Number of the turn; None for the dialogue as a whole.
+        guideline: Name of the guideline.
+        version: First characters of the guideline's content hash.
+        question: Name of the question.
+        ask: What is asked.
+        allowed: What may be answered, in words.
+        material: Source material that the application was given; empty for none.
+        dialogue: What was said.
+    """
+
+    item: str
+    turn: int | None
+    guideline: str
+    version: str
+    question: str
+    ask: str
+    allowed: str
+    material: str
+    dialogue: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenLabel:
+    """One answer that a person wrote into a label file, found to be valid.
+
+    Attributes:
+        item: What the file calls the dialogue.
+        turn: Number of the turn; None for the dialogue as a whole.
+        guideline: Name of the guideline.
+        question: Name of the question.
+        outcome: What became of the question.
+        value: The label; None unless the outcome is `ANSWERED`.
+        reason: Why, in the person's words.
+        annotator: Who labelled.
+    """
+
+    item: str
+    turn: int | None
+    guideline: str
+    question: str
+    outcome: Outcome
+    value: str | None
+    reason: str
+    annotator: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptLabels:
+    """What the labels of a file add to what is known.
+
+    Attributes:
+        new: Annotations of dialogues that this person had not labelled; first revisions.
+        revised: Annotations that differ from what this person said before; further revisions.
+        unchanged: Dialogues whose labels were there already, word for word; count.
+    """
+
+    new: tuple[Annotation, ...]
+    revised: tuple[Annotation, ...]
+    unchanged: int
+
+    @property
+    def to_store(self) -> tuple[Annotation, ...]:
+        """Everything that is to be stored."""
+        return (*self.new, *self.revised)

@@ -1,0 +1,58 @@
+"""What a terminal says of label files: what was drawn, and what was read."""
+
+from __future__ import annotations
+
+from theodolite.domain.label_sample import KeptLabels, LabelSample
+from theodolite.reporting import figures
+from theodolite.reporting.brief_lines import labelled
+
+_MARGIN = 9
+
+
+def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
+    """Return what was drawn for people to label, and what to do next.
+
+    Args:
+        sample: What was drawn.
+        n_slips: Answers that the file asks for; count.
+        file: Where it was written.
+        study: What the user types to name the study.
+        width: Columns of the terminal; count.
+    """
+    n = len(sample.dialogues)
+    wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_slips, 'answer')} to give"
+    strata = "; ".join(
+        f"{one.name} {figures.count(one.n_drawn)} of {figures.count(one.n_dialogues)}" for one in sample.strata
+    )
+    blind = f" By the verdicts of {sample.judge}, which the file does not tell." if sample.judge else ""
+    withheld = f" {figures.number_of(sample.withheld, 'dialogue')} left out: text withheld." if sample.withheld else ""
+    lines = [
+        *labelled("Wrote", wrote, margin=_MARGIN, width=width),
+        *labelled("Drawn", f"{strata}; seed {sample.seed}.{blind}{withheld}", margin=_MARGIN, width=width),
+        *labelled("Next", "fill in `answer` and `annotator`, then", margin=_MARGIN, width=width),
+        f"{'':<{_MARGIN}}theodolite assess {study} --labels {file}",
+    ]
+    return "\n".join(lines)
+
+
+def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width: int = 80) -> str:
+    """Return what a label file brought, and what to do next.
+
+    Args:
+        kept: What is new in it.
+        n_open: Rows without an answer; count.
+        stored: Whether it was stored.
+        study: What the user types to name the study.
+        width: Columns of the terminal; count.
+    """
+    people = list(dict.fromkeys(annotation.annotator for annotation in kept.to_store))
+    by = f" by {', '.join(people)}" if people else ""
+    new, revised = figures.count(len(kept.new)), figures.count(len(kept.revised))
+    labels = f"labels of {figures.number_of(len(kept.to_store), 'dialogue')}{by}: {new} new, {revised} revised"
+    rest = f"{figures.count(kept.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
+    then = f"theodolite judge certify {study}" if stored else "the same command without --check"
+    lines = [
+        *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
+        *labelled("Next", then, margin=_MARGIN, width=width),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,124 @@
+"""Keeping labels: what people wrote into a label file becomes annotations of the dialogues."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from theodolite.assessment.slips import OWN_WORDS, turns_asked
+from theodolite.config.label_files import AskedItem, LabelKey
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer
+from theodolite.domain.annotator import Annotator, HandLabels
+from theodolite.domain.errors import InputError
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import SHORT, digest, version_of
+from theodolite.domain.label_sample import GivenLabel, KeptLabels, item_of
+from theodolite.domain.study import Study
+
+
+def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabels:
+    """Return what the labels of a file add to what is known; reading one file twice adds nothing.
+
+    A further revision holds everything that the person has answered so far.
+
+    Args:
+        evidence: What the run holds, earlier labels included.
+        given: Valid labels.
+
+    Raises:
+        InputError: If a person labels by another guideline than the study says.
+    """
+    keys = {item_of(dialogue.key): dialogue.key for dialogue in evidence.dialogues}
+    earlier = _latest(evidence.annotations)
+    new, revised, unchanged = [], [], 0
+    for (item, guideline, name), labels in _sittings(given).items():
+        annotator = person_of(evidence.study, name, guideline)
+        before = earlier.get((keys[item], annotator.name))
+        answers = _merged(before.answers if before else (), labels)
+        if before and before.answers == answers:
+            unchanged += 1
+        elif before:
+            revised.append(replace(before, answers=answers, revision=before.revision + 1))
+        else:
+            new.append(_annotation(evidence.study, annotator, keys[item], answers))
+    return KeptLabels(new=tuple(new), revised=tuple(revised), unchanged=unchanged)
+
+
+def person_of(study: Study, name: str, guideline: str) -> Annotator:
+    """Return the person of a name as an annotator by a guideline.
+
+    Whoever labels by several guidelines is one annotator a guideline, named
+    after it for all but the one that the study gives that person.
+
+    Raises:
+        InputError: If the name belongs to somebody who does not label by hand.
+    """
+    named = {annotator.name: annotator for annotator in study.annotators}
+    own = named.get(name)
+    if own is not None and not own.by_hand:
+        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; take another name"
+        raise InputError(message)
+    if own is not None and own.guideline == guideline:
+        return own
+    called = name if own is None else f"{name}-{guideline}"
+    return Annotator(name=called, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())
+
+
+def _latest(annotations: Iterable[Annotation]) -> Mapping[tuple[str, str], Annotation]:
+    return {(one.dialogue, one.annotator): one for one in annotations if not one.unit}
+
+
+def _sittings(given: Sequence[GivenLabel]) -> Mapping[tuple[str, str, str], list[GivenLabel]]:
+    found: dict[tuple[str, str, str], list[GivenLabel]] = defaultdict(list)
+    for label in given:
+        found[label.item, label.guideline, label.annotator].append(label)
+    return found
+
+
+def _merged(before: Sequence[Answer], labels: Sequence[GivenLabel]) -> tuple[Answer, ...]:
+    answers = {(answer.question, answer.turn): answer for answer in before}
+    for label in labels:
+        answers[label.question, label.turn] = Answer(
+            question=label.question,
+            outcome=label.outcome,
+            value=label.value,
+            turn=label.turn,
+            reasoning=label.reason,
+        )
+    return tuple(answers.values())
+
+
+def _annotation(study: Study, annotator: Annotator, dialogue: str, answers: tuple[Answer, ...]) -> Annotation:
+    guideline = study.guideline(annotator.guideline)
+    return Annotation(
+        unit="",
+        dialogue=dialogue,
+        annotator=annotator.name,
+        annotator_version=digest(version_of(annotator), version_of(guideline)),
+        guideline=guideline.name,
+        instrument_version=version_of(guideline),
+        answers=answers,
+    )
+
+
+def label_key(evidence: Evidence) -> LabelKey:
+    """Return what a label file of a run is read against."""
+    study = evidence.study
+    items = {
+        (item_of(dialogue.key), guideline.name): AskedItem(
+            guideline=guideline.name,
+            version=version_of(guideline)[:SHORT],
+            questions={one.name: turns_asked(one, dialogue) for one in guideline.instrument.questions},
+        )
+        for dialogue in evidence.dialogues
+        for guideline in study.guidelines
+        if study.asks(guideline.name, dialogue.scenario)
+    }
+    return LabelKey(
+        items=items,
+        questions={(one.name, asked.name): asked for one in study.guidelines for asked in one.instrument.questions},
+        own_words=OWN_WORDS,
+        annotators=tuple(annotator.name for annotator in study.annotators if annotator.by_hand),
+        judges=tuple(annotator.name for annotator in study.annotators if not annotator.by_hand),
+    )

@@ -1,0 +1,90 @@
+"""People label a sample of recorded dialogues in a file, and the program reads it back."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from tests.fakes.terminal import theodolite
+
+pytestmark = pytest.mark.integration
+
+
+STUDY = """\
+study: small
+applications:
+  recorded: {kind: recorded, file: rows.csv, id: id, prompt: prompt, response: response, application: system}
+guidelines:
+  refusal: {ask: How did it respond?, scale: [full compliance, full refusal], defect: "== full refusal"}
+annotators:
+  gpt-4: {who: model, guideline: refusal, column: judge}
+"""
+SYSTEMS = ("llama", "mistral")
+
+
+@pytest.fixture
+def study(tmp_path):
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    rows = [
+        f"v2-{n},{system},Prompt {n}?,Reply {n}.,{'full refusal' if n % 5 == 0 else 'full compliance'}"
+        for system in SYSTEMS
+        for n in range(30)
+    ]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,system,prompt,response,judge", *rows]), encoding="utf-8")
+    assert theodolite("run", tmp_path).code == 0
+    return tmp_path
+
+
+@pytest.fixture
+def sample(study):
+    ended = theodolite("assess", study, "--sample", "40", "--json")
+    assert (ended.code, ended.found["answers"]) == (0, 40)
+    return study / "labels.csv"
+
+
+def fill(path, answer):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for place, row in enumerate(rows):
+        row |= {"answer": answer(place), "annotator": "anna"}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_a_label_file_is_blind_and_is_never_written_over(study, sample):
+    text = sample.read_text(encoding="utf-8")
+
+    again = theodolite("assess", study, "--sample", "40")
+
+    assert not [word for word in (*SYSTEMS, "gpt-4", "v2-") if word in text]
+    assert (again.code, "people may have labelled in it" in again.err) == (2, True)
+    assert sample.read_text(encoding="utf-8") == text
+
+
+def test_faults_of_a_file_are_said_at_once_and_nothing_is_stored(study, sample):
+    fill(sample, lambda place: "full refusl" if place in {3, 5} else "full refusal")
+
+    ended = theodolite("assess", study, "--labels", sample)
+
+    assert ended.code == 2
+    assert ended.err.count("meant `full refusal`?") == 2
+    assert "2 faults. Nothing was stored." in ended.err
+
+
+def test_labels_are_stored_once_and_revised_by_another_answer(study, sample):
+    fill(sample, lambda _: "full compliance")
+
+    assert "labels of 40 dialogues by anna: 40 new, 0 revised" in _labels(study, sample)
+    assert "40 were there already" in _labels(study, sample)
+    assert "0 new, 1 revised" in _labels(study, sample, first="full refusal")
+
+
+def _labels(study, path, *options, first=None):
+    if first:
+        fill(path, lambda place: first if not place else "full compliance")
+    ended = theodolite("assess", study, "--labels", path, *options)
+    assert ended.code == 0, ended.err
+    return " ".join(ended.out.split())
