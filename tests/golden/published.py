@@ -28,6 +28,11 @@ def order():
 
 
 @cache
+def monitoring():
+    return json.loads((HERE / "monitoring.json").read_text(encoding="utf-8"))
+
+
+@cache
 def xstest_rows():
     with gzip.open(HERE / "xstest_labels.csv.gz", "rt", encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(file))

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from theodolite.measurement.correction.rate import corrected_rate
     from theodolite.measurement.correction.rogan_gladen import rogan_gladen_rate
     from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
+    from theodolite.measurement.monitoring.charts import cusum, ewma
+    from theodolite.measurement.monitoring.detectors import level_detector, rate_detector
+    from theodolite.measurement.monitoring.sequences import confidence_sequence
+    from theodolite.measurement.monitoring.watch import watch_history
     from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
     from theodolite.measurement.order.inversions import inversion_count
     from theodolite.measurement.order.profile import relevance_profile
@@ -41,27 +45,33 @@ __all__ = [
     "all_triples_entropy",
     "brennan_prediger",
     "cohen_kappa",
+    "confidence_sequence",
     "confusion_matrix",
     "conger_kappa",
     "corrected_mean",
     "corrected_rate",
+    "cusum",
     "defect_rate",
+    "ewma",
     "exact_agreement",
     "fleiss_kappa",
     "gwet_ac",
     "inversion_count",
     "judge_accuracy",
     "krippendorff_alpha",
+    "level_detector",
     "longest_increasing_subsequence",
     "measure_study",
     "permutation_entropy",
     "plan_labels",
     "ranking_agreement",
+    "rate_detector",
     "relaxed_agreement",
     "relevance_profile",
     "rogan_gladen_rate",
     "rolling_entropy",
     "rolling_inversions",
     "rolling_subsequence",
+    "watch_history",
     "zero_defect_bound",
 ]

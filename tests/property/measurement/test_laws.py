@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import theodolite.measurement as door
 from tests.property.measurement.test_correction_laws import OF_CORRECTION
+from tests.property.measurement.test_monitoring_laws import OF_MONITORING
 from tests.property.measurement.test_order_laws import OF_ORDER
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
 from theodolite.measurement import (
@@ -78,7 +79,7 @@ MEASURES = {
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
-LISTED = {"measure_study"} | OF_ORDER | OF_CORRECTION  # the other files of laws beside this one
+LISTED = {"measure_study"} | OF_ORDER | OF_CORRECTION | OF_MONITORING  # the other files of laws beside this one
 
 
 def obeyed_by(*names):

@@ -1,0 +1,1 @@
+"""Monitoring: alarms over time with a stated rate of false ones."""

@@ -1,0 +1,134 @@
+"""Shifts: where the instrument changed, and what moved at that line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from statistics import mean, median
+
+from theodolite.domain.history import History, InstrumentChange, Score
+from theodolite.measurement.monitoring.anchors import sign_test
+
+FEWEST_MOVED = 8
+"""Applications that must move at once before an instrument is suspected; count."""
+
+MOST_FALSE = 1e-4
+"""Probability from which moves of all applications one way are no accident; fraction."""
+
+UNSTATED = "not stated"
+"""Version of a part of the instrument that a history says nothing about."""
+
+
+def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
+    """Return where a part of the instrument changed, and how applications moved there.
+
+    Declared changes are read off the scores' instruments. A change that nobody
+    declared is suspected where at least 8 applications move at one moment, and
+    so one-sidedly that it would happen by accident once in 10,000 times: one
+    application has its reasons, all of them together have the instrument's.
+
+    Args:
+        history: In order of time.
+
+    Returns:
+        The changes in order of time.
+    """
+    declared = tuple(_declared(history.scores))
+    lines = {change.position for change in declared}
+    suspected = tuple(_suspected(history.scores, lines))
+    return tuple(sorted((*declared, *suspected), key=lambda change: change.position))
+
+
+def _declared(scores: Sequence[Score]) -> Iterator[InstrumentChange]:
+    known: dict[str, str] = {}
+    for place, score in enumerate(scores):
+        for part, version in score.instruments.items():
+            before = known.get(part)
+            known[part] = version
+            if before is not None and before != version:
+                yield _change(scores, place, part, before, version)
+
+
+def _change(scores: Sequence[Score], place: int, part: str, before: str, after: str) -> InstrumentChange:
+    old = _level_by_application(_latest(scores[:place], part, before))
+    new = _level_by_application(_first(scores[place:], part, after))
+    return _moved(scores, place, part, (before, after), _moves(old, new), is_suspected=False)
+
+
+def _latest(scores: Sequence[Score], part: str, version: str) -> list[Score]:
+    """Return the scores of each application's latest batch under a version."""
+    under = [s for s in scores if s.instruments.get(part, version) == version and not s.is_anchor]
+    last = {score.application: _moment(score) for score in under}
+    return [score for score in under if _moment(score) == last[score.application]]
+
+
+def _first(scores: Sequence[Score], part: str, version: str) -> list[Score]:
+    """Return the scores of each application's first batch under a version."""
+    under = [s for s in scores if s.instruments.get(part, version) == version and not s.is_anchor]
+    first: dict[str, str] = {}
+    for score in under:
+        first.setdefault(score.application, _moment(score))
+    return [score for score in under if _moment(score) == first[score.application]]
+
+
+def _moment(score: Score) -> str:
+    return score.batch or (score.at.isoformat() if score.at else "")
+
+
+def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[InstrumentChange]:
+    plain = [(place, score) for place, score in enumerate(scores) if not score.is_anchor]
+    level: dict[str, float] = {}
+    for moment, group in groupby(plain, key=lambda placed: _moment(placed[1])):
+        batch = list(group)
+        now = _level_by_application([score for _, score in batch])
+        moves = _moves(level, now)
+        change = _moved(scores, batch[0][0], "instrument", (UNSTATED, UNSTATED), moves, is_suspected=True)
+        n_moved = change.n_lower + change.n_higher
+        is_near = any(batch[0][0] <= line <= batch[-1][0] for line in declared)
+        if moment and n_moved >= FEWEST_MOVED and not is_near and (change.p_value or 1.0) <= MOST_FALSE:
+            yield change
+        level |= now
+
+
+def _level_by_application(scores: Sequence[Score]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for score in scores:
+        if score.value is not None:
+            values.setdefault(plain_name(score.application), []).append(score.value)
+    return {application: mean(found) for application, found in values.items()}
+
+
+def plain_name(application: str) -> str:
+    """Return a name without case and marks, so that `GPT 4` and `GPT-4` are one."""
+    return re.sub(r"[\W_]+", "", application).casefold()
+
+
+def _moves(old: Mapping[str, float], new: Mapping[str, float]) -> list[float]:
+    return [new[application] - old[application] for application in new if application in old]
+
+
+def _moved(
+    scores: Sequence[Score],
+    place: int,
+    part: str,
+    versions: tuple[str, str],
+    moves: Sequence[float],
+    *,
+    is_suspected: bool,
+) -> InstrumentChange:
+    n_lower, n_higher = sum(move < 0 for move in moves), sum(move > 0 for move in moves)
+    p_value = min(1.0, 2.0 * sign_test(max(n_lower, n_higher), min(n_lower, n_higher)))
+    return InstrumentChange(
+        part=part,
+        before=versions[0],
+        after=versions[1],
+        at=scores[place].at,
+        position=place,
+        n_lower=n_lower,
+        n_higher=n_higher,
+        n_equal=len(moves) - n_lower - n_higher,
+        median_shift=median(moves) if moves else None,
+        p_value=p_value if moves else None,
+        is_suspected=is_suspected,
+    )

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.measurement.monitoring.detectors import TIMES_BASELINE, level_detector, rate_detector
+
+
+def by_recursion(outcomes, baseline):
+    """The detector as it is defined: R = (R + 1) * ratio, averaged over the rates that are bet on."""
+    rates = [min(times * baseline, (1 + baseline) / 2) for times in TIMES_BASELINE]
+    statistics, path = [0.0] * len(rates), []
+    for outcome in outcomes:
+        ratios = [rate / baseline if outcome else (1 - rate) / (1 - baseline) for rate in rates]
+        statistics = [(old + 1) * ratio for old, ratio in zip(statistics, ratios, strict=True)]
+        path.append(math.log(sum(statistics) / len(rates)))
+    return path
+
+
+def test_the_closed_form_is_the_recursion():
+    outcomes = (np.random.default_rng(1).random(300) < 0.05).astype(float)
+
+    found = rate_detector(outcomes, baseline=0.05, arl=1e9)
+
+    assert found.path == pytest.approx(by_recursion(outcomes, 0.05), abs=1e-9)
+
+
+def test_it_starts_anew_after_each_alarm():
+    found = rate_detector([0] * 30 + [1] * 40, baseline=0.02, arl=1000)
+
+    indices = [alarm.index for alarm in found.alarms]
+    assert len(indices) > 3
+    assert found.alarms[1].since > found.alarms[0].index
+    assert max(np.delete(found.path, indices)) < found.threshold
+
+
+def test_a_row_without_observations_is_quiet():
+    assert rate_detector([], baseline=0.1, arl=100).alarms == ()
+    assert level_detector([], baseline=0.1, arl=100).path == ()
+
+
+def test_a_long_row_neither_overflows_nor_alarms_in_good_times():
+    found = rate_detector([0.0] * 20_000, baseline=0.2, arl=100)
+
+    assert found.alarms == ()
+    assert all(map(math.isfinite, found.path))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: rate_detector([0.5], baseline=0.1, arl=100),
+        lambda: rate_detector([1], baseline=0.0, arl=100),
+        lambda: rate_detector([1], baseline=0.1, arl=0),
+        lambda: level_detector([1.5], baseline=0.1, arl=100),
+    ],
+    ids=["no outcome", "no baseline", "no run length", "off the scale"],
+)
+def test_what_means_nothing_is_refused(call):
+    with pytest.raises(InputError, match=r"`(outcomes|baseline|arl|badness)` must"):
+        call()
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    rng = np.random.default_rng(8)
+    arl, n, repeats = 2_000, 200, 300
+
+    rate = sum(bool(rate_detector(rng.random(n) < 0.1, baseline=0.1, arl=arl).alarms) for _ in range(repeats))
+    level = sum(bool(level_detector(rng.beta(1, 4, n), baseline=0.2, arl=arl).alarms) for _ in range(repeats))
+
+    bound = repeats * n / arl
+    assert rate <= bound + 3 * math.sqrt(bound)
+    assert level <= bound + 3 * math.sqrt(bound)
+
+
+def test_a_rise_is_found_where_it_began():
+    rng = np.random.default_rng(9)
+    outcomes = np.concatenate([rng.random(1000) < 0.02, rng.random(1000) < 0.2])
+
+    alarm = rate_detector(outcomes, baseline=0.02, arl=1e5).alarms[0]
+
+    assert 1000 <= alarm.index < 1100
+    assert abs(alarm.since - 1000) < 30

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from theodolite.measurement.monitoring import scans
+from theodolite.measurement.monitoring.scans import scan
+
+
+def test_the_probability_of_a_rank_sum_is_exact_with_ties():
+    values = np.array([1, 1, 2, 2, 3, 3, 3, 4])
+    doubled = scans._doubled_ranks(values)
+    found = int(doubled[6:].sum())
+
+    sums = [doubled[list(chosen)].sum() for chosen in combinations(range(8), 2)]
+
+    assert doubled.tolist() == (2 * rankdata(values)).tolist()
+    assert scans._at_least(doubled, 2, found) == pytest.approx(np.mean(np.array(sums) >= found))
+
+
+def test_a_rise_is_found_with_its_begin_and_scanned_for_anew():
+    rng = np.random.default_rng(3)
+    values = np.concatenate([rng.integers(0, 12, 60), rng.integers(10, 22, 30)]).astype(float)
+
+    alarms = scan(values, n_reference=40, arl=1000)
+
+    assert abs(alarms[0].since - 60) <= 2
+    assert alarms[0].index <= 66
+    assert alarms[1].since > alarms[0].index
+
+
+def test_a_fall_is_no_rise():
+    values = np.concatenate([np.arange(40.0) % 10 + 10, np.zeros(20)])
+
+    assert scan(values, n_reference=40, arl=100) == ()
+    assert scan(-values, n_reference=40, arl=100) != ()
+
+
+def test_equal_windows_never_alarm():
+    assert scan(np.ones(100), n_reference=20, arl=100) == ()
+    assert scan(np.ones(10), n_reference=20, arl=100) == ()
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    rng = np.random.default_rng(4)
+
+    alarms = sum(bool(scan(rng.integers(0, 15, 60).astype(float), n_reference=20, arl=100)) for _ in range(100))
+
+    assert alarms <= 40
