@@ -57,7 +57,7 @@ class Brakes:
     def answered(self, endpoint: str, reply: Reply) -> None:
         """Take note of a reply and of what it cost."""
         self._streaks.pop(endpoint, None)
-        self.spent += spending_of(reply)
+        self.spent = spent_with(self.spent, reply)
 
     def refused(self, endpoint: str, error: GatewayError, unit: str) -> None:
         """Take note of a call that brought nothing; a gap in a recording is no such call.
@@ -102,14 +102,14 @@ def _remedy(error: GatewayError) -> str:
     return "start it again" if isinstance(error, Unreachable) else "put it right"
 
 
-def spending_of(reply: Reply) -> Spending:
-    """Return what one reply has cost."""
-    priced = reply.cost_microusd is not None
+def spent_with(spent: Spending, reply: Reply) -> Spending:
+    """Return what has been spent with one reply more."""
+    unpriced = reply.cost_microusd is None and reply.tokens_in + reply.tokens_out > 0
     return Spending(
-        calls=int(not reply.recorded and not reply.cached),
-        attempts=reply.attempts,
-        tokens_in=reply.tokens_in,
-        tokens_out=reply.tokens_out,
-        cost_microusd=reply.cost_microusd or 0,
-        unpriced_calls=int(not priced and reply.tokens_in + reply.tokens_out > 0),
+        calls=spent.calls + (not reply.recorded and not reply.cached),
+        attempts=spent.attempts + reply.attempts,
+        tokens_in=spent.tokens_in + reply.tokens_in,
+        tokens_out=spent.tokens_out + reply.tokens_out,
+        cost_microusd=spent.cost_microusd + (reply.cost_microusd or 0),
+        unpriced_calls=spent.unpriced_calls + unpriced,
     )

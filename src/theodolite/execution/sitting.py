@@ -14,6 +14,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.flow import Flow
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.execution.aside import Aside
+from theodolite.execution.collecting import seldom_collected
 from theodolite.execution.drive import drive
 from theodolite.execution.handover import Handover
 from theodolite.execution.lines import Lines
@@ -82,6 +83,10 @@ class Sitting:
             StoreError: If the database fails; everything acknowledged is kept.
         """
         self._handover.over = UnitKind.SESSION not in kinds
+        with seldom_collected():
+            await self._work(kinds)
+
+    async def _work(self, kinds: frozenset[UnitKind]) -> None:
         async with asyncio.TaskGroup() as tasks:
             pulse = tasks.create_task(self._renew_leases())
             pools = []

@@ -28,6 +28,9 @@ SCHEMA_NAME = "answer"
 """Name that Chat Completions demand for a schema."""
 
 
+_WRITE = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
     """Return the JSON body of a request; the same request has the same bytes."""
     messages = [{"role": message.speaker.value, "content": message.text} for message in request.messages]
@@ -41,7 +44,7 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
 def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
     """Return a JSON body with a study's own fields in it; a field that is null there is left out."""
     whole = {key: value for key, value in {**body, **params}.items() if value is not None}
-    return json.dumps(whole, separators=(",", ":")).encode()
+    return _WRITE(whole).encode()
 
 
 def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:

@@ -68,6 +68,8 @@ class ChatModel:
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
+        if request.answer_schema is None:
+            return await self._line.ask(request, on_chunk=on_chunk)
         use = self._schemas.use_of(request)
         try:
             asked = request if use is SchemaUse.SENT else words_alone(request)
@@ -76,7 +78,7 @@ class ChatModel:
             if not self._schemas.may_be_the_cause(request, error):
                 raise
             return await self._asked_in_words(request, on_chunk, tries=error.tries)
-        return reply if use is SchemaUse.NONE else replace(reply, schema_use=use)
+        return replace(reply, schema_use=use)
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -18,6 +18,9 @@ SLOT = "context"
 """What a system prompt may name: the source material."""
 
 
+_SYSTEMS_KEPT = 64
+
+
 class PromptedModelApplication:
     """A model, its system prompt and its context files, taken as one application.
 
@@ -43,6 +46,7 @@ class PromptedModelApplication:
         self._fill = text_template(connection.system, what=f"`system` of application `{name}`", slots=(SLOT,))
         self._has_slot = SLOT in variables_of(connection.system)
         self._files = "\n\n".join(f"# {file}\n{text}" for file, text in connection.context.items())
+        self._systems: dict[str, str] = {}
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers to the dialogue so far.
@@ -83,6 +87,15 @@ class PromptedModelApplication:
         return (*messages, Message(speaker=Speaker.USER, text=request.prompt))
 
     def _system(self, context: str) -> str:
+        """Return the system prompt for some source material; filled once for all turns that are about it."""
+        system = self._systems.get(context)
+        if system is None:
+            if len(self._systems) >= _SYSTEMS_KEPT:
+                self._systems.clear()
+            system = self._systems[context] = self._filled(context)
+        return system
+
+    def _filled(self, context: str) -> str:
         given = "\n\n".join(filter(None, (self._files, context))) if self._has_slot else ""
         system = self._fill({SLOT: given})
         return system if self._has_slot else "\n\n".join(filter(None, (system, self._files)))

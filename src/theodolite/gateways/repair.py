@@ -17,4 +17,6 @@ def repaired(text: str) -> tuple[str, int]:
         >>> repaired("a\x00b")
         ('a\ufffdb', 1)
     """
+    if text.isascii() and "\x00" not in text:  # known without looking; most texts are
+        return text, 0
     return _UNKEEPABLE.subn("\ufffd", text)

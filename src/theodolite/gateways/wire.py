@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import aiohttp
 from yarl import URL
@@ -18,6 +20,8 @@ from theodolite.gateways.patience import Patience, asked_wait_s
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import FOREIGN, Again, Trouble, malformed, of_status, translate, withheld
 from theodolite.ports.clock import Clock
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 
 LARGEST_ANSWER = 10 * 2**20
 """Bytes of an answer that are read at most."""
@@ -59,15 +63,21 @@ class Answer:
 
     Attributes:
         body: Its bytes, decompressed.
-        charset: Encoding that its headers name; empty where they name none.
+        content_type: What its headers say that it is; empty where they say nothing.
         latency_s: Time from the last attempt's start to its end; seconds.
         attempts: Attempts made; count.
     """
 
     body: bytes
-    charset: str = ""
+    content_type: str = ""
     latency_s: float = 0.0
     attempts: int = 1
+
+    @property
+    def charset(self) -> str:
+        """Encoding that its headers name; empty where they name none."""
+        found = _CHARSET.search(self.content_type)
+        return found[1] if found else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,14 +204,13 @@ class Wire:
     async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> Answer | Trouble:
         begun = self.clock.monotonic_s()
         heard: list[bytes] = []
-        timeout = aiohttp.ClientTimeout(total=timeout_s, connect=min(patience.connect_s, timeout_s))
         try:
             async with self._open().session.request(
                 outgoing.method,
-                URL(outgoing.url, encoded=True),
+                _address(outgoing.url),
                 data=outgoing.body,
                 headers=outgoing.headers,
-                timeout=timeout,
+                timeout=_timeout(timeout_s, min(patience.connect_s, timeout_s)),
                 allow_redirects=False,
             ) as response:
                 hear = outgoing.hear if 200 <= response.status < 300 else None
@@ -215,8 +224,8 @@ class Wire:
         if body is None:
             return malformed(f"the answer is larger than {LARGEST_ANSWER >> 20} MB")
         if 200 <= response.status < 300:
-            charset = response.charset or ""
-            return Answer(body=body, charset=charset, latency_s=self.clock.monotonic_s() - begun)
+            kind = response.headers.get("Content-Type", "")
+            return Answer(body=body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
         return self._complain(response, body)
 
     def _complain(self, response: aiohttp.ClientResponse, body: bytes) -> Trouble:
@@ -237,7 +246,10 @@ async def _read(
     response: aiohttp.ClientResponse, pieces: list[bytes], hear: Callable[[bytes], None] | None
 ) -> bytes | None:
     """Return the body, or None where it is too large to be meant; its pieces are kept and handed on as they come."""
-    if (response.content_length or 0) > LARGEST_ANSWER:
+    length = response.content_length
+    if length is not None and hear is None and "Content-Encoding" not in response.headers:
+        return None if length > LARGEST_ANSWER else await response.read()
+    if (length or 0) > LARGEST_ANSWER:
         return None
     size = 0
     async for piece in response.content.iter_any():
@@ -248,6 +260,17 @@ async def _read(
         if hear is not None:
             hear(piece)
     return b"".join(pieces)
+
+
+@lru_cache(maxsize=256)
+def _address(url: str) -> URL:
+    """Return an address that is sent as it stands; most calls go to the same few."""
+    return URL(url, encoded=True)
+
+
+@lru_cache(maxsize=64)
+def _timeout(total_s: float, connect_s: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=total_s, connect=connect_s)
 
 
 def host_of(url: str) -> str:

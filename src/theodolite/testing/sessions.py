@@ -114,13 +114,14 @@ def _follow(task: SessionTask, script: Script) -> Flow[_Record]:
 def _play(task: SessionTask, persona: Persona) -> Flow[_Record]:
     record = _Record([], Ending.TURN_LIMIT)
     stop = task.scenario.stop or STOP_WORD
+    rules = player_rules(persona, task.scenario.task, stop=stop, material=task.material)
     while len(record.turns) < task.scenario.turns:
         if persona.starter and not record.turns:
             yield from _say(task, record, persona.starter, None)
             continue
         asked = AskModel(
             model=persona.model,
-            messages=_player_view(task, persona, stop, record),
+            messages=_player_view(rules, persona, record),
             party=Party.SIMULATED_USER,
             replicate=task.session.repeat,
         )
@@ -230,8 +231,7 @@ def _say(
     record.turns.append(turn)
 
 
-def _player_view(task: SessionTask, persona: Persona, stop: str, record: _Record) -> tuple[Message, ...]:
-    rules = player_rules(persona, task.scenario.task, stop=stop, material=task.material)
+def _player_view(rules: str, persona: Persona, record: _Record) -> tuple[Message, ...]:
     seen = record.turns[-persona.history :] if persona.history else record.turns
     opening = OPENING if len(seen) == len(record.turns) else LEFT_OUT
     messages = [Message(speaker=Speaker.SYSTEM, text=rules), Message(speaker=Speaker.USER, text=opening)]

@@ -6,7 +6,7 @@ from tests.fakes.builders import reply
 from theodolite.domain.errors import Rejected, RunStopped, ServerFault, TimedOut
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
-from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spending_of
+from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spent_with
 
 PRICED = reply(tokens_in=100, tokens_out=20, cost_microusd=400_000, attempts=2)
 LAST = REFUSALS_IN_A_ROW
@@ -138,7 +138,7 @@ def test_attempts_of_refused_calls_are_counted():
     ],
 )
 def test_a_reply_costs_what_it_says(said, spent):
-    assert spending_of(said) == spent
+    assert spent_with(Spending(), said) == spent
 
 
 def test_a_gap_in_a_recording_is_no_refused_call():

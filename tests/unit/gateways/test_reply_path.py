@@ -44,7 +44,7 @@ def test_a_reply_is_read(path: str, body: bytes, text: str) -> None:
 
 
 def test_the_encoding_that_the_headers_name_is_used() -> None:
-    assert ReplyPlace("text").read(Answer(body=b"\xe9t\xe9", charset="iso-8859-1")) == "été"
+    assert ReplyPlace("text").read(Answer(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1")) == "été"
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,9 @@ def test_the_encoding_that_the_headers_name_is_used() -> None:
 def test_what_is_no_reply_is_told_apart(
     path: str, body: bytes, charset: str, kind: type[GatewayError], words: str
 ) -> None:
-    trouble = ReplyPlace(path).read(Answer(body=body, charset=charset))
+    answer = Answer(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
+
+    trouble = ReplyPlace(path).read(answer)
 
     assert isinstance(trouble, Trouble)
     assert trouble.kind is kind
