@@ -4,12 +4,14 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-.PHONY: help demo test check format bench bench-peers docs clean
+.PHONY: help demo test test-wire check format bench bench-peers docs clean
 
 VENV := .venv
 STAMPS := $(VENV)/.stamps
 PYTHON := $(VENV)/bin/python
 INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+WIRE := .venv-wire
+WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 OUT := theodolite-demo
 ARGS :=
 
@@ -22,6 +24,9 @@ demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/r
 test: $(STAMPS)/test ## Run all tests; brings Chromium and PostgreSQL where they are missing (ARGS="-k rate")
 	@sh tools/system_packages.sh
 	@$(PYTHON) -m pytest $(ARGS)
+
+test-wire: $(WIRE)/.stamp ## Run the tests against software that nobody here wrote; compiles a model server the first time (ARGS="-k eliza")
+	@$(WIRE)/bin/python -m pytest tests/wire $(ARGS)
 
 # Of migrations: Django would warn that there is no database to look at; the check needs none.
 check: $(STAMPS)/check ## Check style, types, import contracts, migrations and documents
@@ -49,7 +54,7 @@ docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files 
 	$(VENV)/bin/theodolite schemas src/theodolite/resources/schemas
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(WIRE) $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 # Stamps say what .venv holds; a change of the lists brings it up to date.
 
@@ -73,4 +78,15 @@ $(STAMPS)/check: $(STAMPS)/test
 	@echo "installing what the checks need"
 	@$(PYTHON) tools/dependency_group.py check > $(STAMPS)/check.txt
 	@$(INSTALL) --requirement $(STAMPS)/check.txt
+	@touch $@
+
+# Large packages and a compiler's work, so it stands apart from .venv.
+
+$(WIRE)/.stamp: tools/find_python.sh tools/dependency_group.py pyproject.toml constraints.txt
+	@python="$$(sh tools/find_python.sh)" && echo "making $(WIRE) with $$python; the model server takes minutes" && "$$python" -m venv --clear $(WIRE)
+	@$(WIRE)/bin/python tools/dependency_group.py test > $(WIRE)/requirements.txt
+	@$(WIRE)/bin/python tools/dependency_group.py wire >> $(WIRE)/requirements.txt
+	@$(WIRE_INSTALL) hatchling editables
+	@$(WIRE_INSTALL) --requirement $(WIRE)/requirements.txt
+	@$(WIRE_INSTALL) --no-build-isolation --editable ".[inspect]"
 	@touch $@

@@ -33,6 +33,7 @@ def messages_events(answer: dict[str, Any]) -> list[str]:
         {"type": "message_start", "message": {**answer, "content": [], "stop_reason": None, "usage": usage}},
         {"type": "content_block_start", "index": 0, "content_block": thought},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm"}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2ln"}},
         {"type": "content_block_stop", "index": 0},
         {"type": "content_block_start", "index": 1, "content_block": said},
         {"type": "ping"},

@@ -257,7 +257,7 @@ def _note(entry: Entry[Any], keys: tuple[str, ...], message: str, desk: Desk) ->
 
 
 def _note_prices(parts: Parts, desk: Desk, models: Sequence[ModelEndpoint]) -> None:
-    unpriced = [model.name for model in models if model.url and model.price is None]
+    unpriced = [model.name for model in models if not model.is_scripted and model.price is None]
     if parts.entry.shape.budget.usd is not None and unpriced:
         names = ", ".join(f"`{name}`" for name in unpriced)
         whose = "its" if len(unpriced) == 1 else "their"

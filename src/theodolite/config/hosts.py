@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import HttpEndpoint, PromptedModel
+from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.study import Study
 
 
@@ -27,8 +28,7 @@ class Host:
 def hosts(study: Study) -> tuple[Host, ...]:
     """Return the hosts that a run of the study calls, applications first."""
     roles: dict[str, dict[str, None]] = {}
-    for url, role in _addresses(study):
-        name = urlsplit(url).netloc.rpartition("@")[2]
+    for name, role in _calls(study):
         if name:
             roles.setdefault(name, {})[role] = None
     return tuple(Host(name=name, roles=tuple(named)) for name, named in roles.items())
@@ -39,17 +39,28 @@ def hosts_of(study: Study) -> tuple[str, ...]:
     return tuple(host.name for host in hosts(study))
 
 
-def _addresses(study: Study) -> Iterator[tuple[str, str]]:
-    urls = {model.name: model.url for model in study.models}
+def _calls(study: Study) -> Iterator[tuple[str, str]]:
+    hosts_by_model = {model.name: _host_of(model) for model in study.models}
     for application in study.applications:
         connection = application.connection
         if isinstance(connection, HttpEndpoint):
-            yield connection.url, "application"
+            yield _netloc(connection.url), "application"
         elif isinstance(connection, PromptedModel):
-            yield urls.get(connection.model, ""), "application"
+            yield hosts_by_model.get(connection.model, ""), "application"
     players = [group.model for group in study.personas] + [scenario.attacker for scenario in study.scenarios]
     for model in players:
-        yield urls.get(model, ""), "simulated user"
+        yield hosts_by_model.get(model, ""), "simulated user"
     for annotator in study.annotators:
         if isinstance(annotator.labelling, ModelJudge):
-            yield urls.get(annotator.labelling.model, ""), "judge"
+            yield hosts_by_model.get(annotator.labelling.model, ""), "judge"
+
+
+def _host_of(model: ModelEndpoint) -> str:
+    """Return the host of a model; where Inspect chooses the address, its provider stands for it."""
+    if model.kind is ModelKind.INSPECT and not model.url:
+        return f"{model.model.partition('/')[0]}, through Inspect"
+    return _netloc(model.url)
+
+
+def _netloc(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2]

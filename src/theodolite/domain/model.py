@@ -21,6 +21,8 @@ class ModelKind(StrEnum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    INSPECT = "inspect"
+    """Through Inspect's model API: any provider that it knows, as `provider/name`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +60,8 @@ class ModelEndpoint:
 
     Attributes:
         name: Identifier within the study.
-        url: Base address, up to and including `/v1`; empty for a script.
-        model: Name that the endpoint knows the model by.
+        url: Base address, up to and including `/v1`; empty for a script, and where Inspect knows it.
+        model: Name that the endpoint knows the model by; `provider/name` for Inspect.
         key: Name of the environment variable that holds the key; never the key.
         params: Further fields of every request, e.g. `{"temperature": 0}`; None takes a field out.
         script: Replies given in turn instead of a model's; always labelled as scripted.

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
+from typing import Protocol
 
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply
 from theodolite.domain.identity import digest
-from theodolite.gateways.chat_model import ChatModel
-from theodolite.gateways.wire import Outgoing
 from theodolite.ports.application import OnChunk
 from theodolite.ports.cache import Cache, Kept
 from theodolite.ports.clock import Clock
-from theodolite.ports.endpoint import Knock
+from theodolite.ports.endpoint import Endpoint, Knock
+from theodolite.ports.model import Model
 
 FORMAT = "1"
 """Number of the form of keys; raised by hand when equal requests get other keys."""
+
+
+class Cacheable(Model, Endpoint, Protocol):
+    """A model whose requests can be told apart by what would be sent."""
+
+    def sent(self, request: AskModel) -> str:
+        """Return what a request amounts to as one text; equal requests have equal texts."""
+        ...
 
 
 class CachedModel:
@@ -31,7 +38,7 @@ class CachedModel:
     """
 
     def __init__(
-        self, model: ChatModel, cache: Cache, clock: Clock, *, anew: bool = False, applications: bool = False
+        self, model: Cacheable, cache: Cache, clock: Clock, *, anew: bool = False, applications: bool = False
     ) -> None:
         """Wrap a model.
 
@@ -61,7 +68,7 @@ class CachedModel:
         """
         if request.party is Party.APPLICATION and not self._applications:
             return await self._model.reply(request, on_chunk=on_chunk)
-        sent = _canonical(self._model.outgoing(request))
+        sent = self._model.sent(request)
         key = digest("reply", FORMAT, sent, str(request.replicate))
         while key in self._in_flight:
             await self._in_flight[key].wait()
@@ -101,9 +108,3 @@ class CachedModel:
         if self._anew:
             self._fresh.add(key)
         return reply
-
-
-def _canonical(outgoing: Outgoing) -> str:
-    """Return a call as one text that does not depend on the order of `params`; plain ASCII."""
-    call = {"body": json.loads(outgoing.body or b"null"), "headers": dict(outgoing.headers), "url": outgoing.url}
-    return json.dumps(call, sort_keys=True, separators=(",", ":"))

@@ -11,8 +11,9 @@ from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.gateways.chat_line import ChatLine
+from theodolite.gateways.insisting import GivenUp
 from theodolite.gateways.patience import Patience
-from theodolite.gateways.wire import Answer, GivenUp, host_of
+from theodolite.gateways.wire import Answer, host_of
 from theodolite.ports.endpoint import Knock
 
 KNOCK_WORDS = "Reply with the word ok."

@@ -9,13 +9,14 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.account import Account
 from theodolite.gateways.chat_form import read_model_names
 from theodolite.gateways.dialect import Dialect
+from theodolite.gateways.insisting import GivenUp
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.stream_form import Ear, in_one_piece
 from theodolite.gateways.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.trouble import Trouble
-from theodolite.gateways.wire import Answer, GivenUp, Outgoing, Wire, checked_address
+from theodolite.gateways.wire import Answer, Outgoing, Wire, checked_address
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 

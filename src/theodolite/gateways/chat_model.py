@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 
-from theodolite.domain.errors import Rejected
-from theodolite.domain.flow import AskModel, Reply, SchemaUse
+from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.chat_knock import KNOCK_S, ChatKnock
 from theodolite.gateways.chat_line import open_line
 from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.pace import Pace
-from theodolite.gateways.schema_offer import SchemaOffer, words_alone
-from theodolite.gateways.wire import Outgoing, host_of
+from theodolite.gateways.schema_offer import SchemaOffer
+from theodolite.gateways.wire import host_of
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -46,19 +45,21 @@ class ChatModel:
             InputError: If the address or the key cannot be used.
         """
         self._line = open_line(endpoint, dialect, key=key or "", clock=clock, pace=pace)
-        self._schemas = SchemaOffer(endpoint, dialect)
+        self._schemas = SchemaOffer(endpoint, is_set=dialect.sets_form(endpoint.params))
         self._knocking = ChatKnock(self._line, knock_s=knock_s)
 
     def __repr__(self) -> str:
         return f"ChatModel({self._line.endpoint.name!r}, host={host_of(self._line.url)!r})"
 
-    def outgoing(self, request: AskModel) -> Outgoing:
-        """Return the call that a request becomes; without the key.
+    def sent(self, request: AskModel) -> str:
+        """Return the call that a request becomes as one text, without the key.
 
-        What the endpoint turned out to refuse plays no part, so that equal
-        requests have equal calls at all times.
+        It does not depend on the order of `params`, nor on what the endpoint
+        turned out to refuse, so that equal requests have equal texts at all times.
         """
-        return self._line.outgoing(self._schemas.intended(request))
+        outgoing = self._line.outgoing(self._schemas.intended(request))
+        call = {"body": json.loads(outgoing.body or b"null"), "headers": dict(outgoing.headers), "url": outgoing.url}
+        return json.dumps(call, sort_keys=True, separators=(",", ":"))
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers.
@@ -70,15 +71,7 @@ class ChatModel:
         """
         if request.answer_schema is None:
             return await self._line.ask(request, on_chunk=on_chunk)
-        use = self._schemas.use_of(request)
-        try:
-            asked = request if use is SchemaUse.SENT else words_alone(request)
-            reply = await self._line.ask(asked, on_chunk=on_chunk)
-        except Rejected as error:
-            if not self._schemas.may_be_the_cause(request, error):
-                raise
-            return await self._asked_in_words(request, on_chunk, tries=error.tries)
-        return replace(reply, schema_use=use)
+        return await self._schemas.reply(request, lambda asked: self._line.ask(asked, on_chunk=on_chunk))
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -91,8 +84,3 @@ class ChatModel:
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
         return await self._line.model_names()
-
-    async def _asked_in_words(self, request: AskModel, on_chunk: OnChunk | None, *, tries: int) -> Reply:
-        reply = await self._line.ask(words_alone(request), on_chunk=on_chunk)
-        self._schemas.refuse(request)
-        return replace(reply, schema_use=SchemaUse.REFUSED, attempts=tries + reply.attempts)

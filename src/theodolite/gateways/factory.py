@@ -28,6 +28,7 @@ from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.http_application import HttpApplication
 from theodolite.gateways.http_form import checked_template
+from theodolite.gateways.inspect_model import InspectModel
 from theodolite.gateways.loading import load_callable, load_class
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.prompted import PromptedModelApplication
@@ -73,7 +74,7 @@ def open_model(
     accounts: Accounts | None = None,
     starts: Path | None = None,
     caching: Caching | None = None,
-) -> ChatModel | CachedModel | ScriptedModel:
+) -> ChatModel | InspectModel | CachedModel | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
     A key that is not set is no fault here, since not every run needs every model:
@@ -90,19 +91,29 @@ def open_model(
     Raises:
         InputError: If address or key cannot be used.
     """
-    if endpoint.is_scripted or not endpoint.url:
+    if endpoint.is_scripted or not (endpoint.url or endpoint.kind is ModelKind.INSPECT):
         return ScriptedModel(endpoint)
-    checked_address(endpoint.url, what=f"model `{endpoint.name}`")
-    pace = _pace(endpoint, accounts or Accounts(clock), clock, starts)
-    model = ChatModel(endpoint, key=environ.get(endpoint.key), clock=clock, dialect=_DIALECTS[endpoint.kind], pace=pace)
+    model = _live(endpoint, environ, clock, accounts or Accounts(clock), starts)
     if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
         return model
     return CachedModel(model, caching.cache, clock, anew=caching.anew, applications=endpoint.cache is CacheUse.ALL)
 
 
+def _live(
+    endpoint: ModelEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts, starts: Path | None
+) -> ChatModel | InspectModel:
+    key = environ.get(endpoint.key)
+    if endpoint.url:
+        checked_address(endpoint.url, what=f"model `{endpoint.name}`")
+    if endpoint.kind is ModelKind.INSPECT:
+        return InspectModel(endpoint, key=key, clock=clock, pace=_pace(endpoint, accounts, clock, starts))
+    dialect = _DIALECTS[endpoint.kind]
+    return ChatModel(endpoint, key=key, clock=clock, dialect=dialect, pace=_pace(endpoint, accounts, clock, starts))
+
+
 def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> Pace:
     """Return a model's pace: slots are its account's, limits per minute its own."""
-    host = host_of(endpoint.url)
+    host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel)
     if endpoint.rpm is None and endpoint.tpm is None:
         return Pace(account, clock)

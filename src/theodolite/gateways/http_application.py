@@ -13,6 +13,7 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.account import PARALLEL, Account
 from theodolite.gateways.event_stream import EventStream
 from theodolite.gateways.http_form import RequestForm
+from theodolite.gateways.insisting import GivenUp
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.repair import repaired
@@ -20,7 +21,7 @@ from theodolite.gateways.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.templates import variables_of
 from theodolite.gateways.trouble import Trouble, malformed
-from theodolite.gateways.wire import Answer, GivenUp, Wire
+from theodolite.gateways.wire import Answer, Wire
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock

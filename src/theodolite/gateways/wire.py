@@ -15,6 +15,7 @@ from yarl import URL
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
+from theodolite.gateways.insisting import GivenUp, insist
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience, asked_wait_s
 from theodolite.gateways.secrecy import Secret
@@ -78,15 +79,6 @@ class Answer:
         """Encoding that its headers name; empty where they name none."""
         found = _CHARSET.search(self.content_type)
         return found[1] if found else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenUp:
-    """A request that brought no answer, after all tries."""
-
-    trouble: Trouble
-    tries: int
-    elapsed_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,20 +146,16 @@ class Wire:
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
             return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
-        begun = self.clock.monotonic_s()
-        tries, spent_s = 0, 0.0
-        while True:
-            tries += 1
-            async with self._open().slots:
-                outcome, took_s = await self._in_turn(outgoing, patience, spent_s)
-            if isinstance(outcome, Answer):
-                return replace(outcome, attempts=tries) if tries > 1 else outcome
-            spent_s += took_s
-            wait_s = patience.wait_s(outcome, tries, outgoing.key, spent_s=spent_s)
-            if wait_s is None:
-                return GivenUp(trouble=outcome, tries=tries, elapsed_s=self.clock.monotonic_s() - begun)
-            spent_s += wait_s
-            await self.clock.sleep(wait_s)
+        outcome = await insist(
+            lambda spent_s: self._in_slot(outgoing, patience, spent_s),
+            patience=patience,
+            clock=self.clock,
+            key=outgoing.key,
+        )
+        if isinstance(outcome, GivenUp):
+            return outcome
+        answer, tries = outcome
+        return replace(answer, attempts=tries) if tries > 1 else answer
 
     async def close(self) -> None:
         """Let go of the connections; a later call opens new ones."""
@@ -186,6 +174,10 @@ class Wire:
             )
             self._lines = _Lines(loop, session, asyncio.Semaphore(self._parallel))
         return self._lines
+
+    async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
+        async with self._open().slots:
+            return await self._in_turn(outgoing, patience, spent_s)
 
     async def _in_turn(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""

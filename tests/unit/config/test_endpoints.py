@@ -6,6 +6,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from theodolite.config.endpoints import url_problem
+from theodolite.config.hosts import hosts_of
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
 from theodolite.config.shipped import shipped_text
@@ -180,3 +181,28 @@ def test_a_model_behind_messages_has_a_listed_price(folder):
     opus = model(folder, "{url: 'https://api.anthropic.com/v1', name: claude-opus-5-5}")
 
     assert opus.price == Price(input_usd=4.0, output_usd=20.0, as_of="2026-09-23")
+
+
+def test_a_model_through_inspect_needs_a_provider_and_no_address(folder):
+    gemini = model(folder, "{kind: inspect, name: google/gemini-x, params: {temperature: 0}}")
+
+    assert (gemini.kind, gemini.model, gemini.url, gemini.is_scripted) == (
+        ModelKind.INSPECT,
+        "google/gemini-x",
+        "",
+        False,
+    )
+
+
+@pytest.mark.parametrize("name", ["gemini-x", "google/", "/gemini-x"])
+def test_a_model_through_inspect_without_a_provider_is_a_fault(folder, name):
+    path = folder(study_yaml=STUDY % f"{{kind: inspect, name: {name}}}")
+
+    faults = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
+    assert "needs a `name` with its provider" in str(faults[0])
+
+
+def test_a_model_through_inspect_is_listed_by_its_provider(folder):
+    study = load_study(folder(study_yaml=STUDY % "{kind: inspect, name: google/gemini-x}")).study
+
+    assert hosts_of(study) == ("google, through Inspect",)

@@ -21,7 +21,8 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError, Rejected
 from theodolite.domain.flow import SayToApplication
-from theodolite.domain.model import CacheUse, ModelEndpoint
+from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
+from theodolite.gateways import inspect_line
 from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.cached_model import CachedModel
 from theodolite.gateways.callable_application import CallableApplication
@@ -66,6 +67,14 @@ def test_a_model_is_opened_by_what_it_is(endpoint: ModelEndpoint, kind: type) ->
 )
 def test_an_application_is_opened_by_its_connection(connection: Connection, kind: type, tmp_path: Path) -> None:
     assert isinstance(opened(connection, tmp_path), kind)
+
+
+def test_a_model_through_inspect_says_how_the_extra_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_line, "find_spec", lambda name: None)
+    endpoint = ModelEndpoint(name="gemini", model="google/gemini-x", kind=ModelKind.INSPECT)
+
+    with pytest.raises(InputError, match=r"`gemini`.*pip install 'theodolite\[inspect\]'"):
+        open_model(endpoint, environ={}, clock=HastyClock())
 
 
 @pytest.mark.parametrize("environ", [{}, {"APP_KEY": ""}, {"APP_KEY": " \n"}])

@@ -30,7 +30,8 @@ class ModelShape(Shape):
     """A language model behind an address, or a script in its place."""
 
     kind: ModelKind | None = None
-    """Form in which it is asked: `openai` (Chat Completions) or `anthropic` (Messages); told by the address."""
+    """Form in which it is asked: `openai` (Chat Completions), `anthropic` (Messages), told by the address; or
+    `inspect` (any provider of Inspect's)."""
     url: str = ""
     """Base address, up to and including `/v1`."""
     name: str = ""
@@ -73,8 +74,17 @@ class ModelShape(Shape):
         if self.script and self.url:
             message = "has a `url` and a `script`; keep one of them"
             raise ValueError(message)
+        if self.kind is ModelKind.INSPECT and not self.script:
+            return self._named_for_inspect()
         if not self.script and not (self.url and self.name):
             message = "needs `url` and `name` (or `script`, replies that stand in for a model)"
+            raise ValueError(message)
+        return self
+
+    def _named_for_inspect(self) -> ModelShape:
+        provider, _, name = self.name.partition("/")
+        if not (provider and name):
+            message = "is asked through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
             raise ValueError(message)
         return self
 
