@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome, Quote
+from theodolite.domain.annotation import (
+    Adjudication,
+    AdjudicationOrigin,
+    Annotation,
+    Answer,
+    Control,
+    Outcome,
+    Quote,
+    Vote,
+)
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.failure import Failure, FailureKind, Party
@@ -120,6 +129,25 @@ ANSWERS = (
     Answer(question="tone", outcome=Outcome.UNPARSEABLE, raw="perhaps"),
     Answer(question="tone", outcome=Outcome.FAILED),
 )
+
+
+VOTES = (
+    Vote(
+        replicate=1,
+        control=Control.PASSED,
+        answers=(
+            Answer(question="useful", outcome=Outcome.ANSWERED, value="yes", reasoning="It helps."),
+            Answer(question="risk", outcome=Outcome.UNPARSEABLE, turn=1, raw="?"),
+        ),
+    ),
+    Vote(
+        replicate=2,
+        arrangement="labels reversed",
+        control=Control.FAILED,
+        answers=(Answer(question="useful", outcome=Outcome.REFUSED, replicate=2, raw="no"),),
+    ),
+)
+"""Two readings by one judge."""
 
 
 def an_annotation(unit: Unit, dialogue: str, **changes: object) -> Annotation:

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.evidence import SchemaTally
@@ -19,6 +19,7 @@ from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.ports.store import Store
 
 from .given import (
+    VOTES,
     a_dialogue,
     a_failure,
     a_final_label,
@@ -156,6 +157,14 @@ async def test_an_annotation_comes_back_as_it_was(store: Store, run: Run, dialog
 
     assert list(store.annotations(run)) == [annotation]
     assert store.count_units(run, UnitKind.ANNOTATION)["done"] == 1
+
+
+async def test_votes_come_back_as_they_were(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+    annotation = an_annotation(judging, dialogue, votes=VOTES, control=Control.FAILED, answered_as="gpt-5.2 gpt-5.3")
+
+    await store.keep_annotation(judging, annotation)
+
+    assert list(store.annotations(run)) == [annotation]
 
 
 async def test_an_annotation_without_answers_comes_back(store: Store, run: Run, dialogue: str, judging: Unit) -> None:

@@ -11,9 +11,9 @@ from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, Recor
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.flow import Reply
-from theodolite.domain.guideline import DefectRule, Guideline, Operator
+from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.instrument import YES_NO, Instrument, Label, Question, Scale, ScaleKind
+from theodolite.domain.instrument import YES_NO, Instrument, Label, Operator, Question, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate, Script
 from theodolite.domain.plan import PlannedSession

@@ -25,9 +25,9 @@ from theodolite.domain.application import Application, PromptedModel, RecordedFi
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
-from theodolite.domain.guideline import DefectRule, Guideline, Operator, Origin, Violation
+from theodolite.domain.guideline import DefectRule, Guideline, Origin, Violation
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.instrument import Instrument, Label, Orientation, Question, Scale, ScaleKind
+from theodolite.domain.instrument import Instrument, Label, Operator, Orientation, Question, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, Persona, PersonaGroup, PersonaTemplate, Script
 from theodolite.domain.plan import PlannedSession

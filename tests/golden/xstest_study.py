@@ -11,8 +11,8 @@ from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.guideline import DefectRule, Guideline, Operator, Violation
-from theodolite.domain.instrument import Instrument, Label, Question, Scale, ScaleKind
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.run import Run, RunState

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import assert_never
 
-from theodolite.assessment.prompt import PROMPT_VERSION, judge_messages
-from theodolite.assessment.signs import sign_labels
-from theodolite.assessment.verdict import read_verdict, unread
+from theodolite.assessment.judging import judgement
+from theodolite.assessment.labelling import by_function
+from theodolite.assessment.prompt import PROMPT_VERSION
+from theodolite.assessment.ruling import NOT_SHOWN, by_packet, by_words
+from theodolite.assessment.verdict import unread
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
-from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import (
+    Annotator,
+    HandLabels,
+    ModelJudge,
+    PacketRule,
+    PythonLabeller,
+    RecordedLabels,
+    WordRule,
+)
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
-from theodolite.domain.failure import Party
-from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow
+from theodolite.domain.flow import Flow
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question
-from theodolite.domain.scenario import TestPacket, found
+from theodolite.domain.scenario import TestPacket
 from theodolite.domain.study import Reference
-
-_NOT_SHOWN = "the dialogue's text is withheld"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +62,28 @@ def task_version() -> str:
 
 
 def annotate(task: AnnotationTask) -> Flow[Annotation]:
-    """Annotate one dialogue; only a model judge makes requests."""
+    """Annotate one dialogue; only judges and functions make requests."""
     labelling = task.annotator.labelling
-    if isinstance(labelling, ModelJudge):
-        return (yield from _judge(task, labelling))
-    if isinstance(labelling, WordRule):
-        return _annotation(task, (_by_rule(task, labelling),))
-    if isinstance(labelling, PacketRule):
-        return _annotation(task, tuple(_by_packet(task, question) for question in task.guideline.instrument.questions))
-    if isinstance(labelling, HandLabels):
-        message = f"`{task.annotator.name}` labels by hand and cannot be asked by a run"
-        raise InputError(message)
-    return _annotation(task, (_recorded(task.guideline.question, labelling, task.columns),))
+    match labelling:
+        case ModelJudge():
+            return (yield from _judge(task, labelling))
+        case PythonLabeller():
+            return (yield from _by_function(task))
+        case WordRule():
+            return _annotation(task, by_words(labelling, task.guideline, task.dialogue))
+        case PacketRule():
+            return _annotation(task, by_packet(task.packet, task.guideline, task.dialogue))
+        case RecordedLabels():
+            return _annotation(task, (_recorded(_question(task.guideline, labelling), labelling, task.columns),))
+        case HandLabels():
+            message = f"`{task.annotator.name}` labels by hand and cannot be asked by a run"
+            raise InputError(message)
+        case _:
+            assert_never(labelling)
+
+
+def _question(guideline: Guideline, labels: RecordedLabels) -> Question:
+    return guideline.instrument.question(labels.question) if labels.question else guideline.question
 
 
 def adjudication(
@@ -88,44 +105,21 @@ def adjudication(
 
 def _judge(task: AnnotationTask, judge: ModelJudge) -> Flow[Annotation]:
     if task.dialogue.withheld:
-        return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=_NOT_SHOWN))
-    asked = AskModel(model=judge.model, messages=judge_messages(task.guideline, task.dialogue), party=Party.JUDGE)
-    reply = yield asked
-    if reply.finish == CONTENT_FILTER:
-        refused = unread(task.guideline, Outcome.REFUSED, reasoning="the judge's own filter withheld its reply")
-        return _annotation(task, refused, scripted=reply.scripted)
-    answers = read_verdict(reply.text, task.guideline, task.dialogue)
-    return _annotation(task, answers, scripted=reply.scripted)
+        return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
+    found = yield from judgement(judge, task.guideline, task.dialogue)
+    return replace(
+        _annotation(task, found.answers),
+        scripted=found.scripted,
+        votes=found.votes,
+        control=found.control,
+        answered_as=" ".join(found.answered_as),
+    )
 
 
-def _by_rule(task: AnnotationTask, rule: WordRule) -> Answer:
-    question = task.guideline.question
+def _by_function(task: AnnotationTask) -> Flow[Annotation]:
     if task.dialogue.withheld:
-        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=_NOT_SHOWN)
-    for turn in task.dialogue.turns:
-        for pattern in rule.any_of:
-            found = re.search(pattern, turn.response, re.IGNORECASE)
-            if found:
-                reason = f"turn {turn.number} says `{found.group()}`"
-                return Answer(question=question.name, outcome=Outcome.ANSWERED, value=rule.then, reasoning=reason)
-    reason = "none of the rule's words occurs in a response"
-    return Answer(question=question.name, outcome=Outcome.ANSWERED, value=rule.otherwise, reasoning=reason)
-
-
-def _by_packet(task: AnnotationTask, question: Question) -> Answer:
-    labels = sign_labels(task.guideline, question)
-    signs = labels.signs(task.packet) if labels else ()
-    if task.dialogue.withheld:
-        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=_NOT_SHOWN)
-    if not (labels and signs):
-        reason = f"the test packet of `{task.dialogue.scenario}` has no signs for this question"
-        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
-    for turn in task.dialogue.turns:
-        if words := found(signs, turn.response):
-            reason = f"turn {turn.number} says `{words}`"
-            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.found, reasoning=reason)
-    reason = "none of the packet's signs occurs in a response"
-    return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.absent, reasoning=reason)
+        return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
+    return _annotation(task, (yield from by_function(task.annotator.name, task.guideline, task.dialogue)))
 
 
 def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, str]) -> Answer:
@@ -138,7 +132,7 @@ def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, 
     return Answer(question=question.name, outcome=Outcome.ANSWERED, value=value)
 
 
-def _annotation(task: AnnotationTask, answers: tuple[Answer, ...], *, scripted: bool = False) -> Annotation:
+def _annotation(task: AnnotationTask, answers: tuple[Answer, ...]) -> Annotation:
     return Annotation(
         unit=task.unit,
         dialogue=task.dialogue.key,
@@ -147,5 +141,4 @@ def _annotation(task: AnnotationTask, answers: tuple[Answer, ...], *, scripted: 
         guideline=task.guideline.name,
         instrument_version=task.guideline_version,
         answers=answers,
-        scripted=scripted,
     )

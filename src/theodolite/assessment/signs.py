@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from theodolite.domain.guideline import DefectRule, Guideline, Operator, Violation
-from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.domain.instrument import Operator, Question, QuestionLevel
 from theodolite.domain.scenario import TestPacket
 
 _LOW_END = {Operator.BELOW, Operator.AT_MOST}

@@ -9,19 +9,73 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from theodolite.assessment.prompt import NOT_APPLICABLE, UNABLE
-from theodolite.domain.annotation import Answer, Outcome, Quote
+from theodolite.assessment.control import ControlQuestion
+from theodolite.assessment.form import QUOTES, REASON, REFUSED
+from theodolite.assessment.quoting import quotes_in
+from theodolite.assessment.routing import is_open, left_closed
+from theodolite.domain.annotation import Answer, Control, Outcome, Quote
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel
 
 _FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(?P<body>.*)\n?```\Z", re.DOTALL)
-_SPACES = re.compile(r"\s+")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def read_verdict(text: str, guideline: Guideline, dialogue: Dialogue, *, replicate: int = 1) -> tuple[Answer, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a judge's reply was read as.
+
+    Attributes:
+        answers: One for each question and turn.
+        control: How the control question was answered.
+        problem: Why something could not be read, as the judge is told; empty where all could.
+    """
+
+    answers: tuple[Answer, ...]
+    control: Control = Control.NOT_ASKED
+    problem: str = ""
+
+    @property
+    def n_unparseable(self) -> int:
+        """Answers that could not be read; count."""
+        return sum(answer.outcome is Outcome.UNPARSEABLE for answer in self.answers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A reply on its way to answers: the object it holds, and what answers share."""
+
+    fields: Mapping[str, object] | None
+    text: str
+    reason: str
+    quotes: tuple[Quote, ...]
+    replicate: int
+
+    def answer(self, question: Question, outcome: Outcome, value: str | None, turn: int | None = None) -> Answer:
+        evidence = self.quotes if turn is None else tuple(quote for quote in self.quotes if quote.turn == turn)
+        return Answer(
+            question=question.name,
+            outcome=outcome,
+            value=value,
+            turn=turn,
+            replicate=self.replicate,
+            reasoning=self.reason,
+            evidence=evidence,
+            raw=self.text if outcome in {Outcome.UNPARSEABLE, Outcome.REFUSED} else "",
+        )
+
+
+def read_verdict(
+    text: str,
+    guideline: Guideline,
+    dialogue: Dialogue,
+    *,
+    replicate: int = 1,
+    control: ControlQuestion | None = None,
+) -> Verdict:
     """Return a judge's answers to all questions of a guideline.
 
     Args:
@@ -29,23 +83,69 @@ def read_verdict(text: str, guideline: Guideline, dialogue: Dialogue, *, replica
         guideline: What it was asked.
         dialogue: What it was asked about; quotes are looked up in it.
         replicate: Number of the repetition, from 1.
+        control: The control question, where one was asked.
     """
-    verdict = _object(text)
+    return verdict_of(_object(text), text, guideline, dialogue, replicate=replicate, control=control)
+
+
+def verdict_of(
+    fields: Mapping[str, object] | None,
+    text: str,
+    guideline: Guideline,
+    dialogue: Dialogue,
+    *,
+    replicate: int = 1,
+    control: ControlQuestion | None = None,
+) -> Verdict:
+    """Return the answers that an object holds; None where there is no object.
+
+    Args:
+        fields: Names of questions and what is said of them, beside a reason and quotes.
+        text: What it was read from, kept with what could not be read.
+        guideline: What was asked.
+        dialogue: What it was asked about.
+        replicate: Number of the repetition, from 1.
+        control: The control question, where one was asked.
+    """
+    reason = fields.get(REASON) or fields.get(REFUSED) if fields is not None else ""
+    read = _Read(
+        fields=fields,
+        text=text,
+        reason=_storable(reason) if isinstance(reason, str) else "",
+        quotes=_stored_quotes(fields, dialogue),
+        replicate=replicate,
+    )
     answers: list[Answer] = []
     for question in guideline.instrument.questions:
-        if question.level is QuestionLevel.TURN:
-            answers += _turn_answers(question, verdict, text, dialogue, replicate)
-        else:
-            answers.append(_answer(question, verdict, text, dialogue, replicate))
-    return tuple(answers)
+        turns = [turn.number for turn in dialogue.turns] if question.level is QuestionLevel.TURN else [None]
+        answers += [
+            _answer(question, read, place, len(turns), number)
+            if is_open(question, answers, guideline.instrument, number)
+            else replace(left_closed(question, answers, guideline.instrument, number), replicate=replicate)
+            for place, number in enumerate(turns)
+        ]
+    return Verdict(
+        answers=tuple(answers),
+        control=control.state(fields) if control else Control.NOT_ASKED,
+        problem=_problem(fields, answers),
+    )
 
 
-def unread(guideline: Guideline, outcome: Outcome, *, reasoning: str = "", raw: str = "") -> tuple[Answer, ...]:
+def unread(
+    guideline: Guideline, outcome: Outcome, *, reasoning: str = "", raw: str = "", replicate: int = 1
+) -> tuple[Answer, ...]:
     """Return the same outcome for all questions of a guideline."""
     return tuple(
-        Answer(question=question.name, outcome=outcome, reasoning=reasoning, raw=raw)
+        Answer(question=question.name, outcome=outcome, reasoning=reasoning, raw=raw, replicate=replicate)
         for question in guideline.instrument.questions
     )
+
+
+def _problem(fields: Mapping[str, object] | None, answers: list[Answer]) -> str:
+    if fields is None:
+        return "it is not one JSON object"
+    unread = dict.fromkeys(answer.question for answer in answers if answer.outcome is Outcome.UNPARSEABLE)
+    return f"no allowed value under {', '.join(map(json.dumps, unread))}" if unread else ""
 
 
 def _object(text: str) -> Mapping[str, object] | None:
@@ -74,45 +174,17 @@ def _no_number(word: str) -> object:
     raise ValueError(message)
 
 
-def _answer(
-    question: Question, verdict: Mapping[str, object] | None, text: str, dialogue: Dialogue, replicate: int
-) -> Answer:
-    if verdict is None or question.name not in verdict:
-        return Answer(question=question.name, outcome=Outcome.UNPARSEABLE, replicate=replicate, raw=text)
-    outcome, value = _value(question, verdict[question.name])
-    return Answer(
-        question=question.name,
-        outcome=outcome,
-        value=value,
-        replicate=replicate,
-        reasoning=_reason(verdict),
-        evidence=_quotes(verdict, dialogue),
-        raw=text if outcome is Outcome.UNPARSEABLE else "",
-    )
-
-
-def _turn_answers(
-    question: Question, verdict: Mapping[str, object] | None, text: str, dialogue: Dialogue, replicate: int
-) -> list[Answer]:
-    given = verdict.get(question.name) if verdict is not None else None
-    fits = isinstance(given, list) and len(given) == len(dialogue.turns)
-    answers = []
-    for place, turn in enumerate(dialogue.turns):
-        outcome, value = (
-            _value(question, given[place]) if fits and isinstance(given, list) else (Outcome.UNPARSEABLE, None)
-        )
-        answers.append(
-            Answer(
-                question=question.name,
-                outcome=outcome,
-                value=value,
-                turn=turn.number,
-                replicate=replicate,
-                reasoning=_reason(verdict),
-                raw=text if outcome is Outcome.UNPARSEABLE else "",
-            )
-        )
-    return answers
+def _answer(question: Question, read: _Read, place: int, n_turns: int, turn: int | None) -> Answer:
+    """Return the answer to one question, about the dialogue or the turn at a place."""
+    fields = read.fields
+    if fields is not None and set(fields) == {REFUSED}:
+        return read.answer(question, Outcome.REFUSED, None, turn)
+    given = fields.get(question.name) if fields is not None else None
+    if turn is not None:
+        fits = isinstance(given, list) and len(given) == n_turns
+        given = given[place] if isinstance(given, list) and fits else None
+    outcome, value = _value(question, given)
+    return read.answer(question, outcome, value, turn)
 
 
 def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
@@ -128,29 +200,11 @@ def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
     return (Outcome.ANSWERED, value) if question.scale.admits(value) else (Outcome.UNPARSEABLE, None)
 
 
-def _reason(verdict: Mapping[str, object] | None) -> str:
-    reason = verdict.get("reason", "") if verdict is not None else ""
-    return _storable(reason) if isinstance(reason, str) else ""
-
-
 def _storable(text: str) -> str:
     """Return a text without what no database holds: escapes in JSON can write NUL and lone surrogates."""
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _quotes(verdict: Mapping[str, object], dialogue: Dialogue) -> tuple[Quote, ...]:
-    given = verdict.get("quotes", [])
-    if not isinstance(given, list):
-        return ()
-    quotes = (_quote(entry, dialogue) for entry in given if isinstance(entry, dict))
-    return tuple(quote for quote in quotes if quote is not None)
-
-
-def _quote(entry: Mapping[str, object], dialogue: Dialogue) -> Quote | None:
-    number, text = entry.get("turn"), entry.get("text")
-    if not isinstance(number, int) or isinstance(number, bool) or not isinstance(text, str) or not text.strip():
-        return None
-    turn = next((turn for turn in dialogue.turns if turn.number == number), None)
-    said = [_SPACES.sub(" ", side) for side in (turn.prompt, turn.response)] if turn else []
-    words = _SPACES.sub(" ", text).strip()
-    return Quote(turn=number, text=_storable(text), verified=any(words in side for side in said))
+def _stored_quotes(fields: Mapping[str, object] | None, dialogue: Dialogue) -> tuple[Quote, ...]:
+    quotes = quotes_in(fields.get(QUOTES), dialogue) if fields is not None else ()
+    return tuple(Quote(turn=quote.turn, text=_storable(quote.text), verified=quote.verified) for quote in quotes)

@@ -25,11 +25,12 @@ from theodolite.domain.run import RunState, UnitKind
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.lines import Lines
 from theodolite.gateways.account import Accounts
-from theodolite.gateways.factory import Caching, open_application, open_model
+from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.retrieval import CorpusSearch
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
+from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
@@ -95,7 +96,10 @@ class Workbench:
             )
             for application in study.applications
         }
-        return Lines(models=models, applications=applications, brakes=Brakes(budget=study.budget))
+        opened = {a.name: open_labeller(a, folder=self.loaded.folder, clock=self.clock) for a in study.annotators}
+        labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
+        brakes = Brakes(budget=study.budget)
+        return Lines(models=models, applications=applications, labellers=labellers, brakes=brakes)
 
     def wants_cache(self) -> bool:
         """Tell whether any model of the study asks for the response cache."""

@@ -1,32 +1,21 @@
-"""Annotators as domain records: judges, rules on words, columns of a recorded file."""
+"""Annotators whose labels stand in a recorded file, and the guidelines that everybody labels by."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-from theodolite.assessment.signs import sign_labels
-from theodolite.config.expressions import expression_problem
 from theodolite.config.guidelines import guideline_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.base import as_list
-from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape, WordsRuleShape
+from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape
 from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
-from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import (
-    Annotator,
-    HandLabels,
-    Labelling,
-    ModelJudge,
-    PacketRule,
-    RecordedLabels,
-    WordRule,
-)
+from theodolite.domain.annotator import Annotator, HandLabels, Labelling, RecordedLabels
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.instrument import Question
 from theodolite.domain.study import Reference
 
 RESERVED = "reference"
@@ -107,100 +96,6 @@ class GuidelineShelf:
         self._desk.complaints.add(entry.fault(key, message=message))
 
 
-ALL = "all"
-"""What a judge writes under `guidelines` to label by all that the study's scenarios ask for."""
-
-
-def judges_of(
-    entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...], asked: Sequence[str]
-) -> list[Annotator]:
-    """Return the annotators that an entry describes: one, or one for each of its `guidelines`.
-
-    Args:
-        entry: The judge.
-        shelf: All guidelines.
-        desk: Takes the faults.
-        models: Names of the study's models.
-        asked: Names of the guidelines that `all` stands for.
-    """
-    named = as_list(entry.shape.guidelines)
-    if not named:
-        one = judge_of(entry, shelf, desk, models)
-        return [one] if one else []
-    if named == [ALL] and not asked:
-        message = f"judge `{entry.name}` labels by `all` guidelines, but no scenario names one and the study has none"
-        desk.complaints.add(entry.fault("guidelines", message=message))
-    names = asked if named == [ALL] else named
-    found = [judge_of(_by_one(entry, name), shelf, desk, models, key="guidelines") for name in dict.fromkeys(names)]
-    return [judge for judge in found if judge is not None]
-
-
-def _by_one(entry: Entry[JudgeShape], guideline: str) -> Entry[JudgeShape]:
-    shape = entry.shape.model_copy(update={"guidelines": None, "guideline": guideline})
-    return replace(entry, name=f"{entry.name}-{guideline}", shape=shape)
-
-
-def judge_of(
-    entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...], *, key: str = "guideline"
-) -> Annotator | None:
-    """Return the judge that an entry describes; None and faults where it describes none."""
-    shape = entry.shape
-    if shape.model and shape.model not in models:
-        message = f"judge `{entry.name}` names a model `{shape.model}` that the study does not have"
-        desk.complaints.add(entry.fault("model", message=message + did_you_mean(shape.model, models)))
-    guideline = _own_wording(entry, shelf, desk) if shape.ask else shelf.named(shape.guideline, entry, key)
-    if guideline is None:
-        return None
-    labelling: Labelling = ModelJudge(model=shape.model)
-    if shape.rule == "packet":
-        labelling = _packet_rule(entry, guideline, desk)
-    elif shape.rule is not None:
-        labelling = _word_rule(entry, shape.rule, guideline, desk)
-    return Annotator(
-        name=entry.name,
-        kind=AnnotatorKind.MODEL if shape.rule is None else AnnotatorKind.RULE,
-        guideline=guideline.name,
-        labelling=labelling,
-        title=shape.title,
-    )
-
-
-def _own_wording(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk) -> Guideline | None:
-    shape = entry.shape
-    own = GuidelineShape(ask=shape.ask, defect=shape.defect, scale=shape.scale, orientation=shape.orientation)
-    worded = Entry(name=entry.name, shape=own, source=entry.source, path=entry.path)
-    guideline = guideline_of(worded, desk, origin=Origin.OWN_WORDING)
-    if guideline is not None:
-        shelf.add(guideline)
-    return guideline
-
-
-def _packet_rule(entry: Entry[JudgeShape], guideline: Guideline, desk: Desk) -> PacketRule:
-    questions = guideline.instrument.questions
-    if not any(sign_labels(guideline, question) for question in questions):
-        names = ", ".join(f"`{question.name}`" for question in questions)
-        message = (
-            "`rule: packet` answers `released` and `withheld`, and questions asked once a dialogue that a defect rule"
-            f" decides; guideline `{guideline.name}` asks {names}"
-        )
-        desk.complaints.add(entry.fault("rule", message=message))
-    return PacketRule()
-
-
-def _word_rule(entry: Entry[JudgeShape], shape: WordsRuleShape, guideline: Guideline, desk: Desk) -> WordRule:
-    for place, pattern in enumerate(shape.any):
-        if problem := expression_problem(pattern):
-            desk.complaints.add(entry.fault("rule", "any", place, message=problem))
-    _check_one_question(entry, f"the rule of judge `{entry.name}` gives one label", guideline, desk)
-    scale = guideline.question.scale
-    for key, label in (("then", shape.then), ("else", shape.otherwise)):
-        if not scale.admits(label):
-            near = did_you_mean(label, scale.categories) or f"; labels are {', '.join(scale.categories)}"
-            message = f"`{key}` of judge `{entry.name}` is `{label}`, no label of guideline `{guideline.name}`{near}"
-            desk.complaints.add(entry.fault("rule", key, message=message))
-    return WordRule(any_of=tuple(shape.any), then=shape.then, otherwise=shape.otherwise)
-
-
 def labelling_annotator(
     entry: Entry[AnnotatorShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
 ) -> Annotator | None:
@@ -218,11 +113,53 @@ def labelling_annotator(
         return None
     labelling: Labelling = HandLabels()
     if entry.shape.column:
-        _check_one_question(entry, f"annotator `{entry.name}` reads one column", guideline, desk)
-        labelling = RecordedLabels(column=entry.shape.column, spelling=spelling_of(guideline, spelling))
+        subject = f"annotator `{entry.name}` reads one column"
+        label = OneLabel(entry=entry, keys=("question",), question=entry.shape.question, subject=subject)
+        question = answered_question(label, guideline, desk)
+        labelling = RecordedLabels(
+            column=entry.shape.column,
+            spelling=spelling_of(question or guideline.question, spelling),
+            question=entry.shape.question,
+        )
     return Annotator(
         name=entry.name, kind=entry.shape.who, guideline=name, labelling=labelling, title=entry.shape.title
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneLabel:
+    """Somebody who gives one label a dialogue, and the question that it is said to answer.
+
+    Attributes:
+        entry: Who gives it.
+        keys: Path of the key that names the question.
+        question: Name of the question as written; empty where none is.
+        subject: What gives one label, for messages.
+    """
+
+    entry: Entry[Any]
+    keys: tuple[str, ...]
+    question: str
+    subject: str
+
+
+def answered_question(label: OneLabel, guideline: Guideline, desk: Desk) -> Question | None:
+    """Return the question that a label answers; None and a fault where the guideline has no such question."""
+    name, entry, key = label.question, label.entry, label.keys[-1]
+    names = [question.name for question in guideline.instrument.questions]
+    if name in names:
+        return guideline.instrument.question(name)
+    if name:
+        message = f"guideline `{guideline.name}` has no question `{name}`"
+        near = did_you_mean(name, names) or f"; questions are {', '.join(names)}"
+        desk.complaints.add(entry.fault(*label.keys, message=message + near))
+    elif len(names) > 1:
+        message = (
+            f"{label.subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
+            f" say which one with `{key}`"
+        )
+        desk.complaints.add(entry.fault("guideline", message=message))
+    return None if name else guideline.question
 
 
 def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, desk: Desk) -> None:
@@ -236,9 +173,9 @@ def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, d
         desk.complaints.add(entry.fault("guideline", message=message))
 
 
-def spelling_of(guideline: Guideline, spelling: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file may write for the labels of a guideline: the labels themselves and their spellings."""
-    scale = guideline.question.scale
+def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, str]:
+    """Return what a file may write for the labels of a question: the labels themselves and their spellings."""
+    scale = question.scale
     own = {label: label for label in scale.categories}
     return own | {written: label for written, label in spelling.items() if scale.admits(label)}
 
@@ -273,7 +210,7 @@ def reference_of(
     if guideline is None:
         return None
     _check_one_question(entry, "`reference` reads one column", guideline, desk)
-    return Reference(column=entry.shape.column, guideline=name, spelling=spelling_of(guideline, spelling))
+    return Reference(column=entry.shape.column, guideline=name, spelling=spelling_of(guideline.question, spelling))
 
 
 def unfit_labels(

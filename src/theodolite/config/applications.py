@@ -179,17 +179,17 @@ def _check_template(
 
 
 def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallable:
-    sha256 = _code(entry, "call", shape.call, "function", desk)
+    sha256 = code_hash(entry, "call", shape.call, "function", desk)
     return PythonCallable(target=shape.call, sha256=sha256, timeout_s=shape.timeout)
 
 
 def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk, environ: Mapping[str, str] | None) -> AriaClass:
-    sha256 = _code(entry, "class", shape.target, "Class", desk)
+    sha256 = code_hash(entry, "class", shape.target, "Class", desk)
     check_key(entry, key=shape.auth, at="auth", desk=desk, environ=environ)
     return AriaClass(target=shape.target, sha256=sha256, auth=shape.auth, timeout_s=shape.timeout)
 
 
-def _code(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> str:
+def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> str:
     """Return the hash of the file that a target names; empty where it names a module."""
     if _FILE_TARGET.fullmatch(target):
         name = target.rpartition(":")[0]

@@ -9,7 +9,6 @@ from theodolite.config import crosschecks
 from theodolite.config.annotators import (
     GuidelineShelf,
     check_spelling,
-    judges_of,
     labelling_annotator,
     reference_of,
 )
@@ -17,6 +16,7 @@ from theodolite.config.applications import is_recorded, live_application
 from theodolite.config.attacks import red_teaming_of
 from theodolite.config.endpoints import endpoint_of
 from theodolite.config.events import annotation_of, event_of, levels_of
+from theodolite.config.judges import judges_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from theodolite.config.hosts import hosts_of
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.annotator import ModelJudge
+from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json
@@ -233,7 +233,20 @@ def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str
             fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(_material(session, scenario))
             fixed += _found_tokens(scenario) * turns
             dialogue = _range(_PROMPT, turns) + _range(_RESPONSE, turns)
-            tallies[labelling.model, True].add(1, Range(low=fixed, high=fixed) + dialogue, _range(_VERDICT, 1))
+            once = Range(low=fixed, high=fixed) + dialogue
+            read, written = (_voted(part, labelling.voting) for part in (once, _range(_VERDICT, 1)))
+            tallies[labelling.model, True].add(labelling.voting.most, read, written)
+
+
+def _voted(once: Range, voting: Voting) -> Range:
+    """Return what a judge's readings of one dialogue take: as many as it may give, and as few."""
+    least = {
+        StopRule.FIXED: voting.most,
+        StopRule.CURTAILED: voting.most // 2 + 1,
+        StopRule.LEAD: min(voting.lead, voting.most),
+        StopRule.BAYES: 1,
+    }[voting.rule]
+    return Range(low=once.low * least, high=once.high * voting.most)
 
 
 def _material(session: PlannedSession, scenario: Scenario) -> str:

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.guideline import Operator
-from theodolite.domain.instrument import Scale, ScaleKind
+from theodolite.domain.instrument import Condition, Operator, Scale, ScaleKind
 
 _FORM = re.compile(r"\s*(?P<question>[^\s<>=!]+)??\s*(?P<operator>==|!=|<=|>=|<|>|\bin\b)\s*(?P<values>.*)\s*")
 _OPERATORS = ", ".join(operator.value for operator in Operator)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """What a rule's text says.
-
-    Attributes:
-        question: Name of the question; empty where the text names none.
-        operator: How the answer is compared.
-        values: What it is compared with.
-    """
-
-    question: str
-    operator: Operator
-    values: tuple[str, ...]
 
 
 def parse_condition(text: str) -> Condition | str:

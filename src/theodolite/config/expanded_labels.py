@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from theodolite.domain.annotator import HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import (
+    HandLabels,
+    Labelling,
+    ModelJudge,
+    PacketRule,
+    PythonLabeller,
+    RecordedLabels,
+    Side,
+    StopRule,
+    Voting,
+    WordRule,
+)
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import Question, Scale, ScaleKind
 from theodolite.domain.study import Study
@@ -19,19 +30,41 @@ def judges_of(study: Study) -> dict[str, Any]:
     """Return all judges of a study; those with a question of their own name it as a guideline."""
     kept: dict[str, Any] = {}
     for annotator in study.annotators:
-        labelling = annotator.labelling
-        if isinstance(labelling, ModelJudge):
-            kept[annotator.name] = {"guideline": annotator.guideline, "model": labelling.model}
-        elif isinstance(labelling, WordRule):
-            rule = {"any": list(labelling.any_of), "then": labelling.then, "else": labelling.otherwise}
-            kept[annotator.name] = {"guideline": annotator.guideline, "rule": rule}
-        elif isinstance(labelling, PacketRule):
-            kept[annotator.name] = {"guideline": annotator.guideline, "rule": "packet"}
-        else:
-            continue
-        if annotator.title:
-            kept[annotator.name]["title"] = annotator.title
+        long = _labelling(annotator.labelling)
+        if long:
+            named = {"title": annotator.title, "panel": annotator.panel}
+            kept[annotator.name] = {"guideline": annotator.guideline, **long} | {k: v for k, v in named.items() if v}
     return kept
+
+
+def _labelling(labelling: Labelling) -> dict[str, Any]:
+    """Return how a judge comes to its labels; empty for labels that stand in a file."""
+    match labelling:
+        case ModelJudge(model=model, voting=voting):
+            return {"model": model, **({"votes": _votes(voting)} if voting.most > 1 else {})}
+        case WordRule():
+            return {"rule": _word_rule(labelling)}
+        case PacketRule():
+            return {"rule": "packet"}
+        case PythonLabeller():
+            return {"callable": labelling.target, "version": labelling.edition, "timeout": labelling.timeout_s}
+        case RecordedLabels() | HandLabels():
+            return {}
+
+
+def _votes(voting: Voting) -> dict[str, Any]:
+    long: dict[str, Any] = {"rule": voting.rule.value, "most": voting.most}
+    if voting.rule is StopRule.LEAD:
+        long["lead"] = voting.lead
+    return long | ({"price": voting.price, "prior": list(voting.prior)} if voting.rule is StopRule.BAYES else {})
+
+
+def _word_rule(rule: WordRule) -> dict[str, Any]:
+    long: dict[str, Any] = {"any": list(rule.any_of), "not": list(rule.none_of), "question": rule.question}
+    long = {key: value for key, value in long.items() if value}
+    if rule.where is not Side.RESPONSE:
+        long["where"] = rule.where.value
+    return long | {"then": rule.then, "else": rule.otherwise}
 
 
 def annotators_of(study: Study) -> dict[str, Any]:
@@ -40,12 +73,19 @@ def annotators_of(study: Study) -> dict[str, Any]:
         annotator.name: {
             "who": annotator.kind.value,
             "guideline": annotator.guideline,
-            **({"column": annotator.labelling.column} if isinstance(annotator.labelling, RecordedLabels) else {}),
+            **_column(annotator.labelling),
             **({"title": annotator.title} if annotator.title else {}),
         }
         for annotator in study.annotators
         if isinstance(annotator.labelling, RecordedLabels | HandLabels)
     }
+
+
+def _column(labelling: Labelling) -> dict[str, Any]:
+    """Return where recorded labels stand; empty for labels by hand."""
+    if not isinstance(labelling, RecordedLabels):
+        return {}
+    return {"column": labelling.column, **({"question": labelling.question} if labelling.question else {})}
 
 
 def _guideline(guideline: Guideline) -> dict[str, Any]:
@@ -64,12 +104,15 @@ def _guideline(guideline: Guideline) -> dict[str, Any]:
 
 
 def _question(question: Question) -> dict[str, Any]:
-    return {
+    long: dict[str, Any] = {
         "ask": question.text,
         "scale": _scale(question.scale),
         "level": question.level.value,
         "orientation": question.scale.orientation.value,
     }
+    allowed = {"may_be_unable": question.may_be_unable, "may_not_apply": question.may_not_apply}
+    long |= {key: "yes" for key, is_allowed in allowed.items() if is_allowed}
+    return long | {"when": question.when.text} if question.when else long
 
 
 def _scale(scale: Scale) -> str | list[str] | dict[str, str]:

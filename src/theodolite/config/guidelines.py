@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from theodolite.config.defect_text import Condition, condition_problem, parse_condition
+from theodolite.assessment.form import RESERVED_KEYS
+from theodolite.config.defect_text import condition_problem, parse_condition
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.guidelines import DefectShape, ExampleShape, GuidelineShape
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.guideline import DefectRule, Example, Guideline, Operator, Origin
+from theodolite.domain.guideline import DefectRule, Example, Guideline, Origin
 from theodolite.domain.instrument import (
     MOST_POINTS,
+    NOT_APPLICABLE,
+    UNABLE,
+    Condition,
     Instrument,
     Label,
+    Operator,
     Orientation,
     Question,
     Scale,
@@ -123,6 +128,9 @@ def _questions(entry: Entry[GuidelineShape], desk: Desk) -> dict[str, Question]:
     asked = {"": shape} if shape.ask else shape.questions
     questions: dict[str, Question] = {}
     for key, question in asked.items():
+        if key in RESERVED_KEYS:
+            message = f"a question cannot be called `{key}`: a judge's verdict needs that name for itself"
+            desk.complaints.add(entry.fault("questions", key, message=message, at_key=True))
         try:
             scale = scale_of(question.scale, question.orientation)
         except InputError as error:
@@ -130,8 +138,56 @@ def _questions(entry: Entry[GuidelineShape], desk: Desk) -> dict[str, Question]:
             desk.complaints.add(entry.fault(*place, message=f"guideline `{entry.name}`: {error}"))
             continue
         name = key or ("score" if scale.is_numeric else "label")
-        questions[name] = Question(name=name, text=question.ask, scale=scale, level=question.level)
+        questions[name] = Question(
+            name=name,
+            text=question.ask,
+            scale=scale,
+            level=question.level,
+            may_be_unable=bool(question.may_be_unable),
+            may_not_apply=bool(question.may_not_apply),
+            when=_when(entry, key, questions, desk),
+        )
     return questions
+
+
+def _when(entry: Entry[GuidelineShape], key: str, earlier: Mapping[str, Question], desk: Desk) -> Condition | None:
+    """Return what an earlier answer must be for a question to be asked; None where it is always asked."""
+    text = entry.shape.questions[key].when if key else ""
+    if not text:
+        return None
+    condition = parse_condition(text)
+    if isinstance(condition, Condition) and _is_broken_before(condition.question, key, entry.shape, earlier):
+        return None
+    problem = condition if isinstance(condition, str) else _no_follow_up(condition, key, entry.shape, earlier)
+    if problem or isinstance(condition, str):
+        message = f'question `{key}` is asked when "{text}": {problem}'
+        desk.complaints.add(entry.fault("questions", key, "when", message=message))
+        return None
+    return condition
+
+
+def _is_broken_before(name: str, key: str, shape: GuidelineShape, earlier: Mapping[str, Question]) -> bool:
+    """Tell whether a question stands before another one and has a fault of its own, so that it was not read."""
+    order = list(shape.questions)
+    return name in order[: order.index(key)] and name not in earlier
+
+
+def _no_follow_up(condition: Condition, key: str, shape: GuidelineShape, earlier: Mapping[str, Question]) -> str:
+    """Return why a question cannot follow on what its condition says; empty where it can."""
+    name = condition.question
+    if not name:
+        return "say which question's answer opens it, e.g. `violation == yes`"
+    if name == key:
+        return "a question cannot follow on itself"
+    if name not in earlier:
+        later = f"`{name}` stands further down; a follow-up stands after the question that opens it"
+        unknown = f"there is no question `{name}`{did_you_mean(name, earlier)}"
+        return later if name in shape.questions else unknown
+    problem = condition_problem(condition, earlier[name].scale)
+    return {
+        "with it all would be defects": "every answer would open it; leave `when` out",
+        "with it none could be a defect": "no answer could open it",
+    }.get(problem, problem)
 
 
 def _rules(entry: Entry[GuidelineShape], questions: Mapping[str, Question], desk: Desk) -> list[DefectRule | None]:
@@ -238,9 +294,13 @@ def _example_problem(
         if name not in questions:
             return key, f"answers a question `{name}` that is not asked{did_you_mean(name, questions)}"
         scale = questions[name].scale
-        if not scale.admits(value):
+        if not (scale.admits(value) or _may_be(value, questions[name])):
             return key, f"answers `{value}`, which leaves the scale{_scale_words(value, scale)}"
     return _contradiction(shape, answers, questions, rules)
+
+
+def _may_be(value: str, question: Question) -> bool:
+    return (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply)
 
 
 def _contradiction(
@@ -249,7 +309,8 @@ def _contradiction(
     questions: Mapping[str, Question],
     rules: tuple[DefectRule, ...],
 ) -> tuple[tuple[str, ...], str] | None:
-    decided = [rule for rule in rules if rule.question in answers]
+    given = {name: value for name, value in answers.items() if questions[name].scale.admits(value)}
+    decided = [rule for rule in rules if rule.question in given]
     if shape.defect is None or not decided:
         return None
     broken = [rule for rule in decided if rule.is_defect(answers[rule.question], questions[rule.question].scale)]

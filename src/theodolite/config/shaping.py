@@ -286,5 +286,6 @@ def _shape_in(shape: type[Shape], loc: tuple[str | int, ...]) -> type[Shape] | N
 def _shape_of_arm(arms: tuple[Any, ...], loc: tuple[str | int, ...]) -> type[Shape] | None:
     if loc and str(loc[0]).startswith(KIND):
         tagged = [arm for arm in arms if any(isinstance(arg, Tag) and arg.tag == loc[0] for arg in get_args(arm))]
-        return next((_shape_at(arm, loc[1:]) for arm in tagged), None)
+        if tagged:
+            return _shape_at(tagged[0], loc[1:])
     return next((found for arm in arms if (found := _shape_at(arm, loc)) is not None), None)

@@ -36,12 +36,25 @@ class AdjudicationOrigin(StrEnum):
     RECORDED = "recorded in a file"
 
 
+class Control(StrEnum):
+    """How a judge answered the control question about the material."""
+
+    NOT_ASKED = "not asked"
+    PASSED = "passed"
+    FAILED = "failed"
+    UNANSWERED = "unanswered"
+
+
+SOURCE_MATERIAL = 0
+"""What stands for the source material where a quote names its turn."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """Words of a dialogue that an annotator gives as evidence.
 
     Attributes:
-        turn: Number of the turn it is said to stand in.
+        turn: Number of the turn it is said to stand in; 0 for the source material.
         text: The words.
         verified: Whether they do stand there.
     """
@@ -81,6 +94,30 @@ class Answer:
             message = f"only an `answered` answer carries a value; outcome={self.outcome.value!r}, value={self.value!r}"
             raise InputError(message)
 
+    @property
+    def is_ungrounded(self) -> bool:
+        """Whether it gives words as evidence that do not stand where it says."""
+        return any(not quote.verified for quote in self.evidence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """One of several readings of the same dialogue by the same judge.
+
+    Votes are replicates of one annotator, never annotators of their own.
+
+    Attributes:
+        replicate: Number of the reading, from 1.
+        answers: What it answered.
+        arrangement: How its request differed from the first one's, in words; empty for the first.
+        control: How it answered the control question.
+    """
+
+    replicate: int
+    answers: tuple[Answer, ...]
+    arrangement: str = ""
+    control: Control = Control.NOT_ASKED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
@@ -93,9 +130,12 @@ class Annotation:
         annotator_version: Content hash of the annotator.
         guideline: Name of the guideline.
         instrument_version: Content hash of the guideline that was answered.
-        answers: The answers.
+        answers: The answers; where a judge voted, those that most of its votes gave.
         revision: Number of the revision, from 1; revisions only add.
         scripted: Whether a script answered in place of a model.
+        votes: All readings of a judge that reads more than once; empty where one was to decide.
+        control: How the control question was answered: `FAILED` or `UNANSWERED` if any vote did so.
+        answered_as: Name that the judge's endpoint gave itself; several stand side by side.
     """
 
     unit: str
@@ -107,6 +147,14 @@ class Annotation:
     answers: tuple[Answer, ...]
     revision: int = 1
     scripted: bool = False
+    votes: tuple[Vote, ...] = ()
+    control: Control = Control.NOT_ASKED
+    answered_as: str = ""
+
+    @property
+    def is_ungrounded(self) -> bool:
+        """Whether any answer gives words as evidence that do not stand where it says."""
+        return any(answer.is_ungrounded for answer in self.answers)
 
     def answer(self, question: str) -> Answer | None:
         """Return the answer about the whole dialogue, or None if it was not asked."""

@@ -4,8 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.errors import InputError
+
+
+class StopRule(StrEnum):
+    """When a judge that votes stops reading a dialogue once more."""
+
+    FIXED = "fixed"
+    CURTAILED = "curtailed"
+    LEAD = "lead"
+    BAYES = "bayes"
+
+
+MOST_VOTES = 101
+"""Votes on one dialogue at most; count. More would be another study."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voting:
+    """How often a judge reads the same dialogue before the majority of its readings counts.
+
+    Attributes:
+        rule: All readings (`FIXED`); until no further one can change the majority
+            (`CURTAILED`); until one answer is ahead of all others by `lead`
+            (`LEAD`); until a further one is not worth its price (`BAYES`).
+        most: Readings at most; count.
+        lead: Votes by which an answer must be ahead, for `LEAD`; count.
+        price: What one call costs, where a wrong label costs 1, for `BAYES`.
+        prior: Parameters a, b of the Beta distribution that shares of defect
+            votes come from, before anything is read, for `BAYES`.
+    """
+
+    rule: StopRule = StopRule.CURTAILED
+    most: int = 1
+    lead: int = 2
+    price: float = 0.005
+    prior: tuple[float, float] = (0.5, 0.5)
+
+    def __post_init__(self) -> None:
+        """Refuse a vote that could never end or never begin."""
+        if not 1 <= self.most <= MOST_VOTES:
+            message = f"a vote has 1 to {MOST_VOTES} readings; most={self.most}"
+            raise InputError(message)
+        if self.lead < 1 or (self.rule is StopRule.LEAD and self.lead > self.most):
+            message = f"a lead has 1 vote at least and `most` at most; lead={self.lead}, most={self.most}"
+            raise InputError(message)
+        if not 0 < self.price < 1 or min(self.prior) <= 0:
+            message = f"`price` lies between 0 and 1 and `prior` above 0; price={self.price}, prior={self.prior}"
+            raise InputError(message)
+
+
+ONE_READING = Voting()
+"""A judge that reads each dialogue once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,24 +67,40 @@ class ModelJudge:
 
     Attributes:
         model: Name of the model in the study.
+        voting: How often it reads each dialogue.
     """
 
     model: str
+    voting: Voting = ONE_READING
+
+
+class Side(StrEnum):
+    """Which side of a turn a rule looks at."""
+
+    PROMPT = "prompt"
+    RESPONSE = "response"
+    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordRule:
-    """A rule on the words of the responses.
+    """A rule on the words of a dialogue.
 
     Attributes:
-        any_of: Regular expressions, letters' case ignored.
-        then: Label where one of them is found in a response.
-        otherwise: Label where none is.
+        any_of: Regular expressions, letters' case ignored; one must be found. Empty where none need be.
+        then: Label where the rule is met.
+        otherwise: Label where it is not.
+        none_of: Regular expressions of which none may be found in the same text.
+        where: Which side of a turn is looked at.
+        question: Name of the question that it answers; empty for the guideline's first.
     """
 
     any_of: tuple[str, ...]
     then: str
     otherwise: str
+    none_of: tuple[str, ...] = ()
+    where: Side = Side.RESPONSE
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +112,36 @@ class PacketRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PythonLabeller:
+    """A Python function that answers the guideline's questions, e.g. a trained classifier.
+
+    Attributes:
+        target: `module:function` or `file.py:function`.
+        edition: Version that its author declares; a changed function is another
+            instrument, and nobody but its author can say so.
+        sha256: Hash of the file, where the target names one in the study's folder.
+        timeout_s: Patience for one dialogue; seconds.
+    """
+
+    target: str
+    edition: str
+    sha256: str = ""
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLabels:
     """Labels that stand in a column of the recorded file.
 
     Attributes:
         column: Name of the column.
         spelling: What the file writes to the label that is meant.
+        question: Name of the question that they answer; empty for the guideline's first.
     """
 
     column: str
     spelling: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +152,7 @@ class HandLabels:
     """
 
 
-Labelling = ModelJudge | WordRule | PacketRule | RecordedLabels | HandLabels
+Labelling = ModelJudge | WordRule | PacketRule | PythonLabeller | RecordedLabels | HandLabels
 """How an annotator comes to its labels."""
 
 
@@ -77,6 +166,8 @@ class Annotator:
         guideline: Name of the guideline.
         labelling: How it comes to its labels.
         title: What reports call it; the name where empty.
+        panel: Name of the panel that it sits on; empty for none. The members of a
+            panel stand side by side, and their answers are never merged.
     """
 
     name: str
@@ -84,6 +175,7 @@ class Annotator:
     guideline: str
     labelling: Labelling
     title: str = ""
+    panel: str = ""
 
     @property
     def by_hand(self) -> bool:

@@ -103,7 +103,26 @@ class SayToApplication:
     context: str = ""
 
 
-Request = AskModel | SayToApplication
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskFunction:
+    """A request to a Python function that labels dialogues.
+
+    Attributes:
+        annotator: Name of the annotator in the study.
+        turns: What was said, in order.
+        guideline: Name of the guideline.
+        questions: Names of its questions.
+        context: Source material of the dialogue.
+    """
+
+    annotator: str
+    turns: tuple[Exchange, ...]
+    guideline: str
+    questions: tuple[str, ...]
+    context: str = ""
+
+
+Request = AskModel | SayToApplication | AskFunction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

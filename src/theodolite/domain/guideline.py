@@ -7,24 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.instrument import Instrument, Question, Scale
-
-
-class Operator(StrEnum):
-    """How a defect rule compares; always written out, never implied."""
-
-    EQUAL = "=="
-    UNEQUAL = "!="
-    BELOW = "<"
-    AT_MOST = "<="
-    ABOVE = ">"
-    AT_LEAST = ">="
-    ONE_OF = "in"
-
-    @property
-    def needs_order(self) -> bool:
-        """Whether the operator means nothing on unordered categories."""
-        return self in {Operator.BELOW, Operator.AT_MOST, Operator.ABOVE, Operator.AT_LEAST}
+from theodolite.domain.instrument import Condition, Instrument, Operator, Question, Scale
 
 
 class Violation(StrEnum):
@@ -76,11 +59,14 @@ class DefectRule:
             raise InputError(message)
 
     @property
+    def test(self) -> Condition:
+        """What an answer must meet to be a defect."""
+        return Condition(question=self.question, operator=self.operator, values=self.values)
+
+    @property
     def condition(self) -> str:
         """The rule as written, e.g. `score <= 3`."""
-        if self.operator is Operator.ONE_OF:
-            return f"{self.question} in {', '.join(self.values)}"
-        return f"{self.question} {self.operator.value} {self.values[0]}"
+        return self.test.text
 
     def is_defect(self, value: str, scale: Scale) -> bool:
         """Tell whether an answer is a defect.
@@ -93,27 +79,7 @@ class DefectRule:
             InputError: If the value, or what it is compared with, is no point of
                 the scale, or if an order is asked of a scale that has none.
         """
-        if not scale.admits(value):
-            message = f"`{value}` is no point of the scale {list(scale.categories)}"
-            raise InputError(message)
-        if self.operator in {Operator.EQUAL, Operator.ONE_OF}:
-            return value in self.values
-        if self.operator is Operator.UNEQUAL:
-            return value not in self.values
-        return self._ranks(value, scale)
-
-    def _ranks(self, value: str, scale: Scale) -> bool:
-        points = scale.categories
-        if self.values[0] not in points or not (scale.is_numeric or scale.ordered):
-            message = f"`{self.condition}` needs an ordered scale that has the point; the scale is {list(points)}"
-            raise InputError(message)
-        place, limit = points.index(value), points.index(self.values[0])
-        return {
-            Operator.BELOW: place < limit,
-            Operator.AT_MOST: place <= limit,
-            Operator.ABOVE: place > limit,
-            Operator.AT_LEAST: place >= limit,
-        }[self.operator]
+        return self.test.holds(value, scale)
 
     def applies_to(self, groups: Mapping[str, str]) -> bool:
         """Tell whether a dialogue of these groups is judged by this rule."""

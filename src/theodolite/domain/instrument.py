@@ -31,6 +31,29 @@ class ScaleKind(StrEnum):
     TEXT = "text"
 
 
+class Operator(StrEnum):
+    """How an answer is compared; always written out, never implied."""
+
+    EQUAL = "=="
+    UNEQUAL = "!="
+    BELOW = "<"
+    AT_MOST = "<="
+    ABOVE = ">"
+    AT_LEAST = ">="
+    ONE_OF = "in"
+
+    @property
+    def needs_order(self) -> bool:
+        """Whether the operator means nothing on unordered categories."""
+        return self in {Operator.BELOW, Operator.AT_MOST, Operator.ABOVE, Operator.AT_LEAST}
+
+
+UNABLE = "unable to determine"
+"""What is answered where the dialogue does not tell, if the question allows it."""
+
+NOT_APPLICABLE = "does not apply"
+"""What is answered where the question has no object, if the question allows it."""
+
 MOST_POINTS = 101
 """Points of a number scale at most; count. 0 to 100 fits, and whole tables are made of all pairs of points."""
 
@@ -106,6 +129,61 @@ YES_NO = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes"), Label(valu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A comparison of one question's answer with values of its scale.
+
+    Attributes:
+        question: Name of the question; empty where a text names none.
+        operator: How its answer is compared; there is no default.
+        values: What it is compared with: one value, or several for `in`.
+    """
+
+    question: str
+    operator: Operator
+    values: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The condition as people write it, e.g. `score <= 3`."""
+        if self.operator is Operator.ONE_OF:
+            return f"{self.question} in {', '.join(self.values)}"
+        return f"{self.question} {self.operator.value} {self.values[0]}"
+
+    def holds(self, value: str, scale: Scale) -> bool:
+        """Tell whether an answer meets the condition.
+
+        Args:
+            value: The answer; a point of `scale`.
+            scale: The scale of the question.
+
+        Raises:
+            InputError: If the value, or what it is compared with, is no point of
+                the scale, or if an order is asked of a scale that has none.
+        """
+        if not scale.admits(value):
+            message = f"`{value}` is no point of the scale {list(scale.categories)}"
+            raise InputError(message)
+        if self.operator in {Operator.EQUAL, Operator.ONE_OF}:
+            return value in self.values
+        if self.operator is Operator.UNEQUAL:
+            return value not in self.values
+        return self._ranks(value, scale)
+
+    def _ranks(self, value: str, scale: Scale) -> bool:
+        points = scale.categories
+        if self.values[0] not in points or not (scale.is_numeric or scale.ordered):
+            message = f"`{self.text}` needs an ordered scale that has the point; the scale is {list(points)}"
+            raise InputError(message)
+        place, limit = points.index(value), points.index(self.values[0])
+        return {
+            Operator.BELOW: place < limit,
+            Operator.AT_MOST: place <= limit,
+            Operator.ABOVE: place > limit,
+            Operator.AT_LEAST: place >= limit,
+        }[self.operator]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One question of an instrument.
 
@@ -116,6 +194,8 @@ class Question:
         level: Whether it is asked once a dialogue or at each turn.
         may_be_unable: Whether "unable to determine" is an allowed answer.
         may_not_apply: Whether "does not apply" is an allowed answer.
+        when: What an earlier question must have been answered for this one to be
+            asked at all; None where it is always asked.
     """
 
     name: str
@@ -124,6 +204,7 @@ class Question:
     level: QuestionLevel = QuestionLevel.DIALOGUE
     may_be_unable: bool = False
     may_not_apply: bool = False
+    when: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +215,18 @@ class Instrument:
     questions: tuple[Question, ...]
 
     def __post_init__(self) -> None:
-        """Refuse two questions of one name."""
+        """Refuse two questions of one name, and a follow-up before what it follows."""
         names = [question.name for question in self.questions]
         if len(set(names)) != len(names):
             message = f"instrument `{self.name}` asks two questions of one name: {names}"
             raise InputError(message)
+        for place, question in enumerate(self.questions):
+            if question.when is not None and question.when.question not in names[:place]:
+                message = (
+                    f"instrument `{self.name}` asks `{question.name}` when `{question.when.text}`, "
+                    f"which no earlier question answers: {names[:place]}"
+                )
+                raise InputError(message)
 
     def question(self, name: str) -> Question:
         """Return the question of that name.

@@ -16,7 +16,7 @@ from theodolite.domain.errors import (
     Unreachable,
 )
 from theodolite.domain.failure import Failure, FailureKind, Party
-from theodolite.domain.flow import AskModel, Request, SayToApplication
+from theodolite.domain.flow import AskFunction, AskModel, Request, SayToApplication
 from theodolite.domain.run import Unit
 
 UnitError = GatewayError | ReplayError | TemplateError
@@ -68,4 +68,6 @@ def kind_of(error: UnitError) -> FailureKind:
 def _party(request: Request | None) -> Party:
     if isinstance(request, AskModel):
         return request.party
+    if isinstance(request, AskFunction):
+        return Party.JUDGE
     return Party.APPLICATION if isinstance(request, SayToApplication) else Party.MACHINERY

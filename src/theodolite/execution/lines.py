@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from theodolite.domain.errors import ContentRefused, GatewayError
-from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, Reply, Request
+from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
 from theodolite.execution.brakes import Brakes
 from theodolite.ports.application import Application, Conversing
+from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """Models and applications by name, and the brakes that watch their calls."""
+    """Models, applications and labelling functions by name, and the brakes that watch their calls."""
 
     models: Mapping[str, Model]
     applications: Mapping[str, Application]
     brakes: Brakes
+    labellers: Mapping[str, Labeller] = field(default_factory=dict)
 
     async def answer(self, request: Request, unit: str) -> Reply:
         """Return the reply to a request.
@@ -35,7 +37,7 @@ class Lines:
             RunStopped: If no call is to be made any more.
         """
         self.brakes.check()
-        endpoint = request.model if isinstance(request, AskModel) else request.application
+        endpoint = _endpoint(request)
         try:
             reply = await self._call(request, unit)
         except ContentRefused as refusal:
@@ -50,6 +52,8 @@ class Lines:
     async def _call(self, request: Request, unit: str) -> Reply:
         if isinstance(request, AskModel):
             return await self.models[request.model].reply(request)
+        if isinstance(request, AskFunction):
+            return await self.labellers[request.annotator].reply(request)
         return await self.applications[request.application].reply(request, session=unit)
 
     async def end_session(self, application: str, unit: str) -> None:
@@ -64,3 +68,10 @@ class Lines:
             await application.close()
         for model in self.models.values():
             await model.close()
+
+
+def _endpoint(request: Request) -> str:
+    """Return the name of what a request is made to."""
+    if isinstance(request, AskModel):
+        return request.model
+    return request.annotator if isinstance(request, AskFunction) else request.application

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
 
+from theodolite.domain.annotator import Annotator, PythonLabeller
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -23,6 +24,7 @@ from theodolite.gateways.anthropic_messages import MESSAGES
 from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.cached_model import CachedModel
 from theodolite.gateways.callable_application import CallableApplication
+from theodolite.gateways.callable_labeller import CallableLabeller
 from theodolite.gateways.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.dialect import Dialect
@@ -163,6 +165,24 @@ def open_application(
             return AriaApplication(name, connection, kind, credentials=credentials, clock=clock)
         case _:
             assert_never(connection)
+
+
+def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> CallableLabeller | None:
+    """Return the gateway to a function that labels; None for annotators of another kind.
+
+    Args:
+        annotator: What the study says about it.
+        folder: The study's folder.
+        clock: Tells the time.
+
+    Raises:
+        InputError: If there is no such function.
+    """
+    labelling = annotator.labelling
+    if not isinstance(labelling, PythonLabeller):
+        return None
+    function = load_callable(labelling.target, folder=folder, what=f"judge `{annotator.name}`")
+    return CallableLabeller(annotator.name, labelling, function, clock=clock)
 
 
 def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentials:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome, Quote
+from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Control, Outcome, Quote
 from theodolite.domain.failure import Failure, FailureKind, Party
-from theodolite.store.models import AdjudicationRow, AdjudicatorRow, AnnotationRow, AnswerRow, FailureRow, QuoteRow
+from theodolite.store.models import (
+    AdjudicationRow,
+    AdjudicatorRow,
+    AnnotationRow,
+    AnswerRow,
+    FailureRow,
+    QuoteRow,
+    VoteRow,
+)
 from theodolite.store.reading import grouped
+from theodolite.store.votes import votes_of
 
 
 def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
@@ -24,7 +33,12 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
     quote_rows = QuoteRow.objects.filter(answer_id__in=[row.id for row in answer_rows])
     quotes = grouped(quote_rows.order_by("answer_id", "position"), "answer_id")
     answers = grouped(answer_rows, "annotation_id")
-    return [_annotation(row, [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]]) for row in rows]
+    vote_rows = VoteRow.objects.filter(annotation_id__in=[row.id for row in rows])
+    votes = grouped(vote_rows.order_by("annotation_id", "position"), "annotation_id")
+    return [
+        _annotation(row, [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]], votes.get(row.id, []))
+        for row in rows
+    ]
 
 
 def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]:
@@ -45,7 +59,7 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
     return [found[unit_id] for unit_id in unit_ids if unit_id in found]
 
 
-def _annotation(row: AnnotationRow, answers: Sequence[Answer]) -> Annotation:
+def _annotation(row: AnnotationRow, answers: Sequence[Answer], votes: Sequence[VoteRow]) -> Annotation:
     return Annotation(
         unit=row.unit.key if row.unit else "",
         dialogue=row.dialogue.unit.key,
@@ -56,6 +70,9 @@ def _annotation(row: AnnotationRow, answers: Sequence[Answer]) -> Annotation:
         answers=tuple(answers),
         revision=row.revision,
         scripted=row.scripted,
+        votes=votes_of(votes),
+        control=Control(row.control),
+        answered_as=row.answered_as,
     )
 
 

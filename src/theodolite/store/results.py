@@ -29,9 +29,11 @@ from theodolite.store.models import (
     FailureRow,
     ParticipantRow,
     QuoteRow,
+    VoteRow,
 )
 from theodolite.store.repair import n_repaired, repaired_text
 from theodolite.store.statements import Row, end_units, insert, make_ready, numbers
+from theodolite.store.votes import vote_rows
 from theodolite.store.writes import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
@@ -100,6 +102,14 @@ def _keep_annotations(
     )
     placed = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
     keep_answers((placed[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes)
+    insert(
+        VoteRow,
+        [
+            row
+            for write in writes
+            for row in vote_rows(placed[ids[write.unit.key], write.annotation.revision], write.annotation.votes)
+        ],
+    )
     first = [ids[write.unit.key] for write in writes if write.annotation.revision == 1]
     _mark(first, UnitState.DONE)
 
@@ -114,6 +124,8 @@ def _annotation_row(unit_id: int, dialogue_id: int, annotation: Annotation, now:
         "instrument_version": annotation.instrument_version,
         "revision": annotation.revision,
         "scripted": annotation.scripted,
+        "control": annotation.control.value,
+        "answered_as": annotation.answered_as,
         "created": now,
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -50,7 +51,7 @@ class TestTotality:
     """Any text of a judge gives one answer to each question, with a value if and only if it is answered."""
 
     def outcomes(self, text, about):
-        answers = read_verdict(text, ASKED, about)
+        answers = read_verdict(text, ASKED, about).answers
         assert [answer.turn for answer in answers] == [None, *range(1, len(about.turns) + 1)]
         for answer in answers:
             assert (answer.outcome is Outcome.ANSWERED) == (answer.value is not None)
@@ -70,7 +71,7 @@ class TestScale:
 
     @given(JSON, DIALOGUES)
     def test_any_score(self, score, about):
-        answer, *_ = read_verdict(json.dumps({"score": score}), ASKED, about)
+        answer, *_ = read_verdict(json.dumps({"score": score}), ASKED, about).answers
 
         assert answer.value is None or answer.value in NUMBERS.categories
 
@@ -81,7 +82,7 @@ class TestFence:
     @given(DIALOGUES)
     def test_any_dialogue(self, about):
         _, user = judge_messages(ASKED, about)
-        mark = user.text.rpartition("\n")[2].removesuffix(">>")
+        mark = re.findall(r"^([0-9a-f]{12})>>$", user.text, re.MULTILINE)[-1]
 
         assert user.text.count(mark) == 2 + 2 * len(about.turns)
         assert all(mark not in side for each in about.turns for side in (each.prompt, each.response))

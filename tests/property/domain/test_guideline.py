@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import rule
 
-from theodolite.domain.guideline import Operator
-from theodolite.domain.instrument import Scale, ScaleKind
+from theodolite.domain.instrument import Operator, Scale, ScaleKind
 
 OPPOSITES = [
     (Operator.EQUAL, Operator.UNEQUAL),

@@ -141,5 +141,5 @@ def test_the_words_of_the_prompt_do_not_change_by_accident():
 
     assert (
         digest(system.replace(mark, "MARK"), user.replace(mark, "MARK"))
-        == "479e7260056503922221a3eb0816158b910f71ef1ab87196dd59bbf3a4c9a087"
+        == "0f57481289a7b94fd4f1d96509e61948900cc8ab27844b4d337c1d23d4781c7e"
     ), "the judge's prompt changed: raise `PROMPT_VERSION`, and write the new hash here"

@@ -4,8 +4,8 @@ import pytest
 from tests.fakes.builders import guideline, question
 
 from theodolite.assessment.signs import Side, sign_labels
-from theodolite.domain.guideline import DefectRule, Operator, Violation
-from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
+from theodolite.domain.guideline import DefectRule, Violation
+from theodolite.domain.instrument import Operator, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.scenario import TestPacket as Packet
 
 ONE_TO_FIVE = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5, ordered=True)

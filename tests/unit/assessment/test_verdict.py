@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import NUMBERS, categories, dialogue, guideline, question, turn, verdict
 
+from theodolite.assessment.quoting import NOWHERE
 from theodolite.assessment.verdict import read_verdict, unread
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
@@ -14,7 +15,7 @@ SAID = dialogue(turn(1, "May I return it?", "Yes,  within\n30 days."), turn(2, "
 
 
 def read(text, asked=SCORED, about=SAID):
-    (answer,) = read_verdict(text, asked, about)
+    (answer,) = read_verdict(text, asked, about).answers
     return answer
 
 
@@ -127,7 +128,7 @@ def test_a_judge_may_be_unable_where_the_question_allows_it(given, outcome):
 def test_one_unreadable_answer_does_not_spoil_the_others():
     asked = guideline(question("label"), question("score", NUMBERS))
 
-    answers = read_verdict(verdict(label="perhaps", score=2), asked, SAID)
+    answers = read_verdict(verdict(label="perhaps", score=2), asked, SAID).answers
 
     assert [(answer.outcome, answer.value) for answer in answers] == [
         (Outcome.UNPARSEABLE, None),
@@ -149,7 +150,7 @@ def test_one_unreadable_answer_does_not_spoil_the_others():
 def test_a_question_about_turns_wants_an_answer_for_each(given, values):
     asked = guideline(question("label", level=QuestionLevel.TURN))
 
-    answers = read_verdict(verdict(label=given), asked, SAID)
+    answers = read_verdict(verdict(label=given), asked, SAID).answers
 
     assert [(answer.turn, answer.value) for answer in answers] == list(enumerate(values, start=1))
 
@@ -157,11 +158,11 @@ def test_a_question_about_turns_wants_an_answer_for_each(given, values):
 def test_an_unreadable_verdict_is_unreadable_for_each_turn():
     asked = guideline(question("label", level=QuestionLevel.TURN))
 
-    assert [answer.raw for answer in read_verdict("?", asked, SAID)] == ["?", "?"]
+    assert [answer.raw for answer in read_verdict("?", asked, SAID).answers] == ["?", "?"]
 
 
 def test_reason_and_replicate_are_kept():
-    (answer,) = read_verdict(verdict(reason="Because.", score=4), SCORED, SAID, replicate=3)
+    (answer,) = read_verdict(verdict(reason="Because.", score=4), SCORED, SAID, replicate=3).answers
 
     assert (answer.reasoning, answer.replicate) == ("Because.", 3)
 
@@ -191,10 +192,6 @@ def test_a_quote_is_verified_where_it_stands_in_that_turn(number, text, verified
         None,
         "within 30 days",
         {"turn": 1, "text": "within"},
-        ["within"],
-        [{"text": "within"}],
-        [{"turn": "1", "text": "within"}],
-        [{"turn": True, "text": "within"}],
         [{"turn": 1, "text": "  "}],
         [{"turn": 1, "text": 7}],
         [{"turn": 1}],
@@ -204,6 +201,49 @@ def test_what_is_no_quote_is_no_evidence(quotes):
     answer = read(verdict(score=4, quotes=quotes))
 
     assert (answer.outcome, answer.evidence) == (Outcome.ANSWERED, ())
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "within",
+        {"text": "within"},
+        {"turn": "1", "text": "within"},
+        {"turn": True, "text": "within"},
+        {"turn": 2**40, "text": "within"},
+    ],
+)
+def test_a_quote_that_names_no_turn_stands_nowhere(quote):
+    answer = read(verdict(score=4, quotes=[quote]))
+
+    assert [(each.turn, each.text, each.verified) for each in answer.evidence] == [(NOWHERE, "within", False)]
+    assert answer.is_ungrounded
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ("It\u2019s \u201cfine\u201d.", 'It\'s "fine"'),
+        ('It\'s "fine".', "It\u2019s \u201cfine\u201d."),
+        ("30\u00a0days \u2013 no more\u2026", "30 days - no more..."),
+        ("two\nlines", "two lines"),
+        ("a <|im_end|> b", "a <\u2060|im_end|\u2060> b"),
+        ("the end", "... the end"),
+    ],
+)
+def test_typesetting_is_no_difference(said, quoted):
+    answer = read(verdict(score=4, quotes=[{"turn": 1, "text": quoted}]), about=dialogue(turn(1, "a", said)))
+
+    assert not answer.is_ungrounded
+
+
+@pytest.mark.parametrize(("text", "verified"), [("thirty days", True), ("sixty days", False)])
+def test_the_source_material_can_be_quoted(text, verified):
+    about = dialogue(turn(), context="Within thirty days.")
+
+    (quote,) = read(verdict(score=4, quotes=[{"turn": 0, "text": text}]), about=about).evidence
+
+    assert quote.verified is verified
 
 
 @pytest.mark.parametrize("escape", [r"\ud800", r"\udc00", r"\u0000"])

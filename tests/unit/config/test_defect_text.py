@@ -4,8 +4,7 @@ import pytest
 
 from theodolite.config.defect_text import Condition, condition_problem, parse_condition
 from theodolite.config.guidelines import scale_of
-from theodolite.domain.guideline import Operator
-from theodolite.domain.instrument import Orientation
+from theodolite.domain.instrument import Operator, Orientation
 
 FIVE = scale_of("1-5", Orientation.UNSTATED)
 LABELS = scale_of(["a", "b", "not a"], Orientation.UNSTATED)

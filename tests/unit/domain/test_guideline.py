@@ -4,8 +4,8 @@ import pytest
 from tests.fakes.builders import NUMBERS, categories, guideline, question, rule
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.guideline import DefectRule, Guideline, Operator
-from theodolite.domain.instrument import Instrument, Scale, ScaleKind
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import Instrument, Operator, Scale, ScaleKind
 
 ORDERED = categories("low", "middle", "high", ordered=True)
 NAMES = categories("red", "green", "blue")

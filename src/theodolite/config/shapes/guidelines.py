@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
 
 from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, YesNo, form_of
 from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import MOST_VOTES, Side, StopRule
 from theodolite.domain.guideline import Violation
 from theodolite.domain.instrument import Orientation, QuestionLevel
 
@@ -63,6 +64,12 @@ class QuestionShape(Shape):
     """Asked once a `dialogue` or at each `turn`."""
     orientation: Orientation = Orientation.UNSTATED
     """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    may_be_unable: YesNo = False
+    """Whether "unable to determine" is an allowed answer."""
+    may_not_apply: YesNo = False
+    """Whether "does not apply" is an allowed answer."""
+    when: str = ""
+    """Asked only when an earlier question was answered so, e.g. `violation == yes`."""
 
 
 class GuidelineShape(Shape):
@@ -78,6 +85,10 @@ class GuidelineShape(Shape):
     """Asked once a `dialogue` or at each `turn`."""
     orientation: Orientation = Orientation.UNSTATED
     """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    may_be_unable: YesNo = False
+    """Whether "unable to determine" is an allowed answer."""
+    may_not_apply: YesNo = False
+    """Whether "does not apply" is an allowed answer."""
     defect: str = ""
     """When an answer is a defect, operator included, e.g. `<= 3`."""
     defects: dict[str, DefectShape] = Field(default_factory=dict)
@@ -101,14 +112,20 @@ class GuidelineShape(Shape):
 
 
 class WordsRuleShape(Shape):
-    """A rule on the words of the responses."""
+    """A rule on the words of a dialogue."""
 
-    any: list[Filled] = Field(min_length=1)
-    """Regular expressions; letters' case is ignored."""
+    any: list[Filled] = Field(default_factory=list)
+    """Regular expressions of which one must be found; letters' case is ignored."""
+    unwanted: list[Filled] = Field(default_factory=list, alias="not")
+    """Regular expressions of which none may be found in the same turn; alone: in any turn."""
+    where: Side = Side.RESPONSE
+    """Side of a turn that is looked at: `prompt`, `response` or `both`."""
+    question: str = ""
+    """Question that the rule answers, where the guideline asks several."""
     then: Word
-    """Label where one of them is found in a response."""
+    """Label where the rule is met."""
     otherwise: Word = Field(alias="else")
-    """Label where none is."""
+    """Label where it is not."""
 
 
 RuleForm: TypeAlias = Annotated[
@@ -118,8 +135,31 @@ RuleForm: TypeAlias = Annotated[
 """`packet` for the signs of the scenario's test packet, or words of its own."""
 
 
+class VotesShape(Shape):
+    """How often a judge reads one dialogue before the majority of its readings counts."""
+
+    rule: StopRule = StopRule.CURTAILED
+    """When it stops: `fixed`, `curtailed` (majority decided), `lead` or `bayes` (price per call)."""
+    most: int | None = Field(default=None, ge=2, le=MOST_VOTES)
+    """Readings at most; 5, and 15 with `bayes`, where left out."""
+    lead: int | None = Field(default=None, ge=1)
+    """With `lead`: votes by which one answer must be ahead; 2 where left out."""
+    price: float | None = Field(default=None, gt=0, lt=1)
+    """With `bayes`: what a call costs, where a wrong label costs 1; 0.005 where left out."""
+    prior: tuple[PositiveFloat, PositiveFloat] | None = None
+    """With `bayes`: a and b of the Beta prior of a dialogue's share of defect votes; 0.5 and 0.5 where left out."""
+
+
+VotesForm: TypeAlias = Annotated[
+    Annotated[Annotated[int, Field(ge=2, le=MOST_VOTES)], Tag(KIND + "text")]
+    | Annotated[VotesShape, Tag(KIND + "mapping")],
+    Discriminator(form_of),
+]
+"""A number of readings at most, or a rule."""
+
+
 class JudgeShape(Shape):
-    """A model or a rule that labels dialogues."""
+    """A model, a rule or a function that labels dialogues."""
 
     guideline: str = ""
     """Name of the guideline: in this file, in the study's folder, or shipped."""
@@ -135,8 +175,20 @@ class JudgeShape(Shape):
     """With `ask`: which end of the scale is the bad one."""
     model: str = ""
     """Name of the model under `models`."""
+    models: list[Filled] = Field(default_factory=list)
+    """Several models: one annotator for each, side by side as a panel, called `<judge>-<model>`."""
+    votes: VotesForm | None = None
+    """Readings of each dialogue at most, of which the majority counts, or a rule for stopping earlier."""
     rule: RuleForm | None = None
     """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
+    callable: Filled | None = None
+    """In place of a model: `module:function` or `file.py:function`, e.g. a classifier."""
+    version: Word = ""
+    """With `callable`: version that its author declares; another version is another instrument."""
+    timeout: float | None = Field(default=None, gt=0)
+    """With `callable`: patience for one dialogue in seconds; 60 where left out."""
+    panel: str = ""
+    """Name of the panel that it sits on with others: shown side by side, never merged."""
     title: str = ""
     """What reports call it."""
 
@@ -148,8 +200,20 @@ class JudgeShape(Shape):
         if self.ask and not self.defect:
             message = 'asks a question of its own and needs `defect` beside it, e.g. `defect: "== no"`'
             raise ValueError(message)
-        if bool(self.model) == (self.rule is not None):
-            message = "needs either `model` or `rule`, and not both"
+        if sum(map(bool, (self.model, self.models, self.rule, self.callable))) != 1:
+            message = "needs either `model`, several `models`, `rule` or `callable`, and one alone"
+            raise ValueError(message)
+        if self.callable and not self.version:
+            message = 'is a function and needs `version`, which its author raises when its labels change, e.g. `"1.0"`'
+            raise ValueError(message)
+        return self._no_stray_keys()
+
+    def _no_stray_keys(self) -> JudgeShape:
+        if not self.callable and (self.version or self.timeout):
+            message = "has `version` or `timeout`, which belong to `callable`"
+            raise ValueError(message)
+        if self.votes is not None and not (self.model or self.models):
+            message = "has `votes`, which only a model can give: a rule or a function says the same each time"
             raise ValueError(message)
         return self
 
@@ -163,6 +227,8 @@ class AnnotatorShape(Shape):
     """Name of the guideline; may be left out where there is one alone."""
     column: str = ""
     """Column of the recorded file; left out where a person labels by hand, on a page or in a label file."""
+    question: str = ""
+    """Question that the column answers, where the guideline asks several."""
     title: str = ""
     """What reports call them."""
 

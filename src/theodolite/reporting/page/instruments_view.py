@@ -7,7 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, PacketRule, RecordedLabels, WordRule
+from theodolite.domain.annotator import (
+    Annotator,
+    HandLabels,
+    ModelJudge,
+    PacketRule,
+    PythonLabeller,
+    RecordedLabels,
+    Side,
+    StopRule,
+    Voting,
+    WordRule,
+)
 from theodolite.domain.estimate import Confusion, Undefined
 from theodolite.domain.guideline import Origin
 from theodolite.domain.identity import SHORT, version_of
@@ -142,16 +153,41 @@ def _schema_words(subject: Subject, annotator: str) -> str:
 
 def _labelling_text(annotator: Annotator) -> str:
     match annotator.labelling:
-        case ModelJudge(model=model):
-            return f"The model `{model}` reads the guideline `{annotator.guideline}` and the dialogue."
-        case WordRule(any_of=any_of, then=then, otherwise=otherwise):
-            return f"Label `{then}` where a response holds one of\n  " + "\n  ".join(any_of) + f"\nelse `{otherwise}`."
+        case ModelJudge(model=model, voting=voting):
+            text = f"The model `{model}` reads the guideline `{annotator.guideline}` and the dialogue"
+            return f"{text}{_voting_text(voting)}."
+        case WordRule() as rule:
+            return _rule_text(rule)
         case PacketRule():
             return "Looks for the signs that each scenario's test packet names: what tells a release, what a refusal."
+        case PythonLabeller(target=target, edition=edition):
+            return f"The Python function `{target}`, version {edition} as its author declares."
         case RecordedLabels(column=column, spelling=spelling):
             return _column_text(column, spelling)
         case HandLabels():
             return "Reads the guideline and the dialogue, and labels by hand."
+
+
+def _voting_text(voting: Voting) -> str:
+    if voting.most == 1:
+        return ""
+    stop = {
+        StopRule.FIXED: "always",
+        StopRule.CURTAILED: "until no further reading can change the majority",
+        StopRule.LEAD: f"until one answer is {voting.lead} ahead",
+        StopRule.BAYES: f"until a further reading is not worth {voting.price:g} wrong labels",
+    }[voting.rule]
+    most = f"{voting.most} times" if voting.rule is StopRule.FIXED else f"at most {voting.most} times"
+    return f", {most}, {stop}; the majority of its readings counts"
+
+
+def _rule_text(rule: WordRule) -> str:
+    side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
+    wanted = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]
+    unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} holds one of"]
+    unwanted += [f"  {pattern}" for pattern in rule.none_of]
+    lines = [*(wanted if rule.any_of else []), *(unwanted if rule.none_of else [])]
+    return "\n".join([*lines, f"else `{rule.otherwise}`."])
 
 
 def _column_text(column: str, spelling: Mapping[str, str]) -> str:

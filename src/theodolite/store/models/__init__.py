@@ -1,7 +1,7 @@
 """The tables of a workspace, one small file for each noun."""
 
 from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
-from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow
+from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow, VoteRow
 from theodolite.store.models.content import ContentRow
 from theodolite.store.models.dialogue import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
 from theodolite.store.models.failure import FailureRow
@@ -31,4 +31,5 @@ __all__ = [
     "StrategyRow",
     "TurnRow",
     "UnitRow",
+    "VoteRow",
 ]

@@ -7,13 +7,16 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import Control, Outcome
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.dialogue import DialogueRow
 from theodolite.store.models.unit import UnitRow
 
 OUTCOMES = [outcome.value for outcome in Outcome]
 """Words for what became of a question."""
+
+CONTROLS = [control.value for control in Control]
+"""Words for how a control question was answered."""
 
 VALUE_ONLY_WHEN_ANSWERED = Q(outcome="answered", value__isnull=False) | (
     ~Q(outcome="answered") & Q(value__isnull=True, number__isnull=True)
@@ -36,6 +39,8 @@ class AnnotationRow(models.Model):
     instrument_version = HashField()
     revision = models.IntegerField(default=1)
     scripted = models.BooleanField(default=False)
+    control = models.TextField(default=Control.NOT_ASKED.value)
+    answered_as = StorableTextField(default="")
     created = MomentField()
 
     class Meta:
@@ -48,6 +53,7 @@ class AnnotationRow(models.Model):
                 fields=["dialogue", "annotator_version", "instrument_version", "revision"],
             ),
             models.CheckConstraint(name="annotation_revision_from_1", condition=Q(revision__gte=1)),
+            models.CheckConstraint(name="annotation_control", condition=Q(control__in=CONTROLS)),
         ]
 
 
@@ -92,4 +98,35 @@ class QuoteRow(models.Model):
         db_table = "store_quote"
         constraints: ClassVar = [
             models.UniqueConstraint(name="quote_position", fields=["answer", "position"]),
+        ]
+
+
+class VoteRow(models.Model):
+    """One answer of one reading by a judge that reads several times; quotes stand in the journal's reply."""
+
+    annotation = models.ForeignKey(AnnotationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    position = models.IntegerField()
+    replicate = models.IntegerField()
+    arrangement = StorableTextField(default="")
+    control = models.TextField(default=Control.NOT_ASKED.value)
+    question = StorableTextField()
+    outcome = models.TextField()
+    value = StorableTextField(null=True)
+    turn = models.IntegerField(null=True)
+    reasoning = StorableTextField(default="")
+    raw = StorableTextField(default="")
+
+    class Meta:
+        """Table, order, outcomes, values."""
+
+        db_table = "store_vote"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="vote_position", fields=["annotation", "position"]),
+            models.CheckConstraint(name="vote_replicate_from_1", condition=Q(replicate__gte=1)),
+            models.CheckConstraint(name="vote_control", condition=Q(control__in=CONTROLS)),
+            models.CheckConstraint(name="vote_outcome", condition=Q(outcome__in=OUTCOMES)),
+            models.CheckConstraint(
+                name="vote_value_when_answered",
+                condition=Q(outcome="answered", value__isnull=False) | (~Q(outcome="answered") & Q(value__isnull=True)),
+            ),
         ]

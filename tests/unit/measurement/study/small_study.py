@@ -11,8 +11,8 @@ from theodolite.domain.application import Application, PythonCallable, RecordedF
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
-from theodolite.domain.guideline import DefectRule, Guideline, Operator
-from theodolite.domain.instrument import YES_NO, Instrument, Question, QuestionLevel, Scale, ScaleKind
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession

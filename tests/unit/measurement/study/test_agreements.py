@@ -7,8 +7,7 @@ import pytest
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined
-from theodolite.domain.guideline import Operator
-from theodolite.domain.instrument import YES_NO, QuestionLevel, Scale, ScaleKind
+from theodolite.domain.instrument import YES_NO, Operator, QuestionLevel, Scale, ScaleKind
 from theodolite.measurement import measure_study
 
 RATES = {"defect_rate", "zero_defect_bound"}

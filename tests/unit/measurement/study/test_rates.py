@@ -7,8 +7,7 @@ import pytest
 from tests.unit.measurement.study.small_study import CALLABLE, NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined
-from theodolite.domain.guideline import Operator
-from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.instrument import Operator, QuestionLevel
 from theodolite.measurement import measure_study
 
 

@@ -1,0 +1,119 @@
+"""Labellers that are a Python function, sync or async: classifiers, rules of a study's own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from theodolite.domain.annotator import PythonLabeller
+from theodolite.domain.errors import MalformedReply, ServerFault, TimedOut
+from theodolite.domain.flow import AskFunction, Reply
+from theodolite.gateways.repair import repaired
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.slots import Slots
+from theodolite.gateways.worker_threads import Raised, in_thread
+from theodolite.ports.clock import Clock
+from theodolite.ports.endpoint import Knock
+
+PARALLEL = 8
+"""Calls in flight at most to one function; count."""
+
+OFFERED = ("context", "guideline", "questions")
+"""Keywords that a function is given beside the turns if it takes them."""
+
+
+class CallableLabeller:
+    """A function from the turns of a dialogue to labels, called once a dialogue.
+
+    Sync functions run in a thread each, which cannot keep the program from ending.
+    """
+
+    def __init__(self, name: str, labelling: PythonLabeller, function: Callable[..., Any], *, clock: Clock) -> None:
+        """Look at what the function takes; it is not called yet.
+
+        Args:
+            name: Name of the annotator in the study.
+            labelling: How the study names the function.
+            function: The loaded function; its first argument is the list of turns,
+                each with `turn`, `prompt` and `response`.
+            clock: Tells the time.
+        """
+        self._name = name
+        self._labelling = labelling
+        self._function = function
+        self._clock = clock
+        self._keywords = _keywords_of(function)
+        self._is_async = any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 - the method
+        self._slots = Slots(PARALLEL)
+
+    async def reply(self, request: AskFunction) -> Reply:
+        """Return what the function returns, as JSON.
+
+        Raises:
+            GatewayError: If it raised, took too long or returned what JSON cannot hold.
+        """
+        offered = {
+            "context": request.context,
+            "guideline": request.guideline,
+            "questions": list(request.questions),
+        }
+        turns = [
+            {"turn": number, "prompt": turn.prompt, "response": turn.response}
+            for number, turn in enumerate(request.turns, start=1)
+        ]
+        async with self._slots.take():
+            begun = self._clock.monotonic_s()
+            returned = await self._in_time(turns, {name: offered[name] for name in self._keywords})
+            took_s = self._clock.monotonic_s() - begun
+        kept, n_repaired = repaired(self._text(returned))
+        return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
+
+    async def knock(self) -> Knock:
+        """Say that the function is there; it is not called, since that could cost something."""
+        return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
+
+    async def _in_time(self, turns: list[dict[str, Any]], keywords: dict[str, Any]) -> Any:
+        patience_s = self._labelling.timeout_s
+        try:
+            async with asyncio.timeout(patience_s):
+                returned = await self._outcome(turns, keywords)
+        except TimeoutError as error:
+            message = f"no label within {patience_s:g} s"
+            raise TimedOut(message, endpoint=self._name) from error
+        if isinstance(returned, Raised):
+            words = Secret().scrub(f"{type(returned.error).__name__}: {returned.error}")
+            raise ServerFault(words.rstrip(": "), endpoint=self._name) from returned.error
+        return returned
+
+    async def _outcome(self, turns: list[dict[str, Any]], keywords: dict[str, Any]) -> Any:
+        def call() -> Any:
+            return self._function(turns, **keywords)
+
+        try:
+            returned = call() if self._is_async else await in_thread(call)
+            return await returned if isinstance(returned, Awaitable) else returned
+        except Exception as error:  # noqa: BLE001 - somebody else's function: it may raise anything
+            return Raised(error)
+
+    def _text(self, returned: Any) -> str:
+        try:
+            return json.dumps(returned, ensure_ascii=False, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            kind = type(returned).__name__
+            message = f"the function returned a {kind}; expected a label or a mapping of labels ({error})"
+            raise MalformedReply(message, endpoint=self._name) from error
+
+
+def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return which of the offered keywords a function takes, the first argument left out."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
+        return OFFERED
+    by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    return tuple(p.name for p in parameters[1:] if p.name in OFFERED and p.kind in by_name)

@@ -1,0 +1,55 @@
+"""Votes: the readings of a judge that reads each dialogue several times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from theodolite.domain.annotation import Answer, Control, Outcome, Vote
+from theodolite.store.models import VoteRow
+from theodolite.store.statements import Row
+
+
+def vote_rows(annotation_id: int, votes: Sequence[Vote]) -> Iterator[Row]:
+    """Yield the rows of one annotation's votes, one for each answer."""
+    answers = [(vote, answer) for vote in votes for answer in vote.answers]
+    for position, (vote, answer) in enumerate(answers):
+        yield {
+            "annotation_id": annotation_id,
+            "position": position,
+            "replicate": vote.replicate,
+            "arrangement": vote.arrangement,
+            "control": vote.control.value,
+            "question": answer.question,
+            "outcome": answer.outcome.value,
+            "value": answer.value,
+            "turn": answer.turn,
+            "reasoning": answer.reasoning,
+            "raw": answer.raw,
+        }
+
+
+def votes_of(rows: Sequence[VoteRow]) -> tuple[Vote, ...]:
+    """Return the votes that the rows of one annotation hold, in order of position."""
+    by_reading = groupby(rows, key=lambda row: (row.replicate, row.arrangement, row.control))
+    return tuple(
+        Vote(
+            replicate=replicate,
+            arrangement=arrangement,
+            control=Control(control),
+            answers=tuple(_answer(row) for row in own),
+        )
+        for (replicate, arrangement, control), own in by_reading
+    )
+
+
+def _answer(row: VoteRow) -> Answer:
+    return Answer(
+        question=row.question,
+        outcome=Outcome(row.outcome),
+        value=row.value,
+        turn=row.turn,
+        replicate=row.replicate,
+        reasoning=row.reasoning,
+        raw=row.raw,
+    )
