@@ -11,11 +11,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import Enum
-from functools import cache
-from typing import ClassVar, Protocol, TypeAlias
+from functools import cache, partial
+from types import NoneType
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -51,11 +52,14 @@ def canonical_json(value: object) -> str:
         ValueError: If a number is none.
     """
     members = _members(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
-    return _part(value) if members is None else _record(value, members, tagged=False)
+    return _part(value) if members is None else _record(value, members, is_tagged=False)
 
 
 _Member: TypeAlias = tuple[str, str, object]
 """Name of a field, its key as it is written, and its default; the type's tag has no name."""
+
+_Write: TypeAlias = Callable[[Any], str]
+"""From a value of one type to its text."""
 
 
 @cache
@@ -76,17 +80,17 @@ def _default(field: dataclasses.Field[object]) -> object:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _record(record: object, members: tuple[_Member, ...], *, tagged: bool) -> str:
+def _record(record: object, members: tuple[_Member, ...], *, is_tagged: bool = True) -> str:
     kept: list[str] = []
     for name, key, default in members:
         if not name:
-            if tagged:
+            if is_tagged:
                 kept.append(key)
             continue
         value = getattr(record, name)
         if type(value) is str:  # most fields are texts, and this path is the hot one
             if value != default:
-                kept.append(key + _WRITE(value))
+                kept.append(key + _text(value))
         elif value != default or isinstance(value, bool) != isinstance(default, bool):
             # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
             kept.append(key + _part(value))
@@ -94,36 +98,53 @@ def _record(record: object, members: tuple[_Member, ...], *, tagged: bool) -> st
 
 
 def _part(value: object) -> str:
-    kind = type(value)
-    if kind is str:
-        return _WRITE(value)
-    members = _members(kind)  # type: ignore[arg-type]  # as above
+    return _writer(type(value))(value)  # type: ignore[arg-type]  # as above
+
+
+@cache
+def _writer(kind: type) -> _Write:
+    """Return what writes the values of a type; found once, since looking takes longer than writing."""
+    members = _members(kind)
     if members is not None:
-        return _record(value, members, tagged=True)
-    if isinstance(value, tuple | list):
-        return "[" + ",".join(map(_part, value)) + "]"
-    if isinstance(value, Mapping):
-        entries = {str(key): value[key] for key in sorted(value, key=str)}
-        return "{" + ",".join(f"{_WRITE(key)}:{_part(entry)}" for key, entry in entries.items()) + "}"
-    if isinstance(value, frozenset):
-        return "[" + ",".join(sorted(map(_part, value))) + "]"
-    return _scalar(value)
-
-
-def _scalar(value: object) -> str:
-    if isinstance(value, Enum):
-        return _part(value.value)
-    if isinstance(value, datetime):
-        return _WRITE(value.isoformat())
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if value is None or isinstance(value, bool | int | float | str):
-        return _WRITE(value)
-    message = f"`{type(value).__name__}` has no canonical form"
+        return partial(_record, members=members)
+    if issubclass(kind, Enum) and not issubclass(kind, str):
+        return lambda value: _part(value.value)
+    for base, write in _WRITERS:
+        if issubclass(kind, base):
+            return write
+    message = f"`{kind.__name__}` has no canonical form"
     raise TypeError(message)
 
 
-_WRITE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _list(items: Iterable[object]) -> str:
+    return "[" + ",".join(map(_part, items)) + "]"
+
+
+def _set(items: frozenset[object]) -> str:
+    return "[" + ",".join(sorted(map(_part, items))) + "]"
+
+
+def _mapping(entries: Mapping[object, object]) -> str:
+    named = {str(key): entries[key] for key in sorted(entries, key=str)}
+    return "{" + ",".join(f"{_text(key)}:{_part(entry)}" for key, entry in named.items()) + "}"
+
+
+def _float(number: float) -> str:
+    return str(int(number)) if number.is_integer() else _text(number)
+
+
+_WRITERS: tuple[tuple[type | tuple[type, ...], _Write], ...] = (
+    (str, _text),
+    ((tuple, list), _list),
+    (Mapping, _mapping),
+    (frozenset, _set),
+    (datetime, lambda moment: _text(moment.isoformat())),
+    (float, _float),
+    ((bool, int, NoneType), _text),
+)
 
 
 def version_of(record: Record) -> str:
@@ -137,12 +158,8 @@ def version_of(record: Record) -> str:
 
 def digest(*parts: str) -> str:
     """Return the SHA-256 of some texts, kept apart by their lengths; 64 hex digits."""
-    state = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        state.update(f"{len(encoded)}:".encode())
-        state.update(encoded)
-    return state.hexdigest()
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in encoded])).hexdigest()
 
 
 def keyed_draw(seed: int, purpose: str, key: str) -> float:

@@ -37,6 +37,7 @@ class Ledger:
         self._contents = contents
         self._owners = owners
         self._numbers = numbers
+        self._runs: dict[str, int] = {}
 
     def open_run(self, study: Study, plan: Plan, *, anew: bool) -> Run:
         """Return the latest run of a plan, or begin one."""
@@ -111,7 +112,9 @@ class Ledger:
     ) -> list[Unit]:
         """Lease units to an owner."""
         newcomer = self._owners.hold(owner)
-        units_of_run = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value)
+        if run.key not in self._runs:
+            self._runs[run.key] = id_of_run(run)
+        units_of_run = UnitRow.objects.filter(run_id=self._runs[run.key], kind=kind.value)
         wanted = units_of_run if before is None else units_of_run.filter(position__lt=before)
         if newcomer:
             # Leases under this name belong to a process that is gone: its lock was free.
