@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
     from theodolite.measurement.order.subsequence import longest_increasing_subsequence
     from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
+    from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
     from theodolite.measurement.proportion import defect_rate, zero_defect_bound
+    from theodolite.measurement.repeats import pass_hat_k
+    from theodolite.measurement.scores import correlation, score_agreement
     from theodolite.measurement.study.findings import measure_study
+    from theodolite.measurement.votes.spending import votes_or_samples, voting_outcome
+    from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
 else:
 
     def __getattr__(name: str) -> object:
@@ -50,28 +55,40 @@ __all__ = [
     "conger_kappa",
     "corrected_mean",
     "corrected_rate",
+    "correlation",
     "cusum",
     "defect_rate",
     "ewma",
     "exact_agreement",
     "fleiss_kappa",
+    "flip_rate",
     "gwet_ac",
+    "human_ceiling",
     "inversion_count",
     "judge_accuracy",
     "krippendorff_alpha",
+    "length_bias",
     "level_detector",
     "longest_increasing_subsequence",
+    "majority_share",
     "measure_study",
+    "pass_hat_k",
     "permutation_entropy",
     "plan_labels",
+    "position_bias",
     "ranking_agreement",
     "rate_detector",
     "relaxed_agreement",
     "relevance_profile",
+    "retest_alpha",
     "rogan_gladen_rate",
     "rolling_entropy",
     "rolling_inversions",
     "rolling_subsequence",
+    "score_agreement",
+    "vote_share",
+    "votes_or_samples",
+    "voting_outcome",
     "watch_history",
     "zero_defect_bound",
 ]

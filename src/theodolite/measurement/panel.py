@@ -105,7 +105,7 @@ def brennan_prediger(
 
     Source:
         Brennan, Prediger (1981), Educational and Psychological Measurement
-        41:687-699, doi:10.1177/001316448104100307.
+        41:687-699.
     """
     panel = Panel.of_ratings(ratings, categories, weights, clusters)
     return panel.beyond(_even_chance, confidence=confidence)
@@ -143,8 +143,7 @@ def conger_kappa(
         0.5
 
     Source:
-        Conger (1980), Psychological Bulletin 88:322-328,
-        doi:10.1037/0033-2909.88.2.322; gaps: Gwet (2014), chapter 2.
+        Conger (1980), Psychological Bulletin 88:322-328; gaps: Gwet (2014), chapter 2.
     """
     panel = Panel.of_ratings(ratings, categories, weights, clusters, by_annotator=True)
     return panel.beyond(_conger_chance, confidence=confidence)

@@ -12,6 +12,7 @@ import theodolite.measurement as door
 from tests.property.measurement.test_correction_laws import OF_CORRECTION
 from tests.property.measurement.test_monitoring_laws import OF_MONITORING
 from tests.property.measurement.test_order_laws import OF_ORDER
+from tests.property.measurement.test_score_laws import OF_SCORES
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
 from theodolite.measurement import (
     brennan_prediger,
@@ -79,7 +80,10 @@ MEASURES = {
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
-LISTED = {"measure_study"} | OF_ORDER | OF_CORRECTION | OF_MONITORING  # the other files of laws beside this one
+LAWS_ELSEWHERE = (OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES)
+"""Measures whose laws stand in other files beside this one."""
+
+LISTED = {"measure_study"}.union(*LAWS_ELSEWHERE)
 
 
 def obeyed_by(*names):

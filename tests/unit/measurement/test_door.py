@@ -35,6 +35,18 @@ SIGNATURES = {
     "corrected_mean": ["scores", "labels", "clusters", "confidence"],
     "rogan_gladen_rate": ["positives", "judged", "sensitivity", "specificity", "confidence"],
     "plan_labels": ["verdicts", "labels", "budget", "seed", "confidence"],
+    "flip_rate": ["votes", "clusters", "confidence"],
+    "vote_share": ["votes", "label", "clusters", "confidence"],
+    "majority_share": ["votes", "label", "clusters", "confidence"],
+    "retest_alpha": ["votes", "categories", "scale", "clusters", "confidence"],
+    "votes_or_samples": ["votes", "label", "cost_of_dialogue"],
+    "voting_outcome": ["share", "most", "lead", "curtailed"],
+    "pass_hat_k": ["outcomes", "k", "clusters", "confidence"],
+    "score_agreement": ["scores", "labels", "clusters", "confidence"],
+    "correlation": ["a", "b", "method", "clusters", "confidence"],
+    "position_bias": ["one_way", "other_way", "clusters", "confidence"],
+    "length_bias": ["scores", "labels", "lengths", "clusters", "confidence"],
+    "human_ceiling": ["judge", "people", "clusters", "confidence"],
 }
 
 

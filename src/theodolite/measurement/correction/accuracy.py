@@ -84,7 +84,7 @@ def judge_accuracy(
         [0.8, 0.816, 0.978, 0.002]
 
     Source:
-        Begg, Greenes (1983), Biometrics 39:207-215, doi:10.2307/2530820
+        Begg, Greenes (1983), Biometrics 39:207-215
         (labels for some verdicts only). Its coverage: benchmarks/COVERAGE.md.
     """
     check_confidence(confidence)

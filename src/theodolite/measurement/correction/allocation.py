@@ -66,8 +66,7 @@ def plan_labels(
         (True, 100)
 
     Source:
-        Neyman (1934), Journal of the Royal Statistical Society 97:558-606,
-        doi:10.2307/2342192.
+        Neyman (1934), Journal of the Royal Statistical Society 97:558-606.
     """
     check_confidence(confidence)
     budget = whole_count(budget, "budget")

@@ -32,7 +32,7 @@ def lattice(dimensions: int, points: int = POINTS) -> Floats:
 
     Source:
         Niederreiter (1992), Random Number Generation and Quasi-Monte Carlo
-        Methods, SIAM, doi:10.1137/1.9781611970081, chapter 3 (Kronecker sequences).
+        Methods, SIAM, chapter 3 (Kronecker sequences).
     """
     root = 2.0
     for _ in range(64):

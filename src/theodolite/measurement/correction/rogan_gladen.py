@@ -54,10 +54,9 @@ def rogan_gladen_rate(
         (0.1667, 0.0564, 0.2627)
 
     Source:
-        Rogan, Gladen (1978), American Journal of Epidemiology 107:71-76,
-        doi:10.1093/oxfordjournals.aje.a112510; interval: Lee et al. (2025),
+        Rogan, Gladen (1978), American Journal of Epidemiology 107:71-76; interval: Lee et al. (2025),
         arXiv:2511.21140, after Lang, Reiczigel (2014), Preventive Veterinary
-        Medicine 113:13-22, doi:10.1016/j.prevetmed.2013.09.015. Golden values:
+        Medicine 113:13-22. Golden values:
         tests/golden/correction.json.
     """
     check_confidence(confidence)

@@ -1,0 +1,1 @@
+"""Votes: how far one judge says the same when it is asked again."""

@@ -1,0 +1,150 @@
+"""Laws of votes, repeats, scores and probes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import (
+    correlation,
+    flip_rate,
+    human_ceiling,
+    length_bias,
+    majority_share,
+    pass_hat_k,
+    position_bias,
+    retest_alpha,
+    score_agreement,
+    vote_share,
+    votes_or_samples,
+    voting_outcome,
+)
+
+OF_SCORES = {
+    "correlation",
+    "flip_rate",
+    "human_ceiling",
+    "length_bias",
+    "majority_share",
+    "pass_hat_k",
+    "position_bias",
+    "retest_alpha",
+    "score_agreement",
+    "vote_share",
+    "votes_or_samples",
+    "voting_outcome",
+}
+"""Measures whose laws stand here."""
+
+FEW = settings(deadline=None, max_examples=40)
+VOTES = st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=5), min_size=1, max_size=15)
+SCORES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=5, max_size=30)
+PLACES = st.lists(st.tuples(*[st.sampled_from(["first", "second", "tie"])] * 2), min_size=1, max_size=20)
+
+
+def columns(pairs):
+    return [list(column) for column in zip(*pairs, strict=True)]
+
+
+def within(result, lowest=0.0):
+    return isinstance(result, Undefined) or lowest <= result.low <= result.value <= result.high <= 1.0
+
+
+@given(votes=VOTES, data=st.data())
+@FEW
+def test_the_order_of_votes_does_not_matter(votes, data):
+    shuffled = [data.draw(st.permutations(unit)) for unit in votes]
+
+    assert flip_rate(votes) == flip_rate(shuffled)
+    assert vote_share(votes, "a") == vote_share(shuffled, "a")
+    assert majority_share(votes, "a") == majority_share(shuffled, "a")
+    assert votes_or_samples(votes, "a") == votes_or_samples(shuffled, "a")
+    assert retest_alpha(votes, categories="ab") == retest_alpha(shuffled, categories="ab")
+
+
+@given(votes=VOTES)
+@FEW
+def test_shares_of_two_labels_add_up(votes):
+    shares = [vote_share(votes, label) for label in "ab"]
+
+    assert isinstance(shares[0], Undefined) or sum(share.value for share in shares) == pytest.approx(1.0)
+    assert all(within(part) for part in (*shares, flip_rate(votes), majority_share(votes, "a")))
+
+
+@given(share=st.floats(0.5, 1.0), most=st.integers(1, 9), lead=st.integers(1, 5))
+@FEW
+def test_stopping_early_never_costs_more_calls(share, most, lead):
+    fixed = voting_outcome(share, most=most, curtailed=False)
+    curtailed, ahead = voting_outcome(share, most=most), voting_outcome(share, most=most, lead=lead)
+
+    assert ahead.calls <= curtailed.calls + 1e-9 <= fixed.calls + 2e-9
+    assert curtailed.right == pytest.approx(fixed.right)
+    assert 0.0 <= ahead.right + ahead.tied <= 1.0 + 1e-9
+
+
+@given(tasks=st.lists(st.lists(st.booleans(), min_size=3, max_size=5), min_size=1, max_size=12))
+@FEW
+def test_more_tries_that_must_succeed_never_help(tasks):
+    found = [pass_hat_k(tasks, k) for k in (1, 2, 3)]
+
+    assert [part.value for part in found] == sorted((part.value for part in found), reverse=True)
+    assert all(within(part) for part in found)
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+@given(pairs=SCORES)
+@FEW
+def test_correlations_go_both_ways_and_turn_with_a_scale(method, pairs):
+    a, b = columns(pairs)
+    there, back = correlation(a, b, method=method), correlation(b, a, method=method)
+    turned = correlation([6 - score for score in a], b, method=method)
+
+    if isinstance(there, Undefined):
+        assert isinstance(back, Undefined)
+        return
+    assert there.value == pytest.approx(back.value, abs=1e-9)
+    assert there.value == pytest.approx(-turned.value, abs=1e-9)
+    assert there.low is None or -1.0 <= there.low <= there.value <= there.high <= 1.0
+
+
+@given(pairs=SCORES, shift=st.integers(-3, 3))
+@FEW
+def test_a_shift_moves_the_bias_and_nothing_of_the_order(pairs, shift):
+    a, b = columns(pairs)
+
+    one, other = score_agreement(a, b), score_agreement([score + shift for score in a], b)
+
+    assert other.bias.value == pytest.approx(one.bias.value + shift)
+    assert one.kendall == other.kendall
+    assert one.rmse.value >= abs(one.bias.value) - 1e-9
+
+
+@given(pairs=SCORES, data=st.data())
+@FEW
+def test_the_unit_of_length_does_not_matter(pairs, data):
+    a, b = columns(pairs)
+    lengths = data.draw(st.lists(st.integers(1, 99), min_size=len(a), max_size=len(a)))
+
+    assert length_bias(a, b, lengths) == length_bias(a, b, [10 * length for length in lengths])
+
+
+@given(pairs=PLACES)
+@FEW
+def test_which_order_came_first_does_not_matter(pairs):
+    one_way, other_way = columns(pairs)
+
+    assert position_bias(one_way, other_way) == position_bias(other_way, one_way)
+
+
+@given(units=st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=15))
+@FEW
+def test_a_judge_that_is_one_of_two_who_agree_comes_as_near(units):
+    judge, first, second = columns(units)
+
+    ceiling = human_ceiling(judge, [first, second])
+
+    assert within(ceiling.people)
+    assert within(ceiling.judge)
+    assert human_ceiling(first, [first, first]).judge.value == pytest.approx(1.0)

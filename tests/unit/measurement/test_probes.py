@@ -1,0 +1,67 @@
+"""Probes: place, length, and how near people come to each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import human_ceiling, length_bias, position_bias
+
+
+def test_a_judge_that_follows_the_option_is_consistent():
+    bias = position_bias(["first", "second", "tie", None], ["second", "first", "tie", "first"])
+
+    assert (bias.consistent.value, bias.consistent.n) == (1.0, 3)
+    assert isinstance(bias.prefers_first, Undefined)
+    assert bias.p_value == 1.0
+
+
+def test_a_judge_that_follows_the_place_is_found_out():
+    bias = position_bias(["first"] * 12 + ["second"], ["first"] * 12 + ["second"])
+
+    assert bias.consistent.value == 0.0
+    assert (bias.prefers_first.count, bias.prefers_first.n) == (12, 13)
+    assert bias.p_value == pytest.approx(2 * (1 + 13) / 2**13)
+
+
+def test_a_flip_to_a_tie_is_inconsistent_and_no_preference():
+    bias = position_bias(["first", "first"], ["tie", "second"], clusters=["a", "a"])
+
+    assert bias.consistent.value == 0.5
+    assert isinstance(bias.prefers_first, Undefined)
+
+
+def test_errors_are_held_against_length_and_not_scores():
+    labels = [1, 2, 3, 4, 5, 1, 2, 3]
+    lengths = [1, 2, 3, 4, 5, 6, 7, 8]
+    fair = [label + wobble for label, wobble in zip(labels, [0.1, -0.1] * 4, strict=True)]
+
+    assert abs(length_bias(fair, labels, lengths).value) < 0.3
+    swayed = [label + length / 10 for label, length in zip(labels, lengths, strict=True)]
+    assert length_bias(swayed, labels, lengths).value == pytest.approx(1.0)
+
+
+def test_a_judge_without_errors_has_no_length_bias_to_measure():
+    assert isinstance(length_bias([1, 2, 3], [1, 2, 3], [5, 6, 7]), Undefined)
+
+
+def test_lists_of_different_length_are_refused():
+    with pytest.raises(InputError, match="must be of the same units; got 1, 2, 1"):
+        length_bias([1], [1, 2], [1])
+
+
+def test_a_judge_may_be_nearer_to_people_than_they_are_to_each_other():
+    ceiling = human_ceiling(["a"] * 40, [["a"] * 40, ["a", "b"] * 20, ["a", "a", "b", "a"] * 10])
+
+    assert ceiling.judge.value == pytest.approx((1 + 0.5 + 0.75) / 3)
+    assert ceiling.people.value < ceiling.judge.value
+    assert ceiling.gap.value == pytest.approx(ceiling.judge.value - ceiling.people.value)
+    assert ceiling.gap.low <= ceiling.gap.value <= ceiling.gap.high
+
+
+def test_units_with_one_person_say_nothing_of_the_ceiling():
+    ceiling = human_ceiling(["a", "b", None], [["a", "b", "a"], ["b", None, "a"]])
+
+    assert (ceiling.people.n, ceiling.people.value, ceiling.judge.value) == (1, 0.0, 0.5)
+    assert isinstance(human_ceiling(["a"], [["a"]]).judge, Undefined)

@@ -1,0 +1,84 @@
+"""Scores against people's: distances, correlations and their refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pearsonr, spearmanr
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import correlation, score_agreement
+
+THEIRS = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
+
+
+@pytest.mark.parametrize("points", [3, 5, 1000])
+@pytest.mark.parametrize("method", THEIRS)
+def test_correlations_are_those_of_scipy_with_ties_and_without(method, points):
+    rng = np.random.default_rng(points)
+    a = rng.integers(0, points, 120)
+    b = np.clip(a + rng.integers(-2, 3, 120), 0, points)
+
+    found = correlation(a.tolist(), b.tolist(), method=method)
+
+    assert found.value == pytest.approx(THEIRS[method](a, b)[0], abs=1e-12)
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("method", THEIRS)
+def test_intervals_hold_what_is_true(method):
+    rng = np.random.default_rng(7)
+    truth = {"pearson": 0.5, "spearman": 6 / np.pi * np.arcsin(0.25), "kendall": 2 / np.pi * np.arcsin(0.5)}[method]
+    held = 0
+    for _ in range(200):
+        a = rng.normal(size=60)
+        b = 0.5 * a + np.sqrt(0.75) * rng.normal(size=60)
+        found = correlation(a.tolist(), b.tolist(), method=method)
+        held += found.low <= truth <= found.high
+
+    assert 180 <= held <= 199
+
+
+def test_units_without_one_of_the_scores_are_left_out():
+    agreement = score_agreement([1, None, 3, 4, float("nan")], [1, 2, 3, 5, 5])
+
+    assert (agreement.rmse.n, agreement.bias.n) == (3, 3)
+    assert agreement.rmse.value == pytest.approx((1 / 3) ** 0.5)
+
+
+def test_a_judge_that_says_the_same_is_off_by_nothing_and_claims_no_interval():
+    agreement = score_agreement([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
+
+    assert (agreement.rmse.value, agreement.rmse.low) == (0.0, None)
+    assert (agreement.kendall.value, agreement.kendall.low) == (pytest.approx(1.0), None)
+
+
+@pytest.mark.parametrize(("a", "b"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [2, 2, 2])])
+def test_too_few_units_or_one_score_have_no_correlation(a, b):
+    assert isinstance(correlation(a, b), Undefined)
+
+
+def test_the_interval_of_the_distance_does_not_pass_0():
+    rmse = score_agreement([1, 2, 3, 9], [1, 2, 3, 4]).rmse
+
+    assert 0.0 < rmse.low < rmse.value < rmse.high
+
+
+def test_clusters_are_left_out_one_after_another():
+    rng = np.random.default_rng(1)
+    base = np.repeat(rng.normal(size=8), 10)
+    a, b = base + 0.1 * rng.normal(size=80), base + 0.1 * rng.normal(size=80)
+
+    alone = correlation(a.tolist(), b.tolist())
+    together = correlation(a.tolist(), b.tolist(), clusters=np.repeat(range(8), 10).tolist())
+
+    assert together.high - together.low > alone.high - alone.low
+    assert together.n_clusters == 8
+
+
+def test_scores_that_cannot_be_are_refused():
+    with pytest.raises(InputError, match="of the same units; got 1 and 2"):
+        correlation([1], [1, 2])
+    with pytest.raises(InputError, match="`method` must be one of pearson, spearman, kendall; got 'cosine'"):
+        correlation([1, 2, 3], [1, 2, 3], method="cosine")

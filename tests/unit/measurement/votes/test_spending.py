@@ -1,0 +1,75 @@
+"""What votes are worth, and what the same calls would tell elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import votes_or_samples, voting_outcome
+
+
+def drawn(n, k, seed=0):
+    """Return votes on dialogues whose shares vary: most are hardly ever flagged, some often."""
+    rng = np.random.default_rng(seed)
+    shares = rng.beta(0.12, 0.88, n)
+    return (rng.random((n, k)) < shares[:, None]).tolist(), shares
+
+
+def test_the_same_calls_on_other_dialogues_tell_more_of_a_rate():
+    votes, _ = drawn(600, 5)
+
+    compared = votes_or_samples(votes, True)
+
+    assert (compared.units, compared.calls) == (600, 3000)
+    assert compared.error == pytest.approx(0.0103, abs=0.003)
+    assert compared.error_as_samples == pytest.approx(0.0059, abs=0.001)
+    assert compared.samples_do_better
+
+
+def test_variances_are_those_the_votes_were_drawn_with():
+    votes, shares = drawn(4000, 4)
+
+    compared = votes_or_samples(votes, True)
+
+    assert compared.between == pytest.approx(shares.var(), rel=0.1)
+    assert compared.within == pytest.approx((shares * (1 - shares)).mean(), rel=0.1)
+
+
+def test_costly_dialogues_deserve_more_votes():
+    votes, _ = drawn(600, 5)
+
+    assert votes_or_samples(votes, True, cost_of_dialogue=100).best_votes > 3
+    assert not votes_or_samples(votes, True, cost_of_dialogue=400).samples_do_better
+
+
+def test_dialogues_that_do_not_differ_leave_votes_as_good_as_samples():
+    compared = votes_or_samples([["a", "b"]] * 6, "a")
+
+    assert compared.between == 0.0
+    assert compared.best_votes == 2.0
+
+
+@pytest.mark.parametrize("votes", [[], [["a", "b"]], [["a"], ["b"]]])
+def test_too_few_votes_tell_nothing(votes):
+    assert isinstance(votes_or_samples(votes, "a"), Undefined)
+
+
+def test_a_negative_price_is_refused():
+    with pytest.raises(InputError, match="`cost_of_dialogue` must be 0 or more"):
+        votes_or_samples([["a", "b"]] * 2, "a", cost_of_dialogue=-1)
+
+
+def test_an_even_number_of_votes_may_tie():
+    outcome = voting_outcome(0.5, most=2, curtailed=False)
+
+    assert (outcome.right, outcome.tied, outcome.calls) == (0.25, 0.5, 2.0)
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"share": 2, "most": 3}, {"share": 0.5, "most": 0}, {"share": 0.5, "most": 3, "lead": 0}]
+)
+def test_rules_that_cannot_be_are_refused(numbers):
+    with pytest.raises(InputError, match="`share` must be a fraction"):
+        voting_outcome(**numbers)
