@@ -20,7 +20,7 @@ from theodolite.reporting.page.data import data_text, page_data
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
-from theodolite.reporting.page.results_view import rule_blocks, spreads
+from theodolite.reporting.page.results_view import area_table, rule_blocks, spreads
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
 from theodolite.reporting.page.users_view import users_view
@@ -68,6 +68,7 @@ def _views(subject: Subject) -> dict[str, object]:
     views: dict[str, object] = {
         "answer": answer_view(subject),
         "reads": first_reads(subject),
+        "areas": area_table(subject),
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
         "strategies": strategy_tables(subject),

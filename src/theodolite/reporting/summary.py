@@ -17,6 +17,7 @@ from theodolite.reporting.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
 from theodolite.reporting.cases import Case, cases_of, rules_of
 from theodolite.reporting.claims import claims_text
 from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.matrix import matrix_lines, matrix_of
 from theodolite.reporting.next_step import next_step
 from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of
 from theodolite.reporting.scripted import scripted_names
@@ -115,6 +116,9 @@ def _head(summary: _Summary) -> list[str]:
 
 def _rows(summary: _Summary) -> list[str]:
     study, guardrail = summary.evidence.study, summary.guardrail
+    matrix = matrix_of(study, summary.rates) if guardrail is None else ()
+    if matrix:
+        return matrix_lines(study, matrix, summary.screen.width)
     if guardrail is None:
         return rule_rows(study, rules_of(study), summary.rates, summary.screen)
     rest = [(guideline, rule) for guideline, rule in rules_of(study) if guideline is not guardrail.guideline]
@@ -122,16 +126,24 @@ def _rows(summary: _Summary) -> list[str]:
     return rows + (rule_rows(study, rest, summary.rates, summary.screen) if rest else [])
 
 
+def _account_lines(summary: _Summary) -> list[str]:
+    """Return one account for all guidelines; several, with the guidelines' names, where they differ."""
+    alike: dict[str, list[Account]] = {}
+    for account in summary.accounts:
+        alike.setdefault(account_text(account), []).append(account)
+    lines: list[str] = []
+    for text, accounts in alike.items():
+        names = ", ".join(account.guideline for account in accounts)
+        lines += summary.lines("" if lines else "Accounts", f"{names}: {text}" if len(alike) > 1 else text)
+        lines += summary.lines("", _bounds_text(summary, accounts[0]))
+    return lines
+
+
 def _notes(summary: _Summary) -> list[str]:
     lines = []
     study, agreements = summary.evidence.study, agreements_of(summary.findings)
-    seen: set[str] = set()
-    for account, guideline in zip(summary.accounts, study.guidelines, strict=True):
-        text = account_text(account)
-        if text not in seen:
-            lines += summary.lines("" if seen else "Accounts", text)
-            lines += summary.lines("", _bounds_text(summary, account))
-        seen.add(text)
+    lines += _account_lines(summary)
+    for guideline in study.guidelines:
         lines += summary.lines("People", people_text(study, guideline, agreements))
         judges = judges_text(study, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judges", judges)

@@ -140,13 +140,15 @@ def _warnings(subject: Subject) -> tuple[str, ...]:
 
 def _badges(subject: Subject) -> tuple[Badge, ...]:
     badges = []
-    for account in subject.accounts[:1]:
-        labelled, planned = figures.count(account.labelled.n), figures.count(account.planned)
-        badges.append(Badge(text=f"{labelled} of {planned} labelled", chip="all"))
+    if subject.accounts:
+        unmeasured = [part for account in subject.accounts for part in account.unmeasured]
+        planned = len(subject.cases)
+        labelled = planned - len({place for part in unmeasured for place in part.cases})
+        badges.append(Badge(text=f"{figures.count(labelled)} of {figures.count(planned)} labelled", chip="all"))
         badges.append(_counted(subject, "failed", "failed"))
-        waiting = [part for part in account.unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
+        waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
         if waiting:
-            places = [place for part in waiting for place in part.cases]
+            places = sorted({place for part in waiting for place in part.cases})
             subject.sets.add("unlabelled", "Without a label", places)
             badges.append(_counted(subject, "unlabelled", "without a label"))
     for guideline in subject.study.guidelines[:1]:

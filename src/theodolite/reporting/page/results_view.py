@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.reporting import figures
 from theodolite.reporting.cases import lead_annotators, rules_of, title_of
+from theodolite.reporting.matrix import matrix_of
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.rates import Rate, lead_rates, rates_for
@@ -70,6 +71,25 @@ class Spread:
     by: str
     labels: tuple[str, ...]
     rows: tuple[tuple[str, int, tuple[Bar, ...]], ...]
+
+
+def area_table(subject: Subject) -> GroupTable | None:
+    """Return areas by applications, where the study looks at many areas."""
+    rows = matrix_of(subject.study, subject.rates)
+    if not rows:
+        return None
+    end = axis_end([rate for row in rows for rate in row.cells if rate is not None])
+    return GroupTable(
+        name="area",
+        applications=tuple(application.name for application in subject.study.applications),
+        rows=tuple(
+            (
+                f"{row.area} ({row.station})" if row.station else row.area,
+                tuple(_cell(subject, rate, end) for rate in row.cells),
+            )
+            for row in rows
+        ),
+    )
 
 
 def rule_blocks(subject: Subject) -> tuple[RuleBlock, ...]:
@@ -153,7 +173,8 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
     for place, application in enumerate(subject.study.applications):
         found: dict[str, list[int]] = defaultdict(list)
         for case in subject.cases:
-            if case.session.application == application.name:
+            asked = subject.study.asks(guideline.name, case.session.scenario)
+            if asked and case.session.application == application.name:
                 reading = case.reading(annotator, guideline.name, question.name)
                 found[reading.value or reading.outcome.value].append(case.index)
         seen |= set(found)
