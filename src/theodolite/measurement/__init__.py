@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from theodolite.measurement.repeats import pass_hat_k
     from theodolite.measurement.scores import correlation, score_agreement
     from theodolite.measurement.study.findings import measure_study
+    from theodolite.measurement.trees.tree import MeasurementTree
     from theodolite.measurement.votes.spending import votes_or_samples, voting_outcome
     from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
 else:
@@ -47,6 +48,7 @@ else:
 
 
 __all__ = [
+    "MeasurementTree",
     "all_triples_entropy",
     "brennan_prediger",
     "cohen_kappa",

@@ -30,6 +30,7 @@ from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 from theodolite.measurement.repeats import pass_hat_k
 from theodolite.measurement.scores import correlation, score_agreement
 from theodolite.measurement.study.findings import measure_study
+from theodolite.measurement.trees.tree import MeasurementTree
 from theodolite.measurement.votes.spending import votes_or_samples, voting_outcome
 from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
 
@@ -37,6 +38,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
     {
         function.__name__: function
         for function in (
+            MeasurementTree,
             all_triples_entropy,
             brennan_prediger,
             cohen_kappa,

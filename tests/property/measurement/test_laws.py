@@ -83,7 +83,7 @@ MEASURES = {
 LAWS_ELSEWHERE = (OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES)
 """Measures whose laws stand in other files beside this one."""
 
-LISTED = {"measure_study"}.union(*LAWS_ELSEWHERE)
+LISTED = {"measure_study", "MeasurementTree"}.union(*LAWS_ELSEWHERE)
 
 
 def obeyed_by(*names):

@@ -1,0 +1,1 @@
+"""Measurement trees: designs checked, values computed with their uncertainty, trees compared (CoRIx)."""

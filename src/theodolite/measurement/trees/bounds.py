@@ -1,0 +1,168 @@
+"""Bounds of a node's value, by what the node is: each kind of summary fails in its own way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from theodolite.domain.tree import SummaryNode, TransformNode
+from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
+from theodolite.measurement.interval import Ends, wilson
+from theodolite.measurement.trees.bundles import moved
+from theodolite.measurement.trees.footing import FEW_CLUSTERS, Footing
+from theodolite.measurement.trees.methods import MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holding
+from theodolite.measurement.trees.shares import is_share, tallies
+from theodolite.measurement.trees.summaries import Floats, summarise
+
+FEWEST_CLUSTERS: Final = 6
+"""Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
+
+BOOTSTRAP: Final = "bootstrap of clusters"
+SIDAK: Final = "Sidak bounds of the children"
+BETA_BINOMIAL: Final = "beta-binomial"
+WILSON: Final = "wilson"
+NO_INTERVAL: Final = "no interval"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded:
+    """Bounds and how they were made; `ends` is None where none can be had honestly.
+
+    Attributes:
+        ends: Lower and upper end.
+        method: Name of the method.
+    """
+
+    ends: Ends | None
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """Bounds of the nodes of one tree.
+
+    The percentile bootstrap serves where it keeps its coverage: means and
+    medians over many clusters, and smooth functions of them. Few clusters, or
+    answers that are all alike, leave it nothing to draw from; there the
+    beta-binomial posterior takes its place. A `max` is biased upwards and its
+    bootstrap misses always on one side; the largest of the children's bounds,
+    each at Sidak's level, holds. Whatever lies above such a node is bounded by
+    its children's bounds too.
+
+    Attributes:
+        footing: The tree's values, and what they stand on.
+        cache: Bounds that are known already.
+    """
+
+    footing: Footing
+    cache: dict[tuple[str, float], Bounded] = field(default_factory=dict)
+
+    def of(self, name: str, confidence: float) -> Bounded:
+        """Return the bounds of a node that has a number.
+
+        Args:
+            name: Name of the node.
+            confidence: Coverage wanted; fraction.
+        """
+        key = (name, confidence)
+        if key not in self.cache:
+            self.cache[key] = self._bounded(name, confidence)
+        return self.cache[key]
+
+    def _bounded(self, name: str, confidence: float) -> Bounded:
+        node = self.footing.tree.design.by_name[name]
+        if isinstance(node, TransformNode):
+            return self._moved(node, confidence)
+        if not isinstance(node, SummaryNode):
+            return Bounded(ends=None, method=NO_INTERVAL)
+        if node.name in self.footing.tree.elements:
+            return self._collated(node, confidence)
+        if node.summary != MAX and self.footing.is_regular(name):
+            return Bounded(ends=self._percentiles(name, confidence), method=BOOTSTRAP)
+        return self._carried(node, confidence)
+
+    def _percentiles(self, name: str, confidence: float) -> Ends | None:
+        drawn = self.footing.replicates[name]
+        drawn = drawn[~np.isnan(drawn)]
+        if not len(drawn):
+            return None
+        tail = (1 - confidence) / 2
+        low, high = np.quantile(drawn, [tail, 1 - tail])
+        return min(float(low), self.footing.values[name]), max(float(high), self.footing.values[name])
+
+    def _collated(self, node: SummaryNode, confidence: float) -> Bounded:
+        """Return the bounds of a node that sums up single answers."""
+        if any(edge.child in self.footing.values for edge in node.edges):
+            return self._mixed(node, confidence)
+        if node.summary == MEAN:
+            return self._mean(node, confidence)
+        middling = node.summary in {MEDIAN, SCALE_NORMALISED_MEDIAN}
+        if (
+            self.footing.n_clusters(node.name) >= (FEWEST_CLUSTERS if middling else FEW_CLUSTERS)
+            and node.summary != MAX
+        ):
+            return Bounded(ends=self._percentiles(node.name, confidence), method=BOOTSTRAP)
+        return Bounded(ends=None, method=NO_INTERVAL)
+
+    def _mixed(self, node: SummaryNode, confidence: float) -> Bounded:
+        if self.footing.is_regular(node.name):
+            return Bounded(ends=self._percentiles(node.name, confidence), method=BOOTSTRAP)
+        return Bounded(ends=None, method=NO_INTERVAL)
+
+    def _mean(self, node: SummaryNode, confidence: float) -> Bounded:
+        """Return bounds of a mean over answers; binary answers are a share, and their interval is one for shares."""
+        scale = self.footing.tree.kinds[node.name].range
+        if scale is None:
+            return Bounded(ends=None, method=NO_INTERVAL)
+        if self.footing.is_regular(node.name) and not is_share(self.footing, node):
+            return Bounded(ends=self._percentiles(node.name, confidence), method=BOOTSTRAP)
+        value = (self.footing.values[node.name] - scale.lowest) / scale.width
+        hits, sizes = tallies(self.footing, node)
+        if is_share(self.footing, node) and (sizes == 1).all():
+            low, high = wilson(round(float(hits.sum())), len(sizes), confidence)
+            method = WILSON
+        else:
+            low, high = self._posterior_ends(node.name, (hits, sizes), value, confidence)
+            method = BETA_BINOMIAL
+        return Bounded(ends=(scale.lowest + low * scale.width, scale.lowest + high * scale.width), method=method)
+
+    def _posterior_ends(self, name: str, tallies: tuple[Floats, Floats], value: float, confidence: float) -> Ends:
+        if name not in self._posteriors:
+            pairs = zip(*(column.round(6).tolist() for column in tallies), strict=True)
+            self._posteriors[name] = clustered_share(pairs)
+        posterior = self._posteriors[name]
+        tail = (1 - confidence) / 2
+        low = 0.0 if value <= 0 else min(posterior.quantile(tail), value)
+        return low, 1.0 if value >= 1 else max(posterior.quantile(1 - tail), value)
+
+    @cached_property
+    def _posteriors(self) -> dict[str, ClusteredShare]:
+        return {}
+
+    def _moved(self, node: TransformNode, confidence: float) -> Bounded:
+        below = self.of(node.of, confidence)
+        if below.ends is None:
+            return below
+        ends = moved(
+            node, self.footing.tree.kinds[node.of].range, self.footing.tree.kinds[node.name].range, np.array(below.ends)
+        )
+        return Bounded(ends=(float(ends.min()), float(ends.max())), method=below.method)
+
+    def _carried(self, node: SummaryNode, confidence: float) -> Bounded:
+        """Return the summary of the children's bounds, each at Sidak's level: all of them hold at once."""
+        method = self.footing.tree.methods[node.summary]
+        held = [e for e in node.edges if e.weight > 0 and not np.isnan(self.footing.values.get(e.child, np.nan))]
+        if not held or not method.is_monotone or self.footing.tree.kinds[node.name].holds is not Holding.NUMBERS:
+            return Bounded(ends=None, method=NO_INTERVAL)
+        each = confidence ** (1 / len(held))
+        below = [self.of(edge.child, each) for edge in held]
+        ends = [bounded.ends for bounded in below if bounded.ends is not None]
+        if len(ends) < len(below):
+            return Bounded(ends=None, method=NO_INTERVAL)
+        weights = np.array([[edge.weight for edge in held]] * 2)
+        scale = self.footing.tree.kinds[held[0].child].range
+        low, high = summarise(method, np.array(ends).T, weights, highest=scale.highest if scale else None)
+        return Bounded(ends=(float(low), float(high)), method=SIDAK if len(held) > 1 else below[0].method)

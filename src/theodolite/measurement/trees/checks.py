@@ -1,0 +1,278 @@
+"""Checks of a design: what it may not do, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.instrument import Orientation
+from theodolite.domain.tree import (
+    AnswersNode,
+    CollapseNode,
+    ImpactSide,
+    SummaryNode,
+    TransformForm,
+    TransformNode,
+    TreeDesign,
+    TreeNode,
+    ValueRange,
+)
+from theodolite.measurement.trees.methods import BUILT_IN, Holding, Methods, RangeAfter, SummaryMethod
+
+NODES = "nodes"
+"""Key of the nodes in a tree's file, with which paths of faults begin."""
+
+_FLIPPED = {
+    Orientation.HIGHER_IS_WORSE: Orientation.LOWER_IS_WORSE,
+    Orientation.LOWER_IS_WORSE: Orientation.HIGHER_IS_WORSE,
+    Orientation.UNSTATED: Orientation.UNSTATED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeKind:
+    """What a node holds, told from the design alone.
+
+    Attributes:
+        holds: Numbers, labels, texts, or its children as they are.
+        many: Whether it holds one value for each answer (or dialogue) and not one in all.
+        range: Range of its numbers; None where it holds none.
+        labels: Its labels; likewise.
+        orientation: Which end is the bad one.
+        sides: Kinds of impact that lie below.
+    """
+
+    holds: Holding
+    many: bool = False
+    range: ValueRange | None = None
+    labels: tuple[str, ...] = ()
+    orientation: Orientation = Orientation.UNSTATED
+    sides: frozenset[ImpactSide] = frozenset()
+
+
+Kinds = Mapping[str, NodeKind]
+"""Name of a node to what it holds."""
+
+
+def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Fault, ...]:
+    """Return everything that is wrong with a design, each fault once and with its path from the design's root."""
+    shape = tuple(_shape_faults(design, methods))
+    if shape:
+        return shape
+    faults: list[Fault] = []
+    _kinds(design, methods, faults)
+    return tuple(faults)
+
+
+def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
+    """Return what each node holds.
+
+    Raises:
+        InputError: If the design holds faults; `faults` has all of them.
+    """
+    faults = list(_shape_faults(design, methods))
+    kinds = {} if faults else _kinds(design, methods, faults)
+    if faults:
+        lines = "; ".join(f"{'.'.join(map(str, fault.path))}: {fault.message}" for fault in faults)
+        message = f"tree `{design.name}` cannot be used: {lines}"
+        raise InputError(message, faults=faults)
+    return kinds
+
+
+def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Fault]:
+    """Yield names that nothing has, and cycles."""
+    known = tuple(design.by_name)
+    for node in design.nodes:
+        for child in dict.fromkeys(node.children):
+            if child not in design.by_name:
+                key = "beside" if isinstance(node, SummaryNode) and child in node.beside else "of"
+                message = (
+                    f"node `{node.name}` sums up `{child}`, which the tree does not have{did_you_mean(child, known)}"
+                )
+                yield Fault(path=(NODES, node.name, key), message=message, words=child)
+        if isinstance(node, SummaryNode | CollapseNode) and node.summary not in methods:
+            near = did_you_mean(node.summary, methods) or f"; summaries are {', '.join(methods)}"
+            message = f"node `{node.name}` has an unknown summary `{node.summary}`{near}"
+            yield Fault(path=(NODES, node.name, "summary"), message=message)
+    for dimension in design.dimensions:
+        if dimension.node not in design.by_name:
+            near = did_you_mean(dimension.node, known)
+            message = f"dimension `{dimension.node}` is about a node that the tree does not have{near}"
+            yield Fault(path=("dimensions", dimension.node), message=message, at_key=True)
+    try:
+        design.upwards()
+    except InputError as error:
+        yield Fault(path=(NODES,), message=str(error), at_key=True)
+
+
+def _kinds(design: TreeDesign, methods: Methods, faults: list[Fault]) -> dict[str, NodeKind]:
+    kinds: dict[str, NodeKind] = {}
+    for node in design.upwards():
+        below = {child: kinds[child] for child in node.children if child in kinds}
+        if len(below) == len(set(node.children)):  # what rests on a faulty node is not complained of again
+            kind = _kind(node, below, methods, faults)
+            if kind is not None:
+                kinds[node.name] = kind
+    return kinds
+
+
+def _kind(node: TreeNode, below: Kinds, methods: Methods, faults: list[Fault]) -> NodeKind | None:
+    before = len(faults)
+    match node:
+        case AnswersNode():
+            kind = _answers_kind(node, faults)
+        case TransformNode():
+            kind = _transform_kind(node, below[node.of], faults)
+        case CollapseNode():
+            kind = _collapsed_kind(node, below[node.of], methods[node.summary], faults)
+        case SummaryNode():
+            kind = _summary_kind(node, below, methods[node.summary], faults)
+        case _:
+            assert_never(node)
+    return kind if len(faults) == before else None
+
+
+def _answers_kind(node: AnswersNode, faults: list[Fault]) -> NodeKind:
+    if not node.has_scale:
+        message = f"node `{node.name}` needs `scale`: nothing tells what may answer `{node.question}`"
+        faults.append(Fault(path=(NODES, node.name), message=message, at_key=True))
+    if node.free_text:
+        return NodeKind(holds=Holding.TEXTS, many=True)
+    holds = Holding.LABELS if node.labels else Holding.NUMBERS
+    return NodeKind(holds=holds, many=True, range=node.range, labels=node.labels, orientation=node.orientation)
+
+
+def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> NodeKind:
+    if node.form is TransformForm.RECODE:
+        return _recoded_kind(node, child, faults)
+    if child.holds is not Holding.NUMBERS:
+        faults.append(
+            _fault(node, f"cannot {node.form.value} {child.holds.value}; recode `{node.of}` to numbers first")
+        )
+        return child
+    if node.form is TransformForm.REVERSE:
+        return replace(child, orientation=_FLIPPED[child.orientation])
+    if node.range is None:
+        faults.append(_fault(node, "needs `scale`, the range that the values are moved to, e.g. `0-1`"))
+    return replace(child, range=node.range)
+
+
+def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> NodeKind:
+    numbers = [number for number in node.recoded.values() if number is not None]
+    if child.holds is Holding.LABELS:
+        faults += _label_faults(node, child)
+    elif child.holds is not Holding.NUMBERS or not child.many:
+        faults.append(_fault(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
+    if node.range is None and len(set(numbers)) < 2:
+        faults.append(_fault(node, "needs two different numbers in `values`, or `scale` beside one"))
+        return child
+    after = node.range or ValueRange(lowest=min(numbers), highest=max(numbers))
+    outside = [number for number in numbers if not after.lowest <= number <= after.highest]
+    if outside:
+        faults.append(_fault(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
+    return replace(child, holds=Holding.NUMBERS, range=after, labels=(), orientation=node.orientation)
+
+
+def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Fault]:
+    for label in child.labels:
+        if label not in node.recoded:
+            words = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
+            yield _fault(node, words)
+    for label in node.recoded:
+        if label not in child.labels:
+            near = did_you_mean(label, child.labels) or f"; labels are {', '.join(child.labels)}"
+            yield _fault(node, f"recodes `{label}`, which is no answer of `{node.of}`{near}", "values")
+
+
+def _collapsed_kind(node: CollapseNode, child: NodeKind, method: SummaryMethod, faults: list[Fault]) -> NodeKind:
+    if not child.many:
+        faults.append(_fault(node, f"collapses `{node.of}`, which holds one number already"))
+    return replace(_summed(node, method, {node.of: child}, faults), many=True)
+
+
+def _summary_kind(node: SummaryNode, below: Kinds, method: SummaryMethod, faults: list[Fault]) -> NodeKind:
+    summed = {edge.child: below[edge.child] for edge in node.edges}
+    kind = _summed(node, method, summed, faults)
+    return replace(kind, sides=kind.sides | ({node.side} if node.side else set()))
+
+
+def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kinds, faults: list[Fault]) -> NodeKind:
+    sides = frozenset(side for kind in below.values() for side in kind.sides)
+    if method.takes is Holding.MEMBERS:
+        return NodeKind(holds=Holding.MEMBERS, sides=sides)
+    for name, kind in below.items():
+        if kind.holds is not method.takes:
+            tail = f"; recode `{name}` first" if method.takes is Holding.NUMBERS else ""
+            words = (
+                f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
+            )
+            faults.append(_fault(node, words, child=name))
+    if len(sides) > 1:
+        words = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
+        faults.append(_fault(node, words))
+    if method.takes is not Holding.NUMBERS:
+        return NodeKind(holds=method.gives, sides=sides)
+    faults += _order_faults(node, method, below)
+    faults += _range_faults(node, method, below)
+    first = next(iter(below.values()), NodeKind(holds=Holding.NUMBERS))
+    ranges = [kind.range for kind in below.values() if kind.range]
+    orientation = Orientation.HIGHER_IS_WORSE if method.needs_order else first.orientation
+    return NodeKind(holds=method.gives, range=_range_after(method, ranges), orientation=orientation, sides=sides)
+
+
+def _order_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Fault]:
+    for name, kind in below.items():
+        if not method.needs_order or kind.holds is not Holding.NUMBERS:
+            continue
+        if kind.orientation is Orientation.UNSTATED:
+            words = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"
+            yield _fault(node, f"{words}; state `orientation` at its answers", child=name)
+        elif kind.orientation is Orientation.LOWER_IS_WORSE:
+            words = f"takes the {method.name} of `{name}`, where lower is worse: the best would pass for the worst"
+            yield _fault(node, f"{words}; turn it round with a `reverse` node", child=name)
+
+
+def _range_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Fault]:
+    ranges = {name: kind for name, kind in below.items() if kind.range is not None}
+    first = next(iter(ranges.items()), None)
+    for name, kind in ranges.items():
+        if first and method.needs_one_range and kind.range != first[1].range:
+            both = f"`{first[0]}` runs from {first[1].range}, `{name}` from {kind.range}"
+            words = f"mixes units under a {method.name}: {both}"
+            yield _fault(node, f"{words}; rescale one of them", child=name)
+        elif (
+            first and method.needs_one_range and kind.orientation is not first[1].orientation and not method.needs_order
+        ):
+            both = f"in `{first[0]}` {_said(first[1])}, in `{name}` {_said(kind)}"
+            words = f"mixes orientations under a {method.name}: {both}"
+            yield _fault(node, f"{words}; turn one round with a `reverse` node", child=name)
+        if method.needs_zero and kind.range and kind.range.lowest != 0:
+            words = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
+            yield _fault(node, f"{words}; rescale it first", child=name)
+
+
+def _said(kind: NodeKind) -> str:
+    return {
+        Orientation.HIGHER_IS_WORSE: "higher is worse",
+        Orientation.LOWER_IS_WORSE: "lower is worse",
+        Orientation.UNSTATED: "nothing says what is worse",
+    }[kind.orientation]
+
+
+def _range_after(method: SummaryMethod, ranges: Sequence[ValueRange]) -> ValueRange | None:
+    if method.range_after is RangeAfter.UNIT:
+        return ValueRange(lowest=0, highest=1)
+    if method.range_after is RangeAfter.SAME or not ranges:
+        return ranges[0] if ranges else None
+    highest = 1.0
+    for each in ranges:
+        highest *= each.highest
+    return ValueRange(lowest=0, highest=highest) if highest > 0 else None
+
+
+def _fault(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Fault:
+    path = (NODES, node.name, key) if key else (NODES, node.name, "of") if child else (NODES, node.name)
+    return Fault(path=path, message=f"node `{node.name}` {words}", words=child, at_key=len(path) == 2)

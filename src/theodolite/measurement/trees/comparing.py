@@ -1,0 +1,215 @@
+"""Comparing two measured trees: node by node, and in no order where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.instrument import Orientation
+from theodolite.domain.tree import TreeDesign
+from theodolite.domain.tree_file import LeafSet
+from theodolite.domain.tree_finding import NodeDifference, TreeComparison
+from theodolite.measurement.interval import Ends
+from theodolite.measurement.trees.bounds import BOOTSTRAP, Bounds
+from theodolite.measurement.trees.footing import Footing
+from theodolite.measurement.trees.leaves import table_of
+from theodolite.measurement.trees.measuring import Draws
+from theodolite.measurement.trees.methods import BUILT_IN, Methods
+from theodolite.measurement.trees.replicates import compiled, point_values, resampled_together
+from theodolite.measurement.trees.summaries import Floats
+
+EQUAL: Final = "equal"
+LOWER: Final = "lower"
+HIGHER: Final = "higher"
+INCOMPARABLE: Final = "incomparable"
+
+MOVER: Final = "difference of two intervals"
+"""Name of the interval that is put together from two of its own."""
+
+SAME = 1e-12
+"""Values closer than this are equal: what is left is rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoned:
+    """One of the two trees with its values.
+
+    Attributes:
+        footing: The tree's values, and what they stand on.
+        bounds: Their bounds.
+    """
+
+    footing: Footing
+    bounds: Bounds
+
+    def value(self, name: str) -> float | None:
+        """Return a node's value; None without data."""
+        value = self.footing.values.get(name, math.nan)
+        return None if math.isnan(value) else value
+
+
+def compare_trees(
+    first: tuple[TreeDesign, LeafSet],
+    second: tuple[TreeDesign, LeafSet],
+    *,
+    draws: Draws | None = None,
+    methods: Methods = BUILT_IN,
+) -> TreeComparison:
+    """Compare two applications, or one at two times, on the nodes that both trees have.
+
+    The first is lower where no node of it is riskier and one is less risky;
+    where some are lower and some higher, neither is ahead: they are
+    incomparable, and no overall score decides. Trees are put in order only
+    where scenarios, methods and instruments are the same.
+
+    Clusters of dialogues that both have (the same personas or scripts) are
+    drawn together, so that what is hard for both does not count as a
+    difference. Where replicates of a node are not to be trusted, the interval
+    is put together from the two nodes' own.
+
+    Args:
+        first: Design and leaves of the one.
+        second: Of the other.
+        draws: How replicates are drawn.
+        methods: The summaries that there are.
+
+    Source:
+        Order and equality of measurement trees: Greenberg, Hall, Jensen, Greene, Amironesei
+        (2025), arXiv:2509.26632. Intervals put together from two: Zou, Donner (2008), Statistics
+        in Medicine 27:1693-1702.
+    """
+    draws = draws or Draws()
+    one, other, n_pairs = _sides(first, second, draws, methods)
+    names = [name for name in one.footing.values if name in other.footing.values]
+    differences = tuple(_difference(name, one, other, draws.confidence) for name in names)
+    warnings = tuple(_warnings(first, second))
+    lower = tuple(d.node for d in differences if _sign(d, one) < 0)
+    higher = tuple(d.node for d in differences if _sign(d, one) > 0)
+    return TreeComparison(
+        first=first[1].application,
+        second=second[1].application,
+        order="" if warnings else _order(differences, lower, higher),
+        differences=differences,
+        lower=lower,
+        higher=higher,
+        warnings=warnings,
+        n_pairs=n_pairs,
+    )
+
+
+def same_tree(first: Mapping[str, float], second: Mapping[str, float], designs: tuple[TreeDesign, TreeDesign]) -> bool:
+    """Tell whether two measured trees are equal: same topology, same summaries, same values above the leaves.
+
+    Args:
+        first: Node to value of the one; NaN without data.
+        second: Of the other.
+        designs: Their designs.
+
+    Source:
+        Greenberg, Hall, Jensen, Greene, Amironesei (2025), arXiv:2509.26632: leaves may differ.
+    """
+    if designs[0].method_version != designs[1].method_version or set(first) != set(second):
+        return False
+    return all(_close(value, second[name]) for name, value in first.items())
+
+
+def _close(a: float, b: float) -> bool:
+    return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= SAME
+
+
+def _sides(
+    first: tuple[TreeDesign, LeafSet], second: tuple[TreeDesign, LeafSet], draws: Draws, methods: Methods
+) -> tuple[Reckoned, Reckoned, int]:
+    trees = [compiled(design, table_of(leaves.leaves), methods) for design, leaves in (first, second)]
+    parts: list[list[dict[str, Floats]]] = [[], []]
+    for weights in resampled_together([tree.table for tree in trees], draws.replicates, draws.seed):
+        for tree, part, own in zip(trees, parts, weights, strict=True):
+            part.append(tree.values(own))
+    sides = []
+    for tree, part in zip(trees, parts, strict=True):
+        drawn = {name: np.concatenate([each[name] for each in part]) for name in part[0]} if part else {}
+        footing = Footing(tree=tree, values=point_values(tree), replicates=drawn)
+        sides.append(Reckoned(footing=footing, bounds=Bounds(footing=footing)))
+    shared = {tree.table.cluster_keys for tree in trees}
+    n_pairs = len(set.intersection(*(set(keys) for keys in shared))) if len(shared) > 1 else len(set(shared.pop()))
+    return sides[0], sides[1], n_pairs
+
+
+def _difference(name: str, one: Reckoned, other: Reckoned, confidence: float) -> NodeDifference:
+    a, b = one.value(name), other.value(name)
+    return NodeDifference(node=name, first=a, second=b, difference=_estimate(name, one, other, confidence))
+
+
+def _estimate(name: str, one: Reckoned, other: Reckoned, confidence: float) -> Estimate | Undefined:
+    a, b = one.value(name), other.value(name)
+    scale = one.footing.tree.kinds[name].range
+    unit = f"points from {scale}" if scale else ""
+    if a is None or b is None:
+        empty = "Neither has" if a is None and b is None else f"The {'first' if a is None else 'second'} has no"
+        return Undefined(reason=f"{empty} data here, so there is no difference.", unit=unit)
+    ends, method = _ends(name, one, other, (a, b), confidence)
+    low, high = ends or (None, None)
+    return Estimate(
+        value=b - a,
+        low=low,
+        high=high,
+        confidence=confidence,
+        n=one.footing.n_sessions(name) + other.footing.n_sessions(name),
+        unit=unit,
+        method=method,
+        n_clusters=one.footing.n_clusters(name) + other.footing.n_clusters(name),
+    )
+
+
+def _ends(
+    name: str, one: Reckoned, other: Reckoned, values: tuple[float, float], confidence: float
+) -> tuple[Ends | None, str]:
+    a, b = values
+    if one.footing.is_regular(name) and other.footing.is_regular(name):
+        drawn = other.footing.replicates[name] - one.footing.replicates[name]
+        drawn = drawn[~np.isnan(drawn)]
+        if len(drawn):
+            tail = (1 - confidence) / 2
+            low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
+            return (min(low, b - a), max(high, b - a)), BOOTSTRAP
+    first, second = one.bounds.of(name, confidence).ends, other.bounds.of(name, confidence).ends
+    if first is None or second is None:
+        return None, "no interval"
+    low = b - a - math.hypot(b - second[0], first[1] - a)
+    high = b - a + math.hypot(second[1] - b, a - first[0])
+    return (low, high), MOVER
+
+
+def _sign(difference: NodeDifference, side: Reckoned) -> int:
+    """Return -1 where the first is less risky at a node, 1 where it is more, else 0."""
+    if difference.first is None or difference.second is None:
+        return 0
+    change = difference.first - difference.second
+    if abs(change) <= SAME:
+        return 0
+    better_low = side.footing.tree.kinds[difference.node].orientation is not Orientation.LOWER_IS_WORSE
+    return int(math.copysign(1, change)) * (1 if better_low else -1)
+
+
+def _order(differences: Iterable[NodeDifference], lower: tuple[str, ...], higher: tuple[str, ...]) -> str:
+    half_empty = any((each.first is None) != (each.second is None) for each in differences)
+    if half_empty or (lower and higher):
+        return INCOMPARABLE
+    return LOWER if lower else HIGHER if higher else EQUAL
+
+
+def _warnings(first: tuple[TreeDesign, LeafSet], second: tuple[TreeDesign, LeafSet]) -> Iterator[str]:
+    if first[0].method_version != second[0].method_version:
+        yield "The trees are not computed by the same method: topology, summaries, weights or transforms differ."
+    a, b = first[1], second[1]
+    if sorted(a.scenarios) != sorted(b.scenarios):
+        named = ", ".join(a.scenarios) or "not stated", ", ".join(b.scenarios) or "not stated"
+        yield f"Scenarios differ ({named[0]}; {named[1]}): what the task does and what the application does is one."
+    changed = sorted(name for name in {*a.versions, *b.versions} if a.versions.get(name) != b.versions.get(name))
+    if changed:
+        yield f"Instruments differ: {', '.join(changed)}. A change may be theirs and not the application's."

@@ -1,0 +1,94 @@
+"""Footings: what a node's value stands on, and whether replicates of it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from theodolite.domain.tree import SummaryNode, TransformNode
+from theodolite.measurement.trees.leaves import Flags
+from theodolite.measurement.trees.methods import MAX
+from theodolite.measurement.trees.replicates import Compiled
+from theodolite.measurement.trees.summaries import Floats
+
+FEW_CLUSTERS: Final = 20
+"""Clusters below which replicates of a mean promise more than they keep; count."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Footing:
+    """The values of one tree with what they stand on.
+
+    Attributes:
+        tree: The tree with its leaves.
+        values: Name to number; NaN without data.
+        replicates: Name to numbers of the replicates.
+    """
+
+    tree: Compiled
+    values: Mapping[str, float]
+    replicates: Mapping[str, Floats]
+
+    def is_empty(self, name: str) -> bool:
+        """Tell whether a node has no data."""
+        return bool(np.isnan(self.values[name])) if name in self.values else not self.n_sessions(name)
+
+    def is_regular(self, name: str) -> bool:
+        """Tell whether replicates of a node can be trusted: many clusters below, some variety, and no `max`."""
+        if name not in self._regular:
+            self._regular[name] = self._is_regular(name)
+        return self._regular[name]
+
+    @cached_property
+    def _regular(self) -> dict[str, bool]:
+        return {}
+
+    def _is_regular(self, name: str) -> bool:
+        node = self.tree.design.by_name[name]
+        if isinstance(node, TransformNode):
+            return self.is_regular(node.of)
+        if not isinstance(node, SummaryNode) or node.summary == MAX:
+            return False
+        single = [e.child for e in node.edges if e.weight > 0 and not np.isnan(self.values.get(e.child, np.nan))]
+        if node.name in self.tree.elements and not (self.n_clusters(name) >= FEW_CLUSTERS and self._varies(name)):
+            return False
+        return all(self.is_regular(child) for child in single)
+
+    def n_clusters(self, name: str) -> int:
+        """Return how many clusters of dialogues have an answer below a node; count."""
+        return self._n_clusters[name]
+
+    def n_sessions(self, name: str) -> int:
+        """Return how many dialogues have an answer below a node; count."""
+        return int(self._sessions[name].sum())
+
+    @cached_property
+    def _n_clusters(self) -> Mapping[str, int]:
+        clusters = self.tree.table.clusters
+        return {name: int(np.count_nonzero(np.bincount(clusters[met]))) for name, met in self._sessions.items()}
+
+    @cached_property
+    def _sessions(self) -> Mapping[str, Flags]:
+        """Name of each node to whether a dialogue has an answer below it, shape (dialogues,)."""
+        found: dict[str, Flags] = {}
+        for node in self.tree.order:
+            met = np.zeros(self.tree.n_sessions, dtype=bool)
+            if node.name in self.tree.bundles:
+                met[self.tree.bundles[node.name].session] = True
+            elif isinstance(node, SummaryNode):
+                for edge in node.edges:
+                    if edge.weight > 0:
+                        met |= found[edge.child]
+            else:
+                met |= found[node.children[0]]
+            found[node.name] = met
+        return found
+
+    def _varies(self, name: str) -> bool:
+        drawn = self.replicates[name]
+        drawn = drawn[~np.isnan(drawn)]
+        return len(drawn) > 0 and bool(np.ptp(drawn) > 0)

@@ -1,0 +1,125 @@
+"""Summary methods: what a node may do with what lies below it, and what that asks of the children.
+
+The registry is a value: built-in methods, and those that somebody adds to it.
+The arithmetic of the built-in ones stands in `summaries`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from theodolite.domain.errors import InputError
+
+
+class Holding(StrEnum):
+    """What a node holds."""
+
+    NUMBERS = "numbers"
+    LABELS = "labels"
+    TEXTS = "texts"
+    MEMBERS = "members"
+    """Its children as they are."""
+
+
+class RangeAfter(StrEnum):
+    """Which values a summary can take."""
+
+    SAME = "same"
+    UNIT = "unit"
+    PRODUCT = "product"
+
+
+Combine: TypeAlias = Callable[[Sequence[float], Sequence[float]], float | None]
+"""From values and their weights (equally long; every value is present, every weight above 0) to one number.
+
+None says that there is none.
+"""
+
+Describe: TypeAlias = Callable[[Mapping[str, int]], Mapping[str, int]]
+"""From labels with the number of answers that give them to those that are worth showing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryMethod:
+    """One way to sum up children.
+
+    Attributes:
+        name: What designs call it. A function that changes needs a new name,
+            for trees of one name are compared.
+        takes: What children must hold; `MEMBERS` takes anything.
+        gives: What the node then holds.
+        needs_order: Whether higher must be worse in every child.
+        needs_one_range: Whether all children must have one range and one orientation.
+        needs_zero: Whether scales must begin at 0.
+        range_after: Which values it can take.
+        is_monotone: Whether it never falls while a child rises; only then can
+            bounds of the children be carried upwards.
+        combine: The function, where it is none of the built-in ones.
+        describe: Likewise, for labels.
+    """
+
+    name: str
+    takes: Holding = Holding.NUMBERS
+    gives: Holding = Holding.NUMBERS
+    needs_order: bool = False
+    needs_one_range: bool = True
+    needs_zero: bool = False
+    range_after: RangeAfter = RangeAfter.SAME
+    is_monotone: bool = True
+    combine: Combine | None = None
+    describe: Describe | None = None
+
+
+Methods: TypeAlias = Mapping[str, SummaryMethod]
+"""Name to method."""
+
+AGGREGATION: Final = "aggregation"
+MAX: Final = "max"
+MEAN: Final = "mean"
+MEDIAN: Final = "median"
+SCALE_NORMALISED_MEDIAN: Final = "scale-normalised median"
+PRODUCT: Final = "product"
+SET: Final = "set"
+TEXTS: Final = "texts"
+
+BUILT_IN: Methods = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            SummaryMethod(name=AGGREGATION, takes=Holding.MEMBERS, gives=Holding.MEMBERS, needs_one_range=False),
+            SummaryMethod(name=MAX, needs_order=True),
+            SummaryMethod(name=MEAN),
+            SummaryMethod(name=MEDIAN),
+            SummaryMethod(name=SCALE_NORMALISED_MEDIAN, needs_zero=True, range_after=RangeAfter.UNIT),
+            SummaryMethod(
+                name=PRODUCT, needs_order=True, needs_one_range=False, needs_zero=True, range_after=RangeAfter.PRODUCT
+            ),
+            SummaryMethod(name=SET, takes=Holding.LABELS, gives=Holding.LABELS, needs_one_range=False),
+            SummaryMethod(name=TEXTS, takes=Holding.TEXTS, gives=Holding.TEXTS, needs_one_range=False),
+        )
+    }
+)
+"""The methods of ARIA's Table 2, a product for likelihood and magnitude, and two for words."""
+
+
+def methods_with(added: Iterable[SummaryMethod]) -> Methods:
+    """Return the built-in methods and further ones.
+
+    Raises:
+        InputError: If one has no function, or the name of another.
+    """
+    known = dict(BUILT_IN)
+    for method in added:
+        if method.name in known:
+            message = f"there is a summary method `{method.name}` already; give yours another name"
+            raise InputError(message)
+        function = method.combine if method.takes is Holding.NUMBERS else method.describe
+        if function is None:
+            message = f"summary method `{method.name}` on {method.takes.value} needs its function"
+            raise InputError(message)
+        known[method.name] = method
+    return MappingProxyType(known)

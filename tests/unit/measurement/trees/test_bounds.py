@@ -1,0 +1,149 @@
+"""Uncertainty: clusters are drawn, shared leaves move together, and a max is bounded by its children."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.fakes.trees import answers, design, leaf, leaves, measured
+from theodolite.domain.errors import InputError
+from theodolite.measurement.trees.leaves import table_of
+from theodolite.measurement.trees.measuring import Draws
+from theodolite.measurement.trees.replicates import compiled, point_values, replicated, resampled
+
+MANY = Draws(replicates=400, seed=5)
+RNG = np.random.default_rng(7)
+STARS = [int(star) for star in RNG.integers(0, 6, 60)]
+MEAN = {"top": {"summary": "mean", "of": "a"}, "a": answers("a", "0-5")}
+
+
+def test_many_varied_dialogues_give_a_bootstrap_interval():
+    result = measured(MEAN, leaves("a", *STARS), MANY).node("top").result
+    half = 1.96 * np.std(STARS) / 60**0.5
+
+    assert result.method == "mean; bootstrap of clusters"
+    assert (result.low, result.high) == pytest.approx((np.mean(STARS) - half, np.mean(STARS) + half), abs=0.1)
+
+
+def test_dialogues_of_one_persona_are_drawn_together_and_tell_less():
+    clusters = [leaf("a", f"d{i}", 5 * (i % 30 < 15), cluster=f"c{i % 30}") for i in range(300)]
+    alone = [leaf("a", f"d{i}", 5 * (i % 30 < 15)) for i in range(300)]
+    wide, narrow = (measured(MEAN, given, MANY).node("top").result for given in (clusters, alone))
+
+    assert (wide.n_clusters, narrow.n_clusters) == (30, 300)
+    assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
+
+
+def test_forty_equal_answers_do_not_make_a_point():
+    result = measured(MEAN, leaves("a", *[5] * 40), MANY).node("top").result
+
+    assert result.high == 5
+    assert result.low < 4.7
+
+
+def test_yes_and_no_of_independent_dialogues_get_wilsons_interval():
+    nodes = {"top": {"summary": "mean", "of": "a"}, "a": answers("a")}
+    result = measured(nodes, leaves("a", *[1] * 3, *[0] * 27), MANY).node("top").result
+
+    assert result.method == "mean; wilson"
+    assert (result.low, result.high) == pytest.approx((0.0346, 0.2562), abs=1e-4)
+
+
+def test_few_clusters_get_the_beta_binomial_interval():
+    nodes = {"top": {"summary": "mean", "of": "a"}, "a": answers("a")}
+    given = [leaf("a", f"d{i}", int(i < 9), cluster=f"c{i % 6}") for i in range(60)]
+    result = measured(nodes, given, MANY).node("top").result
+
+    assert result.method == "mean; beta-binomial"
+    assert (result.low, result.value, result.high) == pytest.approx((0.078, 0.15, 0.299), abs=0.001)
+
+
+def test_a_median_of_few_dialogues_has_no_interval():
+    nodes = {"top": {"summary": "median", "of": "a"}, "a": answers("a", "0-5")}
+    result = measured(nodes, leaves("a", 1, 2, 3), MANY).node("top").result
+
+    assert (result.value, result.low, result.high) == (2, None, None)
+
+
+def max_of(n: int, *shares: float):
+    names = [f"x{i}" for i in range(len(shares))]
+    nodes = {"top": {"summary": "max", "of": names}} | {name: {"summary": "mean", "of": f"{name}a"} for name in names}
+    nodes |= {f"{name}a": answers(name, "0-1", levels=[name]) for name in names}
+    given = [
+        leaf(name, f"{name}-{i}", int(i < round(share * n)), level=name)
+        for name, share in zip(names, shares, strict=True)
+        for i in range(n)
+    ]
+    return measured(nodes, given, MANY)
+
+
+def test_a_max_is_bounded_by_its_children_at_sidaks_level():
+    finding = max_of(60, 0.1, 0.1, 0.1)
+    result = finding.node("top").result
+
+    assert result.method == "max; Sidak bounds of the children"
+    assert result.low < finding.node("x0").result.low
+    assert result.high > finding.node("x0").result.high
+
+
+def test_the_odds_of_being_the_worst_are_told():
+    clear, tied = max_of(60, 0.1, 0.6).node("top"), max_of(60, 0.3, 0.3).node("top")
+
+    assert clear.worst_odds["x1"] > 0.99
+    assert tied.worst == ("x0", "x1")
+    assert 0.3 < tied.worst_odds["x0"] < 0.7
+
+
+def test_what_lies_above_a_max_is_bounded_by_bounds_too():
+    nodes = {
+        "top": {"summary": "mean", "of": ["m", "y"]}, "m": {"summary": "max", "of": ["x"]},
+        "x": {"summary": "mean", "of": "a"}, "y": {"summary": "mean", "of": "b"}, "a": answers("a"), "b": answers("b"),
+    }  # fmt: skip
+    result = measured(nodes, leaves("a", *[1, 0] * 20) + leaves("b", *[1, 0] * 20), MANY).node("top").result
+
+    assert result.method == "mean; Sidak bounds of the children"
+
+
+def test_a_shared_leaf_moves_in_both_nodes_alike():
+    nodes = {"x": {"summary": "mean", "of": "a"}, "y": {"summary": "mean", "of": "a"}, "a": answers("a", "0-5")}
+    drawn = replicated(compiled(design(nodes), table_of(leaves("a", *STARS))), 50, seed=1)
+
+    assert drawn["x"].tolist() == drawn["y"].tolist()
+
+
+def test_every_replicate_equals_the_tree_over_the_drawn_dialogues():
+    nodes = {"m": {"summary": "mean", "of": "a"}, "s": {"summary": "scale-normalised median", "of": "a"},
+             "h": {"summary": "max", "of": ["m"]}, "a": answers("a", "0-5")}  # fmt: skip
+    table = table_of(leaves("a", *STARS[:25]))
+    drawn = replicated(compiled(design(nodes), table), 30, seed=2)
+
+    for number, counts in enumerate(np.concatenate(list(resampled(table, 30, seed=2)))):
+        anew = [v for v, n in zip(STARS[:25], counts, strict=True) for _ in range(int(n))]
+        assert drawn["m"][number] == pytest.approx(np.mean(anew))
+        assert drawn["s"][number] == pytest.approx(np.median(anew) / 5)
+        assert drawn["h"][number] == drawn["m"][number]
+
+
+def test_levels_are_strata_so_that_their_sizes_are_no_chance():
+    given = [*leaves("a", 1, 2, 3, level="red teaming"), leaf("a", "f1", 1, level="field testing")]
+    weights = np.concatenate(list(resampled(table_of(given), 40, seed=1)))
+
+    assert set(weights[:, :3].sum(axis=1)) == {3}
+    assert set(weights[:, 3]) == {1}
+
+
+def test_the_same_seed_gives_the_same_bounds():
+    assert measured(MEAN, leaves("a", *STARS), MANY) == measured(MEAN, leaves("a", *STARS), MANY)
+
+
+def test_replicates_may_be_taken_in_turns(monkeypatch):
+    tree = compiled(design(MEAN), table_of(leaves("a", *STARS)))
+    monkeypatch.setattr("theodolite.measurement.trees.replicates.MOST_CELLS", 600)
+
+    assert len(replicated(tree, 35, seed=1)["top"]) == 35
+    assert point_values(tree)["top"] == pytest.approx(np.mean(STARS))
+
+
+def test_a_confidence_is_a_fraction():
+    with pytest.raises(InputError, match="`confidence` must be a fraction"):
+        measured(MEAN, [], Draws(confidence=95))

@@ -1,0 +1,104 @@
+"""Comparing trees: in order, in no order, or side by side only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.trees import answers, design, leaf
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement.trees.measuring import Draws
+from theodolite.measurement.trees.tree import MeasurementTree
+
+NODES = {
+    "top": {"summary": "mean", "of": ["x", "y"]},
+    "x": {"summary": "mean", "of": "a"}, "y": {"summary": "mean", "of": "b"},
+    "a": answers("a"), "b": answers("b"),
+}  # fmt: skip
+DRAWS = Draws(replicates=200)
+
+
+def tree(x: int, y: int, name: str = "one", n: int = 40, nodes=NODES, **more) -> MeasurementTree:
+    """Return a tree with so many defects of `n` dialogues, each dialogue in a cluster of its own."""
+    given = [leaf(q, f"{name}{i}", int(i < k), cluster=f"c{i}") for q, k in (("a", x), ("b", y)) for i in range(n)]
+    return MeasurementTree(design=design(nodes), leaves=tuple(given), application=name, **more)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "order"),
+    [
+        ((4, 4), (8, 8), "lower"),
+        ((8, 8), (4, 4), "higher"),
+        ((4, 8), (8, 4), "incomparable"),
+        ((4, 4), (4, 4), "equal"),
+        ((4, 8), (4, 9), "lower"),
+    ],
+)
+def test_neither_is_ahead_unless_no_node_disagrees(first, second, order):
+    assert tree(*first).compare(tree(*second, name="two")).order == order
+
+
+def test_incomparable_trees_say_where_each_is_lower():
+    found = tree(4, 8).compare(tree(8, 4, name="two"))
+
+    assert (found.lower, found.higher) == (("x",), ("y",))
+
+
+def test_where_lower_is_worse_the_order_turns_round():
+    turned = {**NODES, "a": answers("a", "0-1", "lower_is_worse"), "b": answers("b", "0-1", "lower_is_worse")}
+
+    assert tree(4, 4, nodes=turned).compare(tree(8, 8, name="two", nodes=turned)).order == "higher"
+
+
+def test_shared_clusters_are_drawn_together_and_tell_small_differences():
+    paired = tree(20, 20).compare(tree(24, 24, name="two"))
+    apart = tree(24, 24, name="two")
+    alone = tree(20, 20).compare(
+        replace(apart, leaves=tuple(replace(one, cluster=f"other {one.cluster}") for one in apart.leaves))
+    )
+    widths = [next(d.difference for d in found.differences if d.node == "x") for found in (paired, alone)]
+
+    assert (paired.n_pairs, alone.n_pairs) == (40, 0)
+    assert widths[0].high - widths[0].low < widths[1].high - widths[1].low
+
+
+def test_differences_have_intervals_that_hold_them():
+    for each in tree(4, 30).compare(tree(8, 10, name="two")).differences:
+        assert each.difference.low <= each.difference.value <= each.difference.high
+
+
+@pytest.mark.parametrize(
+    ("other", "warning"),
+    [
+        (tree(4, 4, scenarios=("flight",)), "Scenarios differ (shop; flight)"),
+        (tree(4, 4, scenarios=("shop",), versions={"guideline g": "2"}), "Instruments differ: guideline g"),
+        (tree(4, 4, scenarios=("shop",), nodes={**NODES, "top": {"summary": "max", "of": ["x", "y"]}}), "same method"),
+    ],
+)
+def test_what_may_not_be_compared_stands_side_by_side_with_a_warning(other, warning):
+    found = tree(8, 8, scenarios=("shop",)).compare(other)
+
+    assert found.order == ""
+    assert warning in found.warnings[0]
+
+
+def test_a_node_without_data_in_one_of_the_two_is_no_difference_of_zero():
+    half = replace(tree(4, 4), leaves=tuple(one for one in tree(4, 4).leaves if one.question == "a"))
+    found = half.compare(tree(4, 4, name="two"))
+
+    assert found.order == "incomparable"
+    assert isinstance(next(d.difference for d in found.differences if d.node == "y"), Undefined)
+
+
+def test_a_node_above_a_max_gets_its_interval_from_two():
+    highest = {**NODES, "top": {"summary": "max", "of": ["x", "y"]}}
+    found = tree(4, 8, nodes=highest).compare(tree(20, 8, name="two", nodes=highest))
+
+    assert found.differences[-1].difference.method == "difference of two intervals"
+
+
+def test_equal_trees_may_have_different_leaves():
+    assert tree(4, 8).equals(tree(8, 16, n=80))
+    assert not tree(4, 8).equals(tree(8, 4))
+    assert not tree(4, 8).equals(tree(4, 8, nodes={**NODES, "top": {"summary": "median", "of": ["x", "y"]}}))
