@@ -1,0 +1,53 @@
+"""RELEVANCE's marketing case: a writer that keeps to its briefs and one that does not, five stars, and why."""
+
+from __future__ import annotations
+
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import theodolite
+
+pytestmark = pytest.mark.integration
+
+SHIPPED = Path(str(resources.files("theodolite.resources")))
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("examples") / "marketing"
+    shutil.copytree(SHIPPED / "examples" / "marketing", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.delenv("DATABASE_URL", raising=False)
+        return theodolite.run(str(folder))
+
+
+def answers(ran, application, question):
+    return [
+        annotation.answer(question).value
+        for dialogue in ran.evidence.dialogues
+        for annotation in ran.evidence.annotations
+        if annotation.dialogue == dialogue.key and dialogue.application == application
+    ]
+
+
+def test_texts_on_and_off_their_brief_score_apart(ran):
+    good, bad = (sorted(map(int, answers(ran, name, "stars"))) for name in ("on-brief", "off-brand"))
+
+    assert len(good) == len(bad) == 6
+    assert min(good) - max(bad) >= 3
+
+
+def test_the_judge_says_why(ran):
+    assert set(answers(ran, "on-brief", "why")) == {"every part of the brief"}
+    assert all("fish sauce" in why for why in answers(ran, "off-brand", "why"))
+
+
+def test_every_part_of_the_generator_s_template_is_filled(ran):
+    (prompt, *_) = [dialogue.turns[0].prompt for dialogue in ran.evidence.dialogues]
+
+    for part in ("Product", "Goal", "Brand", "Voice", "Audience", "Region", "Places", "Platform"):
+        assert f"\n{part}: " in prompt
+    assert "{{" not in prompt
