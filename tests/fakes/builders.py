@@ -10,19 +10,22 @@ from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.flow import Reply
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import YES_NO, Instrument, Label, Operator, Question, Scale, ScaleKind
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate, Script
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import ListedSessions
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
+from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.sessions import SessionTask
+from theodolite.usecases.measuring import evidence_of, latest_run
 
 NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)
 
@@ -118,8 +121,13 @@ def study(**parts) -> Study:
     return Study(**{**usual, **parts})
 
 
-def sessions_of(study: Study, *recordings: RecordedDialogue) -> tuple[PlannedSession, ...]:
-    return draw_plan(study, recordings)[1]
+def sessions_of(study: Study, *recordings: RecordedDialogue) -> ListedSessions:
+    return ListedSessions(draw_plan(study, recordings)[1])
+
+
+def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDialogue] = ()) -> Evidence:
+    plan, sessions = draw_plan(study, recordings)
+    return evidence_of(store, study, sessions, latest_run(store, study, plan))
 
 
 def session_task(study: Study, place: int = 0, key: str = "unit-1") -> SessionTask:
@@ -143,7 +151,8 @@ def annotation_task(annotator: Annotator, about: Dialogue, asked: Guideline, **c
 
 
 def unit(key: str = "unit-1", kind: UnitKind = UnitKind.SESSION, label: str = "d001", **more) -> Unit:
-    return Unit(key=key, kind=kind, work_key=key, position=0, label=label, application="bot", **more)
+    at = {"position": 0, "application": "bot"} | more
+    return Unit(key=key, kind=kind, work_key=key, label=label, **at)
 
 
 def verdict(**answers: object) -> str:

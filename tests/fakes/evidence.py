@@ -23,7 +23,7 @@ from theodolite.domain.annotation import (
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.guideline import DefectRule, Guideline, Origin, Violation
 from theodolite.domain.identity import digest, version_of
@@ -163,10 +163,10 @@ def xstest_evidence() -> Evidence:
     rows = xstest_rows()
     sessions = tuple(_recorded_session(row) for row in rows)
     pairs = list(zip(rows, sessions, strict=True))
-    return Evidence(
-        study=study,
-        run=_run(study),
-        sessions=sessions,
+    return listed_evidence(
+        study,
+        _run(study),
+        sessions,
         dialogues=tuple(_recorded_dialogue(row, session) for row, session in pairs),
         annotations=tuple(label for row, session in pairs for label in _recorded_annotations(study, row, session)),
         adjudications=tuple(_final(row, session) for row, session in pairs),
@@ -408,10 +408,10 @@ def live_evidence(*, script: tuple[str, ...] = (), held: int = 60) -> Evidence:
         annotation_of(study, study.annotators[0], dialogue.key, (_judgement(place),), scripted=bool(script))
         for place, dialogue in zip(places, dialogues, strict=True)
     )
-    return Evidence(
-        study=study,
-        run=_run(study, RunState.FINISHED if held == 60 else RunState.UNFINISHED),
-        sessions=sessions,
+    return listed_evidence(
+        study,
+        _run(study, RunState.FINISHED if held == 60 else RunState.UNFINISHED),
+        sessions,
         dialogues=dialogues,
         annotations=annotations,
         failures=tuple(_timed_out(sessions[place]) for place in failed if place < held),
@@ -431,3 +431,19 @@ def _timed_out(session: PlannedSession) -> Failure:
         endpoint="app",
         tries=3,
     )
+
+
+def changed(evidence: Evidence, **records: object) -> Evidence:
+    """Return the same evidence with other records, e.g. `annotations=...`, or another study."""
+    archive = evidence.archive
+    kept = {
+        "dialogues": archive.dialogues(),
+        "annotations": archive.annotations(),
+        "adjudications": archive.adjudications(),
+        "failures": archive.failures(),
+        "spending": evidence.spending,
+    }
+    kept |= records
+    study, run = kept.pop("study", evidence.study), kept.pop("run", evidence.run)
+    schemas, sessions = kept.pop("schemas", evidence.schemas), kept.pop("sessions", evidence.sessions)
+    return replace(listed_evidence(study, run, sessions, **kept), schemas=schemas)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -203,8 +203,8 @@ class FakeStore:
                 raise NotFound(label.dialogue)
             self.kept_adjudications.setdefault((run.key, label.dialogue, label.guideline, label.question), label)
 
-    def dialogues(self, run: Run) -> Iterator[Dialogue]:
-        for kept in self._done(run, UnitKind.SESSION):
+    def dialogues(self, run: Run, at: Collection[int] | None = None) -> Iterator[Dialogue]:
+        for kept in self._done(run, UnitKind.SESSION, at):
             yield self.kept_dialogues[kept.origin]
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
@@ -216,8 +216,8 @@ class FakeStore:
             found[unit] = self.kept_dialogues[kept.origin]
         return found
 
-    def annotations(self, run: Run) -> Iterator[Annotation]:
-        for kept in self._done(run, UnitKind.ANNOTATION):
+    def annotations(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
+        for kept in self._done(run, UnitKind.ANNOTATION, at):
             yield max(self.kept_annotations[kept.origin], key=lambda known: known.revision)
 
     def keep_labels(self, annotations: Sequence[Annotation]) -> None:
@@ -229,8 +229,8 @@ class FakeStore:
                 raise Conflict(given.annotator)
         self.kept_labels += annotations
 
-    def labels(self, run: Run) -> Iterator[Annotation]:
-        for kept in self._done(run, UnitKind.SESSION):
+    def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
+        for kept in self._done(run, UnitKind.SESSION, at):
             mine = [given for given in self.kept_labels if given.dialogue == kept.origin]
             yield from {_label_place(given)[:3]: given for given in mine}.values()
 
@@ -245,16 +245,16 @@ class FakeStore:
         found = [self.contents[version] for version in self.files.get(subject, ())]
         return [record for record in found if isinstance(record, kind)]
 
-    def adjudications(self, run: Run) -> Iterator[Adjudication]:
-        for kept in self._done(run, UnitKind.SESSION):
+    def adjudications(self, run: Run, at: Collection[int] | None = None) -> Iterator[Adjudication]:
+        for kept in self._done(run, UnitKind.SESSION, at):
             for (of_run, dialogue, _, _), label in self.kept_adjudications.items():
                 if (of_run, dialogue) == (run.key, kept.origin):
                     yield label
 
-    def failures(self, run: Run) -> Iterator[Failure]:
+    def failures(self, run: Run, at: Collection[int] | None = None) -> Iterator[Failure]:
         for kind in UnitKind:
             for kept in self._in_plan(run, kind):
-                if kept.unit.state is UnitState.FAILED:
+                if kept.unit.state is UnitState.FAILED and (at is None or kept.unit.position in at):
                     yield self.kept_failures[kept.unit.key]
 
     def spending(self, run: Run) -> Spending:
@@ -324,8 +324,9 @@ class FakeStore:
         found = [kept for kept in self.units.values() if kept.run == run.key and kept.unit.kind is kind]
         return sorted(found, key=lambda kept: kept.unit.position)
 
-    def _done(self, run: Run, kind: UnitKind) -> list[_Kept]:
-        return [kept for kept in self._in_plan(run, kind) if kept.unit.state is UnitState.DONE]
+    def _done(self, run: Run, kind: UnitKind, at: Collection[int] | None) -> list[_Kept]:
+        done = [kept for kept in self._in_plan(run, kind) if kept.unit.state is UnitState.DONE]
+        return [kept for kept in done if at is None or kept.unit.position in at]
 
     def _leased(self, owner: str) -> list[_Kept]:
         leased = [kept for kept in self.units.values() if kept.unit.state is UnitState.LEASED]

@@ -10,7 +10,7 @@ from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annot
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
 from theodolite.domain.persona import Script
@@ -143,10 +143,10 @@ def evidence():
         state=RunState.FINISHED,
         started=datetime(2026, 1, 1, tzinfo=UTC),
     )
-    return Evidence(
-        study=study(),
-        run=run,
-        sessions=sessions,
+    return listed_evidence(
+        study(),
+        run,
+        sessions,
         dialogues=tuple(dialogue(planned) for planned in sessions),
         annotations=tuple(annotation for row in rows for annotation in annotations(row)),
         adjudications=tuple(final(row) for row in rows),

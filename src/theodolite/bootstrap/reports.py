@@ -13,6 +13,7 @@ from theodolite.domain.errors import InputError, StorageUnavailable
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.plan import Sessions
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.html import report_html
 from theodolite.reporting.results import results_document, results_text
@@ -81,42 +82,42 @@ def summary_of(
     return summary_text(evidence, findings, facts_of(bench, took_s), words, width=width, unicode=unicode, places=places)
 
 
-def dialogue_screen(evidence: Evidence, label: str, *, width: int) -> str:
-    """Return one dialogue, or the failure in its place, with everything that was said about it.
+def dialogue_screen(bench: Workbench, label: str, *, width: int) -> str:
+    """Return one dialogue of the latest run, or the failure in its place, with everything that was said about it.
 
     Raises:
         InputError: If the run holds no dialogue of that label.
     """
-    study = evidence.study
-    failures = [failure for failure in evidence.failures if failure.label == label]
-    dialogue = next((dialogue for dialogue in evidence.dialogues if dialogue.label == label), None)
-    if dialogue is not None:
-        annotations = [annotation for annotation in evidence.annotations if annotation.dialogue == dialogue.key]
-        final = [adjudication for adjudication in evidence.adjudications if adjudication.dialogue == dialogue.key]
-        return show_text(study, dialogue, annotations, final, failures=failures, width=width)
-    if failures:
-        return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
-    planned = [session.label for session in evidence.sessions]
-    state = "is planned but not held yet" if label in planned else f"is not in the plan{_meant(label, planned)}"
+    study, archive, sessions = bench.loaded.study, bench.archive(), bench.sessions
+    place = sessions.find(label)
+    if place is not None:
+        failures = tuple(archive.failures((place,)))
+        for dialogue in archive.dialogues((place,)):
+            given, final = tuple(archive.annotations((place,))), tuple(archive.adjudications((place,)))
+            return show_text(study, dialogue, given, final, failures=failures, width=width)
+        if failures:
+            return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
+    state = "is planned but not held yet" if place is not None else f"is not in the plan{_meant(label, sessions)}"
+    n = len(sessions)
     message = (
         f"dialogue `{label}` {state}{'' if state.endswith('?') else '.'} "
-        f"The {len(planned):,} planned ones run from `{planned[0]}` to `{planned[-1]}`."
+        f"The {n:,} planned ones run from `{sessions.label(0)}` to `{sessions.label(n - 1)}`."
     )
     raise InputError(message)
 
 
-def _meant(label: str, planned: list[str]) -> str:
+def _meant(label: str, sessions: Sessions) -> str:
     """Return a guess at the label that was meant; one without its application may be several."""
+    planned = [sessions.label(place) for place in range(len(sessions))]
     ends = [f"`{known}`" for known in planned if known.endswith(f"/{label}")]
     return f"; meant {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
 
 
-def first_screen(evidence: Evidence, first: int, *, width: int) -> str:
+def first_screen(bench: Workbench, first: int, *, width: int) -> str:
     """Return the first sessions of the plan: one in full, the others in a line each."""
-    labels = [session.label for session in evidence.sessions[:first]]
-    dialogues = [dialogue for dialogue in evidence.dialogues if dialogue.label in labels]
-    failures = [failure for failure in evidence.failures if failure.label in labels]
-    return first_text(evidence.study, dialogues, evidence.annotations, failures, width=width)
+    archive, places = bench.archive(), range(min(first, len(bench.sessions)))
+    dialogues, annotations = tuple(archive.dialogues(places)), tuple(archive.annotations(places))
+    return first_text(bench.loaded.study, dialogues, annotations, tuple(archive.failures(places)), width=width)
 
 
 def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:

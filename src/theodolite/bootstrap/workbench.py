@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.lapse_rules import lapse_rules
@@ -19,27 +20,20 @@ from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound
 from theodolite.domain.estimate import Findings
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import Archive, Evidence
 from theodolite.domain.model import CacheUse
-from theodolite.domain.run import RunState, UnitKind
-from theodolite.execution.brakes import Brakes
+from theodolite.domain.plan import Plan, Sessions
+from theodolite.domain.run import Run, RunState, UnitKind
 from theodolite.execution.lines import Lines
-from theodolite.gateways.account import Accounts
-from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
+from theodolite.gateways.factory import Caching
 from theodolite.gateways.retrieval import CorpusSearch
-from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
-from theodolite.ports.labeller import Labeller
-from theodolite.ports.model import Model
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import latest_evidence
+from theodolite.usecases.measuring import StoredArchive, evidence_of, latest_run
 from theodolite.usecases.running import Runner
-
-STARTS_NAME = "starts"
-"""Folder within a workspace that remembers starts for limits per minute."""
 
 if TYPE_CHECKING:
     from theodolite.store.response_cache import ResponseCache
@@ -51,6 +45,8 @@ class Workbench:
 
     Attributes:
         loaded: The study as it was read.
+        plan: The same fully drawn.
+        sessions: The sessions of the plan.
         path: What the user types to name it, quoted for a shell.
         store: The workspace's database.
         clock: Tells the time.
@@ -59,6 +55,8 @@ class Workbench:
     """
 
     loaded: LoadedStudy
+    plan: Plan
+    sessions: Sessions
     path: str
     store: Store
     clock: Clock = field(default_factory=SystemClock)
@@ -71,35 +69,13 @@ class Workbench:
         Args:
             caching: How replies are kept; None for not at all.
         """
-        study = self.loaded.study
-        accounts = Accounts(self.clock)
-        models: dict[str, Model] = {
-            endpoint.name: open_model(
-                endpoint,
-                environ=self.environ,
-                clock=self.clock,
-                accounts=accounts,
-                starts=workspace_for(self.loaded.folder) / STARTS_NAME,
-                caching=caching,
-            )
-            for endpoint in study.models
-        }
-        applications: dict[str, Application] = {
-            application.name: open_application(
-                application,
-                models=models,
-                recordings=self.loaded.recordings,
-                folder=self.loaded.folder,
-                environ=self.environ,
-                clock=self.clock,
-                accounts=accounts,
-            )
-            for application in study.applications
-        }
-        opened = {a.name: open_labeller(a, folder=self.loaded.folder, clock=self.clock) for a in study.annotators}
-        labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
-        brakes = Brakes(budget=study.budget)
-        return Lines(models=models, applications=applications, labellers=labellers, brakes=brakes)
+        return open_lines(
+            self.loaded,
+            workspace=workspace_for(self.loaded.folder),
+            environ=self.environ,
+            clock=self.clock,
+            caching=caching,
+        )
 
     def wants_cache(self) -> bool:
         """Tell whether any model of the study asks for the response cache."""
@@ -157,6 +133,8 @@ class Workbench:
         searches = {one.name: CorpusSearch(one.corpus, limit=one.passages) for one in scenarios if one.corpus}
         return Runner(
             study=self.loaded.study,
+            plan=self.plan,
+            sessions=self.sessions,
             recordings=self.loaded.recordings,
             store=self.store,
             lines=lines,
@@ -167,9 +145,8 @@ class Workbench:
 
     def is_finished(self) -> bool:
         """Tell whether the study, as it is written now, has been run to its end."""
-        plan, _ = draw_plan(self.loaded.study, self.loaded.recordings)
         try:
-            return self.store.run_of(plan).state is RunState.FINISHED
+            return self.store.run_of(self.plan).state is RunState.FINISHED
         except NotFound:
             return False
 
@@ -180,9 +157,21 @@ class Workbench:
             NotFound: If it was never run here.
             InputError: If it has changed since.
         """
+        return evidence_of(self.store, self.loaded.study, self.sessions, self._run())
+
+    def archive(self) -> Archive:
+        """Return the records of the latest run of the study, to be read here and there.
+
+        Raises:
+            NotFound: If it was never run here.
+            InputError: If it has changed since.
+        """
+        return StoredArchive(store=self.store, study=self.loaded.study, run=self._run(), sessions=self.sessions)
+
+    def _run(self) -> Run:
         study = self.loaded.study
         try:
-            return latest_evidence(self.store, study, self.loaded.recordings)
+            return latest_run(self.store, study, self.plan)
         except NotFound as error:
             message = f"study `{study.name}` has not been run here yet. Run it:  theodolite run {self.path}"
             raise NotFound(message) from error
@@ -207,9 +196,13 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
 
     Raises:
         StudyError: If the study holds faults; says all of them.
+        PlanError: If nothing can be planned.
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ
     loaded = load_study(Path(path), shelves=plugin_shelves())
+    plan, sessions = draw_plan(loaded.study, loaded.recordings)
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
-    return Workbench(loaded=loaded, path=shlex.quote(path), store=store, environ=variables)
+    return Workbench(
+        loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=variables
+    )

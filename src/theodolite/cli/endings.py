@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from theodolite.domain.annotation import Annotation, Outcome
@@ -58,18 +58,18 @@ def nothing_text(standing: Standing, evidence: Evidence) -> str:
     """Return what to say when no dialogue, or no annotation, succeeded."""
     what = "annotation" if standing.dialogues else "dialogue"
     lines = _paragraph(f"No {what} succeeded, so there is nothing to measure: not a rate of 0, but no rate.")
-    lines += [line for cause in _causes(evidence.failures) for line in _paragraph(cause)]
-    lines += [line for cause in _unreadable(evidence.annotations) for line in _paragraph(cause)]
-    if evidence.failures:
+    causes, unreadable = tuple(_causes(evidence.archive.failures())), tuple(_unreadable(evidence.archive.annotations()))
+    lines += [line for cause in (*causes, *unreadable) for line in _paragraph(cause)]
+    if causes:
         lines.append("  Put it right, then run again with  --retry-failed")
-    elif evidence.annotations:
+    elif unreadable:
         lines += _paragraph("  Change the judge's model or its wording, then run again: the dialogues are kept.")
     else:
         lines.append("  Go on with the same command.")
     return "\n".join(lines)
 
 
-def _causes(failures: Sequence[Failure]) -> Iterator[str]:
+def _causes(failures: Iterable[Failure]) -> Iterator[str]:
     """Yield one line for each party, endpoint and kind of failure, the most frequent first."""
     examples: dict[tuple[str, str, str], Failure] = {}
     counts: Counter[tuple[str, str, str]] = Counter()

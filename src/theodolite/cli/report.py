@@ -9,7 +9,6 @@ from theodolite.cli.arguments import json_option, out_option, study_argument
 from theodolite.cli.outcome import present_results
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.evidence import Evidence
-from theodolite.usecases.measuring import is_measured
 
 
 @click.command()
@@ -67,4 +66,4 @@ def measure(study: str, *, out: str | None, as_json: bool) -> int:
 
 def _exit_code(evidence: Evidence) -> int:
     """Return 3 where nothing has a label: a script must not take that for a rate of 0."""
-    return 0 if is_measured(evidence) else 3
+    return 0 if evidence.register.is_labelled else 3

@@ -12,7 +12,6 @@ from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.sitting import progress_for, sit_at_terminal
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
-from theodolite.usecases.measuring import is_measured
 from theodolite.usecases.running import RunOptions, Standing
 
 NOT_FINISHED = 3
@@ -109,11 +108,11 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     from theodolite.cli.outcome import present_results
 
     standing, evidence = sat.standing, bench.evidence()
-    succeeded = standing.dialogues > 0 and (is_measured(evidence) or not standing.due)
+    succeeded = standing.dialogues > 0 and (evidence.register.is_labelled or not standing.due)
     whole = standing.is_complete or first is not None
     code = 0 if succeeded and whole and not standing.stopped else NOT_FINISHED
     if first is not None and not as_json:
-        click.echo(first_screen(evidence, first, width=width()))
+        click.echo(first_screen(bench, first, width=width()))
     else:
         present_results(
             bench, out=out, as_json=as_json, exit_code=code, standing=standing, evidence=evidence, took_s=sat.took_s

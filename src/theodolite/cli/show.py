@@ -24,7 +24,7 @@ def show(study: str, dialogue: str) -> int:
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
-        click.echo(dialogue_screen(bench.evidence(), dialogue, width=width()))
+        click.echo(dialogue_screen(bench, dialogue, width=width()))
         return 0
     finally:
         bench.close()

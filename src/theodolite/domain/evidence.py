@@ -1,15 +1,42 @@
-"""Evidence: everything that a run holds, read back for measurement and reporting."""
+"""Evidence: everything that a run holds, readable for measurement and reporting."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
+from theodolite.domain.register import Register
+from theodolite.domain.registering import register_of
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.study import Study
+
+
+class Archive(Protocol):
+    """The records of one run, in order of the plan: read as often as wanted, and never all in memory.
+
+    Everything can be read for some positions of the plan alone; None means all.
+    """
+
+    def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
+        """Yield what was said, under the labels that the present plan gives."""
+        ...
+
+    def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
+        """Yield what annotators answered, latest revisions."""
+        ...
+
+    def adjudications(self, at: Collection[int] | None = None) -> Iterator[Adjudication]:
+        """Yield the final labels."""
+        ...
+
+    def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
+        """Yield the units that brought nothing."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,26 +58,106 @@ class SchemaTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All records of one run, in order of the plan.
+    """Everything that one run holds.
 
     Attributes:
         study: What was to be measured.
         run: The execution that this is the evidence of.
         sessions: Every planned session; the denominator of everything.
-        dialogues: What was said; a planned session has one at most, with equal label.
-        annotations: What annotators answered, latest revisions.
-        adjudications: Final labels.
-        failures: Units that brought nothing.
+        archive: The records, for whoever wants to read words.
+        register: Who said what of which session; enough for all that is counted.
         spending: What it cost.
         schemas: How answers were asked for, of annotators whose requests had a schema.
     """
 
     study: Study
     run: Run
-    sessions: tuple[PlannedSession, ...]
-    dialogues: tuple[Dialogue, ...] = ()
-    annotations: tuple[Annotation, ...] = ()
-    adjudications: tuple[Adjudication, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    sessions: Sessions
+    archive: Archive
+    register: Register
     spending: Spending = field(default_factory=Spending)
     schemas: tuple[SchemaTally, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedArchive:
+    """Records that stand in lists, as tests and scripts make them.
+
+    Attributes:
+        sessions: Every planned session.
+        dialogue_list: What was said; a planned session has one at most, with equal label.
+        annotation_list: What annotators answered, latest revisions.
+        final_list: Final labels.
+        failure_list: Units that brought nothing.
+    """
+
+    sessions: Sessions
+    dialogue_list: tuple[Dialogue, ...] = ()
+    annotation_list: tuple[Annotation, ...] = ()
+    final_list: tuple[Adjudication, ...] = ()
+    failure_list: tuple[Failure, ...] = ()
+
+    def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
+        """Yield what was said."""
+        return (one for one in self.dialogue_list if at is None or self.sessions.find(one.label) in at)
+
+    def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
+        """Yield what annotators answered."""
+        wanted = self._keys(at)
+        return (one for one in self.annotation_list if wanted is None or one.dialogue in wanted)
+
+    def adjudications(self, at: Collection[int] | None = None) -> Iterator[Adjudication]:
+        """Yield the final labels."""
+        wanted = self._keys(at)
+        return (one for one in self.final_list if wanted is None or one.dialogue in wanted)
+
+    def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
+        """Yield the units that brought nothing."""
+        return (one for one in self.failure_list if at is None or self.sessions.find(one.label) in at)
+
+    def _keys(self, at: Collection[int] | None) -> set[str] | None:
+        return None if at is None else {dialogue.key for dialogue in self.dialogues(at)}
+
+
+def listed_evidence(
+    study: Study,
+    run: Run,
+    sessions: Iterable[PlannedSession],
+    *,
+    dialogues: Iterable[Dialogue] = (),
+    annotations: Iterable[Annotation] = (),
+    adjudications: Iterable[Adjudication] = (),
+    failures: Iterable[Failure] = (),
+    spending: Spending | None = None,
+) -> Evidence:
+    """Return evidence made of records that are at hand.
+
+    Args:
+        study: What was to be measured.
+        run: The execution.
+        sessions: Every planned session, in order of the plan.
+        dialogues: What was said; a planned session has one at most, with equal label.
+        annotations: What annotators answered, latest revisions.
+        adjudications: Final labels.
+        failures: Units that brought nothing.
+        spending: What it cost; nothing where None.
+    """
+    listed = ListedSessions(sessions)
+    archive = ListedArchive(
+        sessions=listed,
+        dialogue_list=tuple(dialogues),
+        annotation_list=tuple(annotations),
+        final_list=tuple(adjudications),
+        failure_list=tuple(failures),
+    )
+    register = register_of(
+        listed, archive.dialogues(), archive.annotations(), archive.adjudications(), archive.failures()
+    )
+    return Evidence(
+        study=study,
+        run=run,
+        sessions=listed,
+        archive=archive,
+        register=register,
+        spending=spending or Spending(),
+    )

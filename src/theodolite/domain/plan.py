@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from enum import StrEnum
+from typing import Protocol, TypeAlias
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.persona import Persona, Script
@@ -12,6 +13,51 @@ from theodolite.domain.strategy import Attack
 
 Tester: TypeAlias = Persona | Script | Attack
 """Who speaks to an application in a planned session."""
+
+
+class TesterKind(StrEnum):
+    """What kind of tester a planned session has."""
+
+    PERSONA = "persona"
+    SCRIPT = "script"
+    ATTACK = "attack"
+
+
+KINDS: Mapping[type, TesterKind] = {
+    Persona: TesterKind.PERSONA,
+    Script: TesterKind.SCRIPT,
+    Attack: TesterKind.ATTACK,
+}
+"""Type of a tester to its kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What a planned session shares with its repeats: all that decides how it is counted, and no text.
+
+    Attributes:
+        application: Name of the application.
+        scenario: Name of the scenario.
+        level: Level of testing.
+        held_by: Who holds the tester's side.
+        cluster: What resembling dialogues share; empty where a dialogue resembles no other.
+        groups: Group name to value.
+        kind: What kind of tester it has.
+        tester: Key of the tester.
+        model: Name of the model that plays the tester; empty for none.
+        strategy: Name of a simulated red teamer's strategy; empty for others.
+    """
+
+    application: str
+    scenario: str
+    level: Level
+    held_by: HeldBy
+    cluster: str
+    groups: Mapping[str, str]
+    kind: TesterKind
+    tester: str
+    model: str = ""
+    strategy: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +89,104 @@ class PlannedSession:
     repeat: int = 1
     groups: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def setting(self) -> Setting:
+        """What it shares with its repeats."""
+        return Setting(
+            application=self.application,
+            scenario=self.scenario,
+            level=self.level,
+            held_by=self.held_by,
+            cluster=self.cluster,
+            groups=self.groups,
+            kind=KINDS[type(self.tester)],
+            tester=self.tester.key,
+            model="" if isinstance(self.tester, Script) else self.tester.model,
+            strategy=self.tester.strategy if isinstance(self.tester, Attack) else "",
+        )
+
+
+class Sessions(Protocol):
+    """The sessions of a plan, each worked out when it is asked for: a plan may hold more than memory does.
+
+    Positions run from 0. Labels, pair keys and settings are told without
+    completing the tester, which is what costs.
+    """
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        ...
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order of the plan."""
+        ...
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position."""
+        ...
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        ...
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        ...
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        ...
+
+    def find(self, label: str) -> int | None:
+        """Return the position of a label; None where no session has it."""
+        ...
+
+
+class ListedSessions:
+    """Sessions that stand in a list."""
+
+    __slots__ = ("_listed", "_places")
+
+    def __init__(self, sessions: Iterable[PlannedSession]) -> None:
+        """Keep them in the order given."""
+        self._listed = tuple(sessions)
+        self._places = {session.label: position for position, session in enumerate(self._listed)}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._listed)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order."""
+        return iter(self._listed)
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position."""
+        return self._listed[position]
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        return self._listed[position].label
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        return self._listed[position].pair_key
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        return self._listed[position].setting
+
+    def find(self, label: str) -> int | None:
+        """Return the position of a label; None where no session has it."""
+        return self._places.get(label)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a study becomes once everything in it is drawn.
 
-    The sessions themselves are enumerated lazily from study, recordings and
-    seed; the record holds what identifies them.
+    The sessions themselves (`Sessions`) are worked out from study, recordings
+    and seed when they are asked for; the record holds what identifies them.
 
     Attributes:
         substance: Content hash of what decides the study's questions; see `Study.substance`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -149,9 +149,12 @@ class Results(Protocol):
 
 
 class Readings(Protocol):
-    """What has been stored, read back as domain records."""
+    """What has been stored, read back as domain records.
 
-    def dialogues(self, run: Run) -> Iterator[Dialogue]:
+    What a run holds can be read for some positions of its plan alone; None means all.
+    """
+
+    def dialogues(self, run: Run, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield the dialogues of a run in order of the plan."""
         ...
 
@@ -163,11 +166,11 @@ class Readings(Protocol):
         """
         ...
 
-    def annotations(self, run: Run) -> Iterator[Annotation]:
+    def annotations(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
         ...
 
-    def labels(self, run: Run) -> Iterator[Annotation]:
+    def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield what people labelled by hand of a run's dialogues, in order of the plan.
 
         There is one annotation for each dialogue, annotator and version of the
@@ -175,11 +178,11 @@ class Readings(Protocol):
         """
         ...
 
-    def adjudications(self, run: Run) -> Iterator[Adjudication]:
+    def adjudications(self, run: Run, at: Collection[int] | None = None) -> Iterator[Adjudication]:
         """Yield the final labels of a run's dialogues, in order of the plan."""
         ...
 
-    def failures(self, run: Run) -> Iterator[Failure]:
+    def failures(self, run: Run, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the failures of a run in order of the plan."""
         ...
 

@@ -73,9 +73,9 @@ def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Acc
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     parts: dict[tuple[Outcome, Party | None, str], list[int]] = defaultdict(list)
-    asked = [case for case in cases if study.asks(guideline.name, case.session.scenario)]
+    asked = [case for case in cases if study.asks(guideline.name, case.setting.scenario)]
     for case in asked:
-        parts[_fate(case, guideline, by_application.get(case.session.application, ()))].append(case.index)
+        parts[_fate(case, guideline, by_application.get(case.setting.application, ()))].append(case.index)
     labelled = parts.pop(_LABELLED, [])
     everybody = tuple(dict.fromkeys(name for names in by_application.values() for name in names))
     return Account(
@@ -111,7 +111,7 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
     failure = case.failure_of(annotators)
     if failure is not None:
         return Outcome.FAILED, failure.party, f"{failure.party.value} {failure.kind.value}"
-    if case.dialogue is None:
+    if case.holding is None:
         return Outcome.MISSING, None, "not held yet"
     question = guideline.question.name
     outcomes = {case.reading(name, guideline.name, question).outcome for name in annotators}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from theodolite.domain.application import Application
 from theodolite.domain.failure import FailureKind, Party
-from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
 from theodolite.reporting.cases import Case
@@ -49,32 +48,28 @@ class ApplicationAccount:
 def application_accounts(study: Study, cases: Sequence[Case]) -> tuple[ApplicationAccount, ...]:
     """Return the account of each application, in order of the study file."""
     return tuple(
-        _account(application, [case for case in cases if case.session.application == application.name])
+        _account(application, [case for case in cases if case.setting.application == application.name])
         for application in study.applications
     )
 
 
 def _account(application: Application, cases: Sequence[Case]) -> ApplicationAccount:
-    withheld = {case.index: _n_filtered(case) for case in cases}
+    withheld = {case.index: case.holding.filtered for case in cases if case.holding is not None}
     failed: dict[FailureKind, list[int]] = defaultdict(list)
     otherwise: list[int] = []
     for case in cases:
         failure = next((failure for failure in case.failures if not failure.annotator), None)
-        if case.dialogue is None and failure is not None:
+        if case.holding is None and failure is not None:
             (failed[failure.kind] if failure.party is Party.APPLICATION else otherwise).append(case.index)
     return ApplicationAccount(
         application=application,
         planned=len(cases),
-        held=tuple(case.index for case in cases if case.dialogue is not None),
+        held=tuple(case.index for case in cases if case.holding is not None),
         filtered=tuple(index for index, n in withheld.items() if n),
         filtered_replies=sum(withheld.values()),
         failed=tuple((kind, tuple(failed[kind])) for kind in FailureKind if kind in failed),
         failed_otherwise=tuple(otherwise),
     )
-
-
-def _n_filtered(case: Case) -> int:
-    return sum(turn.response == FILTERED_TEXT for turn in case.dialogue.turns) if case.dialogue else 0
 
 
 def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:

@@ -1,23 +1,23 @@
-"""Cases: each planned session with everything that came of it.
+"""Cases: each planned session with everything that came of it, as counts and lists see it.
 
-A case is what a reader of a report opens: the dialogue where there is one, what
-each annotator said about it, and what failed.
+Whoever wants to read the words asks the archive for a `Record` of the session.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.annotation import Adjudication, Annotation, Answer, Outcome
+from theodolite.domain.annotation import Adjudication, Annotation, Outcome
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import PlannedSession, Setting
+from theodolite.domain.register import Failed, Holding, Register, Said
 from theodolite.domain.study import Study
 
 REFERENCE = "reference"
@@ -30,12 +30,90 @@ class Reading:
 
     outcome: Outcome
     value: str | None = None
-    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One planned session and all that came of it, the words left out.
+
+    Attributes:
+        index: Place in the plan, from 0.
+        register: Where all is looked up.
+    """
+
+    index: int
+    register: Register
+
+    @property
+    def setting(self) -> Setting:
+        """What was planned, and shared with its repeats."""
+        return self.register.settings[self.index]
+
+    @property
+    def label(self) -> str:
+        """What people call the dialogue."""
+        return self.register.sessions.label(self.index)
+
+    @property
+    def pair_key(self) -> str:
+        """Hash of what the tester's side sees and the repeat."""
+        return self.register.sessions.pair_key(self.index)
+
+    @property
+    def holding(self) -> Holding | None:
+        """What is known of the dialogue; None where the session failed or has not been held."""
+        return self.register.held[self.index]
+
+    @property
+    def failures(self) -> tuple[Failed, ...]:
+        """What failed in it."""
+        return self.register.failures.get(self.index, ())
+
+    def has_annotation(self, annotator: str) -> bool:
+        """Tell whether an annotator gave an annotation."""
+        column = self.register.annotated.get(annotator)
+        return column is not None and bool(column[self.index])
+
+    def answers(self) -> Iterator[tuple[str, str, Said]]:
+        """Yield everything that annotators said, each with its guideline and question."""
+        for (_, guideline, question), column in self.register.columns.items():
+            for said in column[self.index] or ():
+                yield guideline, question, said
+
+    def reading(self, annotator: str, guideline: str, question: str) -> Reading:
+        """Return what an annotator, or the reference, says to a question."""
+        if annotator == REFERENCE:
+            final = self.register.final(self.index, guideline, question)
+            return Reading(outcome=final.outcome, value=final.value) if final else self._absent("")
+        said = _decisive(self.register.said(self.index, annotator, guideline, question))
+        return Reading(outcome=said.outcome, value=said.value) if said else self._absent(annotator)
+
+    def _absent(self, annotator: str) -> Reading:
+        failed = any(failure.annotator in {"", annotator} for failure in self.failures)
+        return Reading(outcome=Outcome.FAILED if failed else Outcome.MISSING)
+
+    def failure_of(self, annotators: Iterable[str]) -> Failed | None:
+        """Return the session's failure, or else the first one of these annotators."""
+        wanted = set(annotators)
+        session = next((failure for failure in self.failures if not failure.annotator), None)
+        return session or next((failure for failure in self.failures if failure.annotator in wanted), None)
+
+
+def _decisive(answers: Sequence[Said]) -> Said | None:
+    """Return the answer about the dialogue or, where turns are asked about, one that says what is not known."""
+    about_dialogue = next((said for said in answers if said.turn is None), None)
+    unknown = (said for said in answers if said.outcome not in {Outcome.ANSWERED, Outcome.NOT_APPLICABLE})
+    return about_dialogue or next(unknown, None) or next(iter(answers), None)
+
+
+def cases_of(register: Register) -> tuple[Case, ...]:
+    """Return every planned session with what came of it, in order of the plan."""
+    return tuple(Case(index, register) for index in range(len(register)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One planned session and all that came of it.
+class Record:
+    """One planned session and all that came of it, to be read.
 
     Attributes:
         index: Place in the plan, from 0.
@@ -53,61 +131,31 @@ class Case:
     adjudications: Mapping[tuple[str, str], Adjudication]
     failures: tuple[Failure, ...]
 
-    def reading(self, annotator: str, guideline: str, question: str) -> Reading:
-        """Return what an annotator, or the reference, says to a question."""
-        if annotator == REFERENCE:
-            final = self.adjudications.get((guideline, question))
-            return Reading(outcome=final.outcome, value=final.value, raw=final.raw) if final else self._absent("")
-        annotation = self.annotations.get(annotator)
-        answer = _decisive(annotation, question) if annotation and annotation.guideline == guideline else None
-        return _reading_of(answer) if answer else self._absent(annotator)
 
-    def _absent(self, annotator: str) -> Reading:
-        failed = any(failure.annotator in {"", annotator} for failure in self.failures)
-        return Reading(outcome=Outcome.FAILED if failed else Outcome.MISSING)
-
-    def failure_of(self, annotators: Iterable[str]) -> Failure | None:
-        """Return the session's failure, or else the first one of these annotators."""
-        wanted = set(annotators)
-        session = next((failure for failure in self.failures if not failure.annotator), None)
-        return session or next((failure for failure in self.failures if failure.annotator in wanted), None)
-
-
-def _decisive(annotation: Annotation, question: str) -> Answer | None:
-    """Return the answer about the dialogue or, where turns are asked about, one that says what is not known."""
-    about_dialogue = annotation.answer(question)
-    about_turns = [answer for answer in annotation.answers if answer.question == question]
-    unknown = (answer for answer in about_turns if answer.outcome not in {Outcome.ANSWERED, Outcome.NOT_APPLICABLE})
-    return about_dialogue or next(unknown, None) or next(iter(about_turns), None)
-
-
-def _reading_of(answer: Answer) -> Reading:
-    return Reading(outcome=answer.outcome, value=answer.value, raw=answer.raw)
-
-
-def cases_of(evidence: Evidence) -> tuple[Case, ...]:
-    """Return every planned session with what came of it, in order of the plan."""
-    dialogues = {dialogue.label: dialogue for dialogue in evidence.dialogues}
+def records_at(evidence: Evidence, places: Collection[int]) -> Iterator[Record]:
+    """Yield the records of some places of the plan, in its order; so many at a time are in memory as are asked for."""
+    archive, sessions = evidence.archive, evidence.sessions
+    dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
     annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
-    for annotation in evidence.annotations:
+    for annotation in archive.annotations(places):
         annotations[annotation.dialogue][annotation.annotator] = annotation
     finals: dict[str, dict[tuple[str, str], Adjudication]] = defaultdict(dict)
-    for final in evidence.adjudications:
+    for final in archive.adjudications(places):
         finals[final.dialogue][final.guideline, final.question] = final
     failures: dict[str, list[Failure]] = defaultdict(list)
-    for failure in evidence.failures:
+    for failure in archive.failures(places):
         failures[failure.label].append(failure)
-    return tuple(
-        Case(
+    for index in sorted(places):
+        session = sessions[index]
+        dialogue = dialogues.get(session.label)
+        yield Record(
             index=index,
             session=session,
-            dialogue=(dialogue := dialogues.get(session.label)),
+            dialogue=dialogue,
             annotations=annotations.get(dialogue.key, {}) if dialogue else {},
             adjudications=finals.get(dialogue.key, {}) if dialogue else {},
             failures=tuple(failures.get(session.label, ())),
         )
-        for index, session in enumerate(evidence.sessions)
-    )
 
 
 def labellers(study: Study, guideline: str, application: str) -> tuple[Annotator, ...]:

@@ -58,7 +58,7 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
     for guideline in study.guidelines:
         for judge in judges_of(study, guideline.name):
             if judge.kind is AnnotatorKind.MODEL and not is_tried(study, agreements, guideline, judge.name):
-                sample = min(_SAMPLE, len(evidence.dialogues))
+                sample = min(_SAMPLE, evidence.register.n_held)
                 command = f"   {facts.label_command} --sample {sample}" if facts.label_command else ""
                 dialogues = figures.number_of(sample, "dialogue")
                 minutes = max(1, round(sample / 2))

@@ -29,7 +29,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
     Its form is published in `resources/report/results.schema.json`. Nothing in
     it is NaN or infinite: what is undefined is null and says why.
     """
-    study, run, cases = evidence.study, evidence.run, cases_of(evidence)
+    study, run, cases = evidence.study, evidence.run, cases_of(evidence.register)
     return {
         "schema_version": SCHEMA_VERSION,
         "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
@@ -45,7 +45,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
-        "failures": [_failure(failure) for failure in evidence.failures],
+        "failures": [_failure(failure) for failure in evidence.archive.failures()],
         "instruments": _instruments(evidence),
     }
 
@@ -120,7 +120,7 @@ def _run(evidence: Evidence, facts: RunFacts) -> dict[str, Json]:
         "plan_version": run.plan_version,
         "seed": evidence.study.sampling.seed,
         "planned_dialogues": len(evidence.sessions),
-        "held_dialogues": len(evidence.dialogues),
+        "held_dialogues": evidence.register.n_held,
         "command": facts.command,
     }
 
@@ -185,9 +185,11 @@ def _confusion(confusion: Confusion) -> dict[str, Json]:
 
 
 def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Json]:
+    register = evidence.register
+    held = zip(register.settings, register.held, strict=True)
     return {
-        "dialogues": sum(d.held_by is HeldBy.SIMULATED_USER and not d.strategies for d in evidence.dialogues),
-        "failures": sum(failure.party is Party.SIMULATED_USER for failure in evidence.failures),
+        "dialogues": sum(s.held_by is HeldBy.SIMULATED_USER and h is not None and not h.tried for s, h in held),
+        "failures": sum(f.party is Party.SIMULATED_USER for failed in register.failures.values() for f in failed),
         "lapses": [
             {
                 "kind": check.kind.value,

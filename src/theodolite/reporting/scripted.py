@@ -16,9 +16,9 @@ def scripted_names(evidence: Evidence) -> tuple[str, ...]:
     so that nothing scripted passes as measured.
     """
     names = list(_declared(evidence.study))
-    names += [name for dialogue in evidence.dialogues for name in dialogue.scripted]
+    endpoints, annotators = evidence.register.scripted
     judges = {judge.name: _model_of(judge) for judge in evidence.study.annotators}
-    names += [judges.get(a.annotator) or a.annotator for a in evidence.annotations if a.scripted]
+    names += [*endpoints, *(judges.get(annotator) or annotator for annotator in annotators)]
     return tuple(dict.fromkeys(names))
 
 

@@ -82,7 +82,7 @@ def summary_text(
     Returns:
         Lines without a line break at the end; every percent stands beside its count.
     """
-    cases = cases_of(evidence)
+    cases = cases_of(evidence.register)
     summary = _Summary(
         evidence=evidence,
         findings=findings,
@@ -105,7 +105,7 @@ def _head(summary: _Summary) -> list[str]:
     margin = len(title) + 4 if summary.guardrail else max(len(title) + 2, MARGIN)
     lines = labelled(title, about, margin=margin, width=summary.screen.width)
     if summary.evidence.run.state is RunState.UNFINISHED:
-        done, planned = len(summary.evidence.dialogues), len(summary.evidence.sessions)
+        done, planned = summary.evidence.register.n_held, len(summary.evidence.sessions)
         lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
     if scripted_names(summary.evidence):
         lines += summary.lines("", words.short("scripted"))
@@ -183,7 +183,7 @@ def _read_this(summary: _Summary) -> str:
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
         texts.append(words.short("zero_defects", zero=0, n=figures.count(zero.estimate.n), bound=bound))
-    simulated = any(session.held_by is HeldBy.SIMULATED_USER for session in summary.evidence.sessions)
+    simulated = any(s.held_by is HeldBy.SIMULATED_USER for s in summary.evidence.register.settings)
     if simulated:
         texts.append(words.short("simulated_users"))
     texts.append(words.short("any_rate", units="dialogues" if simulated else "prompts"))

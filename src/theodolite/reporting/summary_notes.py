@@ -11,7 +11,7 @@ from theodolite.domain.application import RecordedFile
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.persona import Persona
+from theodolite.domain.plan import TesterKind
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
 from theodolite.reporting.accounts import Account
@@ -86,7 +86,7 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
     unread = unparseable_cases(cases, guideline, judge.name)
     if not unread:
         return ""
-    applications = Counter(case.session.application for case in unread)
+    applications = Counter(case.setting.application for case in unread)
     where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
     return f"its {figures.count(len(unread))} unparseable{where} count as not agreeing"
 
@@ -133,14 +133,15 @@ def unreadable_judges(study: Study, cases: Sequence[Case]) -> list[str]:
 
 
 def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
-    asked = [case for case in cases if judge.name in case.annotations]
+    asked = [case for case in cases if case.has_annotation(judge.name)]
     unread = unparseable_cases(asked, guideline, judge.name)
     if len(unread) <= _TOO_OFTEN * len(asked):
         return ""
-    raw = " ".join(unread[0].reading(judge.name, guideline.name, guideline.question.name).raw.split())
-    said = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
+    said = unread[0].register.unread.get((judge.name, guideline.name, guideline.question.name), "")
+    raw = " ".join(said.split())
+    example = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
     name = judge.title or judge.name
-    return f"The judge {name} could not be read on {figures.share(len(unread), len(asked))}.{said}"
+    return f"The judge {name} could not be read on {figures.share(len(unread), len(asked))}.{example}"
 
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
@@ -158,14 +159,14 @@ def _applications(study: Study) -> str:
 
 
 def _testers(evidence: Evidence) -> str:
-    sessions = evidence.sessions
-    if any(isinstance(session.tester, Persona) for session in sessions):
-        personas = {session.tester.key for session in sessions}
+    settings, sessions = evidence.register.settings, evidence.sessions
+    if any(setting.kind is TesterKind.PERSONA for setting in settings):
+        personas = {setting.tester for setting in settings}
         example = "example " if any(group.example for group in evidence.study.personas) else ""
         return figures.number_of(len(personas), f"{example}persona")
     pairs: dict[str, set[str]] = {}
-    for session in sessions:
-        pairs.setdefault(session.application, set()).add(session.pair_key)
+    for place, setting in enumerate(settings):
+        pairs.setdefault(setting.application, set()).add(sessions.pair_key(place))
     prompts = {key for keys in pairs.values() for key in keys}
     the_same = "the same " if len(pairs) > 1 and all(keys == prompts for keys in pairs.values()) else ""
     return the_same + figures.number_of(len(prompts), "prompt")

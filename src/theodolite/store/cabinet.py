@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from theodolite.domain.run import Run
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.filing import file_record, filed_records
 from theodolite.store.labels import keep_labels
+from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
 from theodolite.store.workplace import Workplace
 
@@ -43,6 +44,7 @@ class Cabinet:
         """Store annotations that people gave by hand, all or none."""
         self._place.write(partial(keep_labels, annotations))
 
-    def labels(self, run: Run) -> Iterator[Annotation]:
+    def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield what people labelled by hand of a run's dialogues, latest revisions."""
-        return self._place.stream(partial(self._reads.labels, run))
+        for part in parts_of(at):
+            yield from self._place.stream(partial(self._reads.labels, run, part))

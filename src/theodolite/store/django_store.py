@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -24,6 +24,7 @@ from theodolite.store.fresh import RowNumbers
 from theodolite.store.journal import entries_of
 from theodolite.store.ledger import CHUNK, Ledger
 from theodolite.store.owners import Owners
+from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
 from theodolite.store.results import Results
 from theodolite.store.workplace import Workplace
@@ -142,9 +143,10 @@ class DjangoStore(Cabinet):
         """Store final labels that a file brought; those already there stay as they are."""
         await self._work.put(KeepAdjudications(run=run, adjudications=tuple(adjudications)))
 
-    def dialogues(self, run: Run) -> Iterator[Dialogue]:
+    def dialogues(self, run: Run, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield the dialogues of a run in order of the plan."""
-        return self._work.stream(partial(self._readings.dialogues, run))
+        for part in parts_of(at):
+            yield from self._work.stream(partial(self._readings.dialogues, run, part))
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
         """Return the dialogues that some session units brought or took over, by unit."""
@@ -154,18 +156,21 @@ class DjangoStore(Cabinet):
             found |= self._work.read(partial(self._readings.dialogues_of, chunk))
         return found
 
-    def annotations(self, run: Run) -> Iterator[Annotation]:
+    def annotations(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
-        return self._work.stream(partial(self._readings.annotations, run))
+        for part in parts_of(at):
+            yield from self._work.stream(partial(self._readings.annotations, run, part))
 
-    def adjudications(self, run: Run) -> Iterator[Adjudication]:
+    def adjudications(self, run: Run, at: Collection[int] | None = None) -> Iterator[Adjudication]:
         """Yield the final labels of a run's dialogues, in order of the plan."""
-        return self._work.stream(partial(self._readings.adjudications, run))
+        for part in parts_of(at):
+            yield from self._work.stream(partial(self._readings.adjudications, run, part))
 
-    def failures(self, run: Run) -> Iterator[Failure]:
+    def failures(self, run: Run, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the failures of a run in order of the plan, those of sessions first."""
         for kind in UnitKind:
-            yield from self._work.stream(partial(self._readings.failures, run, kind))
+            for part in parts_of(at):
+                yield from self._work.stream(partial(self._readings.failures, run, kind, part))
 
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""

@@ -8,8 +8,9 @@ the result stands: at its origin.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 from django.db.models import Model, Q
@@ -46,10 +47,12 @@ class Stretch:
     end: Bookmark | None
 
 
-def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark) -> Stretch:
-    """Return the next units of a run that are in some state."""
+def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, at: Sequence[int] | None) -> Stretch:
+    """Return the next units of a run that are in some state; at some positions of the plan, or at all where None."""
     # Whatever has a result was ready for it; naming that lets the index serve the order.
     units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value, ready=1)
+    if at is not None:
+        units = units.filter(position__in=at)
     beyond = Q(position__gt=after.position) | Q(position=after.position, id__gt=after.unit_id)
     found = list(
         units.filter(beyond, position__gte=after.position)
@@ -69,3 +72,13 @@ def grouped(rows: Iterable[Row], owner: str) -> dict[int, list[Row]]:
     for row in rows:
         parts[getattr(row, owner)].append(row)
     return parts
+
+
+def parts_of(at: Collection[int] | None) -> Iterator[list[int] | None]:
+    """Yield positions in order, as many at once as are read at once; None, which means all, as it is."""
+    if at is None:
+        yield None
+        return
+    rest = iter(sorted(at))
+    while part := list(islice(rest, CHUNK)):
+        yield part

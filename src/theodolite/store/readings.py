@@ -47,9 +47,9 @@ class Readings:
         """Return a study by content hash."""
         return record_of(Study, self._contents.texts([version])[version])
 
-    def dialogues(self, run: Run, after: Bookmark) -> Chunk[Dialogue]:
+    def dialogues(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Dialogue]:
         """Return the next dialogues of a run."""
-        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after)
+        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
         return dialogues_of(stretch.origins, self._contents), stretch.end
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
@@ -64,25 +64,25 @@ class Readings:
             raise NotFound(message)
         return {unit: found[brought_by[unit]] for unit in units}
 
-    def annotations(self, run: Run, after: Bookmark) -> Chunk[Annotation]:
+    def annotations(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Annotation]:
         """Return the next annotations of a run, latest revisions."""
-        stretch = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after)
+        stretch = next_units(id_of_run(run), UnitKind.ANNOTATION, UnitState.DONE, after, at)
         return annotations_of(stretch.origins), stretch.end
 
-    def labels(self, run: Run, after: Bookmark) -> Chunk[Annotation]:
+    def labels(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Annotation]:
         """Return what people labelled by hand of the next dialogues of a run, latest revisions."""
-        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after)
+        stretch = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
         return labels_of(stretch.origins), stretch.end
 
-    def adjudications(self, run: Run, after: Bookmark) -> Chunk[Adjudication]:
+    def adjudications(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Adjudication]:
         """Return the final labels of the next dialogues of a run."""
         run_id = id_of_run(run)
-        stretch = next_units(run_id, UnitKind.SESSION, UnitState.DONE, after)
+        stretch = next_units(run_id, UnitKind.SESSION, UnitState.DONE, after, at)
         return adjudications_of(run_id, stretch.origins), stretch.end
 
-    def failures(self, run: Run, kind: UnitKind, after: Bookmark) -> Chunk[Failure]:
+    def failures(self, run: Run, kind: UnitKind, at: Sequence[int] | None, after: Bookmark) -> Chunk[Failure]:
         """Return the next failures of a run among units of one kind."""
-        stretch = next_units(id_of_run(run), kind, UnitState.FAILED, after)
+        stretch = next_units(id_of_run(run), kind, UnitState.FAILED, after, at)
         return failures_of(stretch.origins), stretch.end
 
     def spending(self, run: Run) -> Spending:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
@@ -11,7 +11,7 @@ from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.domain.flow import Flow
 from theodolite.domain.identity import version_of
 from theodolite.domain.passage import Search
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import Sessions
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Unit
 from theodolite.domain.study import Study
@@ -31,21 +31,21 @@ class StudyFlows:
     def __init__(
         self,
         study: Study,
-        sessions: Sequence[PlannedSession],
+        sessions: Sessions,
         recordings: Sequence[RecordedDialogue],
         *,
         searches: Mapping[str, Search] | None = None,
     ) -> None:
         self._study = study
         self._searches = searches or {}
-        self._sessions = {session.label: session for session in sessions}
+        self._sessions = sessions
         self._columns: Mapping[tuple[str, str, int], Mapping[str, str]] = {
             (recording.application, recording.key, recording.repeat): recording.columns for recording in recordings
         }
 
     def session(self, unit: Unit) -> Flow[Dialogue]:
         """Return the flow that holds a session."""
-        session = self._sessions[unit.label]
+        session = self._sessions[unit.position]
         scenario = self._study.scenario(session.scenario)
         task = SessionTask(
             key=unit.key,
@@ -69,22 +69,25 @@ class StudyFlows:
             guideline=guideline,
             guideline_version=self._guideline_versions[guideline.name],
             dialogue=dialogue,
-            columns=self._row(unit.label),
+            columns=self._row(unit.position),
             packet=self._study.scenario(dialogue.scenario).packet,
         )
         return annotate(task)
 
-    def adjudications(self, dialogues: Sequence[Dialogue]) -> tuple[Adjudication, ...]:
-        """Return the final labels that the recorded rows bring for dialogues."""
+    def adjudications(self, dialogues: Iterable[tuple[int, Dialogue]]) -> tuple[Adjudication, ...]:
+        """Return the final labels that the recorded rows bring for dialogues, given with their positions."""
         reference = self._study.reference
         if reference is None:
             return ()
         guideline = self._study.guideline(reference.guideline)
-        return tuple(adjudication(reference, guideline, dialogue, self._row(dialogue.label)) for dialogue in dialogues)
+        return tuple(adjudication(reference, guideline, dialogue, self._row(place)) for place, dialogue in dialogues)
 
-    def _row(self, label: str) -> Mapping[str, str]:
-        session = self._sessions[label]
-        return self._columns.get((session.application, session.tester.key, session.repeat), {})
+    def _row(self, position: int) -> Mapping[str, str]:
+        """Return the row of a recorded dialogue; nothing for one that was held."""
+        setting = self._sessions.setting(position)
+        if setting.held_by is not HeldBy.RECORDED:
+            return {}
+        return self._columns[setting.application, setting.tester, self._sessions[position].repeat]
 
     @cached_property
     def _application_versions(self) -> dict[str, str]:

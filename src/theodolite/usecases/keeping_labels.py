@@ -29,8 +29,8 @@ def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabel
     Raises:
         InputError: If a person labels by another guideline than the study says.
     """
-    keys = {item_of(dialogue.key): dialogue.key for dialogue in evidence.dialogues}
-    earlier = _latest(evidence.annotations)
+    keys = {item_of(dialogue.key): dialogue.key for dialogue in evidence.archive.dialogues()}
+    earlier = _latest(evidence.archive.annotations())
     new, revised, unchanged = [], [], 0
     for (item, guideline, name), labels in _sittings(given).items():
         annotator = person_of(evidence.study, name, guideline)
@@ -111,7 +111,7 @@ def label_key(evidence: Evidence) -> LabelKey:
             version=version_of(guideline)[:SHORT],
             questions={one.name: turns_asked(one, dialogue) for one in guideline.instrument.questions},
         )
-        for dialogue in evidence.dialogues
+        for dialogue in evidence.archive.dialogues()
         for guideline in study.guidelines
         if study.asks(guideline.name, dialogue.scenario)
     }

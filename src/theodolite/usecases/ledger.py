@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from theodolite.assessment import annotating
 from theodolite.domain.identity import digest
-from theodolite.domain.persona import Script
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.testing import sessions as holding
 
 
-def session_units(study: Study, run: Run, sessions: Sequence[PlannedSession]) -> Iterator[Unit]:
+def session_units(study: Study, run: Run, sessions: Sessions, first: int | None = None) -> Iterator[Unit]:
     """Yield one unit for each planned session, in order of the plan.
 
     A unit's work key says what would be done, whichever run asks for it: what
     the tester's side sees, the application and the model that plays the user.
+
+    Args:
+        study: Names applications and models.
+        run: The run that they belong to.
+        sessions: All sessions of the plan.
+        first: Units of the first sessions only; count, None for all.
     """
     versions = {application.name: study.application_version(application.name) for application in study.applications}
-    for position, session in enumerate(sessions):
-        tester = session.tester
-        model = "" if isinstance(tester, Script) else tester.model
-        player = study.model(model).version if model else ""
-        work_key = digest("session", session.pair_key, versions[session.application], player, holding.task_version())
+    players = {"": "", **{model.name: model.version for model in study.models}}
+    task = holding.task_version()
+    for position in range(len(sessions))[:first]:
+        setting = sessions.setting(position)
+        who = versions[setting.application], players[setting.model]
+        work_key = digest("session", sessions.pair_key(position), *who, task)
         yield Unit(
             key=digest(run.key, work_key),
             kind=UnitKind.SESSION,
             work_key=work_key,
             position=position,
-            label=session.label,
-            application=session.application,
+            label=sessions.label(position),
+            application=setting.application,
         )
 
 
-def annotations_due(study: Study, sessions: Iterable[PlannedSession]) -> int:
-    """Return how many annotations some sessions ask for; count."""
-    in_scenario = Counter(session.scenario for session in sessions)
+def annotations_due(study: Study, scenarios: Iterable[str]) -> int:
+    """Return how many annotations some sessions ask for; count.
+
+    Args:
+        study: Names the annotators.
+        scenarios: The scenario of each session.
+    """
     return sum(
         n * sum(study.asks(annotator.guideline, scenario) for annotator in study.asked)
-        for scenario, n in in_scenario.items()
+        for scenario, n in Counter(scenarios).items()
     )
 
 
 def annotation_units(
-    study: Study, run: Run, planned: Sequence[PlannedSession], sessions: Sequence[Unit], origins: Mapping[str, str]
+    study: Study, run: Run, planned: Sessions, sessions: Iterable[Unit], origins: Mapping[str, str]
 ) -> Iterator[Unit]:
     """Yield one unit for each session and each annotator who is asked about it, in order of the plan.
 
@@ -61,7 +71,7 @@ def annotation_units(
     versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.asked}
     for session in sessions:
         for name, version in versions.items():
-            if not study.asks(study.annotator(name).guideline, planned[session.position].scenario):
+            if not study.asks(study.annotator(name).guideline, planned.setting(session.position).scenario):
                 continue
             subject = origins.get(session.key, session.key)
             work_key = digest("annotation", subject, version, annotating.task_version())

@@ -1,35 +1,37 @@
-"""Measuring: reading a run's evidence back and turning it into findings."""
+"""Measuring: a run's evidence is read back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from theodolite.domain.annotation import Annotation, AnnotatorKind, Outcome
+from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.failure import Failure
 from theodolite.domain.identity import version_of
 from theodolite.domain.persona import Persona
-from theodolite.domain.plan import PlannedSession
-from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.plan import Plan, Sessions
+from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
-from theodolite.testing.planning import draw_plan
+
+Watch = Callable[[Dialogue], None]
+"""Told of every dialogue while the evidence is read, so that nobody has to read it again."""
 
 
-def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDialogue]) -> Evidence:
-    """Return everything that the latest run of a study holds.
+def latest_run(store: Store, study: Study, plan: Plan) -> Run:
+    """Return the latest run of a study as it is written now.
 
     Raises:
         NotFound: If the study was never run here.
         InputError: If it has changed since its last run.
     """
-    plan, sessions = draw_plan(study, recordings)
     try:
-        run = store.run_of(plan)
+        return store.run_of(plan)
     except NotFound as unknown:
         last = store.latest_run(study.name)
         message = (
@@ -37,33 +39,87 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
             "run it again: only what changed is asked anew"
         )
         raise InputError(message) from unknown
-    return evidence_of(store, study, sessions, run)
 
 
-def evidence_of(store: Store, study: Study, sessions: tuple[PlannedSession, ...], run: Run) -> Evidence:
-    """Return everything that one run of a study holds, given the sessions of its plan."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredArchive:
+    """The records of one run, read from the store.
+
+    Attributes:
+        store: The database.
+        study: What was to be measured.
+        run: The run.
+        sessions: The sessions of its plan.
+    """
+
+    store: Store
+    study: Study
+    run: Run
+    sessions: Sessions
+
+    def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
+        """Yield what was said."""
+        return (dialogue for _, dialogue in self.placed(at))
+
+    def placed(self, at: Collection[int] | None = None) -> Iterator[tuple[int, Dialogue]]:
+        """Yield what was said, with its position in the plan."""
+        return as_planned(self.store.dialogues(self.run, at), self.sessions, at)
+
+    def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
+        """Yield what annotators answered."""
+        return annotations_in(self.store, self.study, self.run, at)
+
+    def adjudications(self, at: Collection[int] | None = None) -> Iterator[Adjudication]:
+        """Yield the final labels."""
+        return self.store.adjudications(self.run, at)
+
+    def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
+        """Yield the units that brought nothing."""
+        return self.store.failures(self.run, at)
+
+
+def evidence_of(store: Store, study: Study, sessions: Sessions, run: Run, *, watch: Iterable[Watch] = ()) -> Evidence:
+    """Return everything that one run of a study holds; its records are read once, and none is kept.
+
+    Args:
+        store: The database.
+        study: What was to be measured.
+        sessions: The sessions of its plan.
+        run: The run.
+        watch: Told of every dialogue on the way.
+    """
+    archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
+    book, watchers = RegisterBook(sessions), tuple(watch)
+    for position, dialogue in archive.placed():
+        book.enter_dialogue(dialogue, position)
+        for told in watchers:
+            told(dialogue)
+    for annotation in archive.annotations():
+        book.enter_annotation(annotation)
+    for final in archive.adjudications():
+        book.enter_final(final)
+    for failure in archive.failures():
+        book.enter_failure(failure)
     return Evidence(
         study=with_people(study, store.labels(run)),
         run=run,
         sessions=sessions,
-        dialogues=as_planned(store.dialogues(run), sessions),
-        annotations=tuple(annotations_in(store, study, run)),
-        adjudications=tuple(store.adjudications(run)),
-        failures=tuple(store.failures(run)),
+        archive=archive,
+        register=book.register(),
         spending=store.spending(run),
         schemas=store.schema_tallies(run),
     )
 
 
-def annotations_in(store: Store, study: Study, run: Run) -> Iterator[Annotation]:
+def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
     """Yield what annotators said of a run's dialogues, and then what people said by hand.
 
     Labels that answer another version of a guideline are left out: another
     guideline is another question.
     """
-    yield from store.annotations(run)
+    yield from store.annotations(run, at)
     valid = {guideline.name: version_of(guideline) for guideline in study.guidelines}
-    yield from (label for label in store.labels(run) if valid.get(label.guideline) == label.instrument_version)
+    yield from (label for label in store.labels(run, at) if valid.get(label.guideline) == label.instrument_version)
 
 
 def with_people(study: Study, labels: Iterable[Annotation]) -> Study:
@@ -79,24 +135,38 @@ def with_people(study: Study, labels: Iterable[Annotation]) -> Study:
     return replace(study, annotators=(*study.annotators, *people)) if people else study
 
 
-def is_measured(evidence: Evidence) -> bool:
-    """Tell whether at least one dialogue has a label; without any there is no rate, not even 0."""
-    answers = (answer for annotation in evidence.annotations for answer in annotation.answers)
-    labelled = any(answer.outcome is Outcome.ANSWERED for answer in answers)
-    return labelled or any(final.outcome is Outcome.ANSWERED for final in evidence.adjudications)
-
-
-def as_planned(dialogues: Iterable[Dialogue], sessions: Sequence[PlannedSession]) -> tuple[Dialogue, ...]:
-    """Return dialogues under the labels, clusters and groups that the present plan gives them.
+def as_planned(
+    dialogues: Iterable[Dialogue], sessions: Sessions, at: Collection[int] | None = None
+) -> Iterator[tuple[int, Dialogue]]:
+    """Yield dialogues under the labels, clusters and groups that the present plan gives them, with their positions.
 
     A dialogue that was taken over from an earlier run was `d002` there and may
     be `d003` now; what it is a dialogue of, and with whom, stays the same.
+
+    Args:
+        dialogues: In order of the plan.
+        sessions: The sessions of the present plan.
+        at: Positions that the dialogues are of; None for all.
+
+    Raises:
+        StoreError: If a dialogue is of no planned session, or out of order.
     """
-    planned = {(session.pair_key, session.application): session for session in sessions}
-    return tuple(_as_planned(dialogue, planned[dialogue.pair_key, dialogue.application]) for dialogue in dialogues)
+    positions = iter(range(len(sessions)) if at is None else sorted(at))
+    for dialogue in dialogues:
+        position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
+        if position is None:
+            message = f"dialogue `{dialogue.label}` ({dialogue.key}) is of no session of this plan; begin a run --anew"
+            raise StoreError(message)
+        yield position, _as_planned(dialogue, sessions, position)
 
 
-def _as_planned(dialogue: Dialogue, session: PlannedSession) -> Dialogue:
+def _is_of(dialogue: Dialogue, sessions: Sessions, place: int) -> bool:
+    is_pair = sessions.pair_key(place) == dialogue.pair_key
+    return is_pair and sessions.setting(place).application == dialogue.application
+
+
+def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialogue:
+    session = sessions[position]
     return replace(
         dialogue,
         label=session.label,

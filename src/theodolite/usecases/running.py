@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from theodolite.domain.errors import StoreError
 from theodolite.domain.passage import Search
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.study import Study
@@ -16,13 +17,15 @@ from theodolite.execution.lines import Lines
 from theodolite.execution.sitting import Flows, Sitting
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
-from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
 from theodolite.usecases.measuring import as_planned
 
 ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""
+
+_AT_ONCE = 500
+"""Dialogues that final labels are looked up for together; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +97,8 @@ class Runner:
 
     Attributes:
         study: What was written down.
+        plan: The same fully drawn.
+        sessions: The sessions of the plan.
         recordings: Dialogues of its recorded applications.
         store: The database; started.
         lines: Connections to models and applications.
@@ -103,6 +108,8 @@ class Runner:
     """
 
     study: Study
+    plan: Plan
+    sessions: Sessions
     recordings: Sequence[RecordedDialogue]
     store: Store
     lines: Lines
@@ -117,27 +124,27 @@ class Runner:
         is never asked again.
 
         Raises:
-            PlanError: If nothing can be planned.
             StoreError: If the database fails; what was acknowledged is kept.
         """
-        plan, sessions = draw_plan(self.study, self.recordings)
-        flows = StudyFlows(self.study, sessions, self.recordings, searches=self.searches)
+        flows = StudyFlows(self.study, self.sessions, self.recordings, searches=self.searches)
         aside = Aside()
         try:
-            run = await aside.call(self.store.open_run, self.study, plan, anew=options.anew)
-            await aside.call(self._enter_units, run, sessions, options)
+            run = await aside.call(self.store.open_run, self.study, self.plan, anew=options.anew)
+            await aside.call(self._enter_units, run, options)
             await self._sit(run, flows, options, aside)
-            await self._adjudicate(run, sessions, flows, aside)
-            return await aside.call(self._standing, run, sessions)
+            await self._adjudicate(run, flows, aside)
+            return await aside.call(self._standing, run)
         finally:
             await aside.call(self.store.disconnect)
             aside.close()
 
-    def _enter_units(self, run: Run, sessions: Sequence[PlannedSession], options: RunOptions) -> None:
-        held = list(session_units(self.study, run, sessions))[: options.first]
-        self.store.add_units(run, held, adopt=not options.anew)
+    def _enter_units(self, run: Run, options: RunOptions) -> None:
+        """Put all units into the ledger; they are worked out twice, since all of them together are too many to hold."""
+        study, sessions, adopt = self.study, self.sessions, not options.anew
+        self.store.add_units(run, session_units(study, run, sessions, options.first), adopt=adopt)
+        held = session_units(study, run, sessions, options.first)
         origins = self.store.origins(run)
-        self.store.add_units(run, annotation_units(self.study, run, sessions, held, origins), adopt=not options.anew)
+        self.store.add_units(run, annotation_units(study, run, sessions, held, origins), adopt=adopt)
         if options.retry_failed:
             self.store.reopen([failure.unit for failure in self.store.failures(run)])
 
@@ -170,22 +177,24 @@ class Runner:
             await aside.call(self.store.reopen, self.lines.brakes.unjust_failures())
             await aside.call(self.store.release, self.owner)
 
-    async def _adjudicate(self, run: Run, sessions: Sequence[PlannedSession], flows: StudyFlows, aside: Aside) -> None:
+    async def _adjudicate(self, run: Run, flows: StudyFlows, aside: Aside) -> None:
         if self.study.reference is None:
             return
-        dialogues = await aside.call(lambda: as_planned(self.store.dialogues(run), sessions))
-        await self.store.keep_adjudications(run, flows.adjudications(dialogues))
+        rest = as_planned(self.store.dialogues(run), self.sessions)
+        while dialogues := await aside.call(lambda: list(islice(rest, _AT_ONCE))):
+            await self.store.keep_adjudications(run, flows.adjudications(dialogues))
 
-    def _standing(self, run: Run, sessions: Sequence[PlannedSession]) -> Standing:
-        failed = {failure.label for failure in self.store.failures(run) if not failure.annotator}
+    def _standing(self, run: Run) -> Standing:
+        sessions = self.sessions
+        failed = (sessions.find(failure.label) for failure in self.store.failures(run) if not failure.annotator)
         standing = Standing(
             run=run,
             stopped=self.lines.brakes.reason,
             sessions=self.store.count_units(run, UnitKind.SESSION),
             annotations=self.store.count_units(run, UnitKind.ANNOTATION),
             planned=len(sessions),
-            due=annotations_due(self.study, sessions),
-            lost=annotations_due(self.study, (session for session in sessions if session.label in failed)),
+            due=annotations_due(self.study, (sessions.setting(place).scenario for place in range(len(sessions)))),
+            lost=annotations_due(self.study, (sessions.setting(p).scenario for p in failed if p is not None)),
             remedy=self.lines.brakes.remedy,
         )
         if not standing.is_complete:

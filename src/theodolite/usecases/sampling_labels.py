@@ -10,7 +10,6 @@ from theodolite.assessment.drawing import allot, draw, shuffled
 from theodolite.assessment.slips import slips_of
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
-from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
@@ -66,8 +65,9 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
     """
     guideline = guideline_for(evidence.study, request.guideline)
     judge = judge_for(evidence.study, guideline, request.judge)
-    dialogues = {dialogue.key: dialogue for dialogue in evidence.dialogues}
-    readable = {key: dialogue for key, dialogue in dialogues.items() if not dialogue.withheld}
+    held, find = evidence.register.held, evidence.sessions.find
+    dialogues = {dialogue.key: find(dialogue.label) or 0 for dialogue in evidence.archive.dialogues()}
+    readable = {key: place for key, place in dialogues.items() if not (one := held[place]) or not one.withheld}
     strata = _open_strata(evidence, guideline, judge.name if judge else "", readable)
     shares = allot({name: len(keys) for name, keys in strata.items()}, _weights(strata), request.n)
     drawn = draw(strata, shares, request.seed)
@@ -85,9 +85,8 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
         dialogues=_sampled(strata, drawn, order),
         withheld=len(dialogues) - len(readable),
     )
-    return DrawnLabels(
-        sample=sample, slips=tuple(slip for key in order for slip in slips_of(guideline, dialogues[key]))
-    )
+    chosen = {one.key: one for one in evidence.archive.dialogues([dialogues[key] for key in order])}
+    return DrawnLabels(sample=sample, slips=tuple(slip for key in order for slip in slips_of(guideline, chosen[key])))
 
 
 def guideline_for(study: Study, name: str) -> Guideline:
@@ -133,16 +132,17 @@ def judge_for(study: Study, guideline: Guideline, name: str) -> Annotator | None
 
 
 def _open_strata(
-    evidence: Evidence, guideline: Guideline, judge: str, readable: Mapping[str, Dialogue]
+    evidence: Evidence, guideline: Guideline, judge: str, readable: Mapping[str, int]
 ) -> dict[str, list[str]]:
     """Return stratum to the keys of its dialogues that can be read and that nobody has labelled by hand."""
     people = {annotator.name for annotator in evidence.study.annotators if annotator.by_hand}
-    labelled = {a.dialogue for a in evidence.annotations if a.annotator in people and a.guideline == guideline.name}
+    given = (one for one in evidence.archive.annotations() if one.annotator in people)
+    labelled = {one.dialogue for one in given if one.guideline == guideline.name}
     of_session = strata_of(evidence, guideline, judge)
     found: dict[str, list[str]] = defaultdict(list)
-    for key, dialogue in readable.items():
-        if dialogue.label in of_session and key not in labelled:
-            found[of_session[dialogue.label]].append(key)
+    for key, place in readable.items():
+        if place in of_session and key not in labelled:
+            found[of_session[place]].append(key)
     return dict(sorted(found.items()))
 
 
@@ -167,9 +167,7 @@ def _sampled(
     return tuple(by_key[key] for key in order)
 
 
-def _why_nothing(
-    study: Study, guideline: Guideline, dialogues: Mapping[str, Dialogue], readable: Mapping[str, Dialogue]
-) -> str:
+def _why_nothing(study: Study, guideline: Guideline, dialogues: Mapping[str, int], readable: Mapping[str, int]) -> str:
     if not dialogues:
         return f"no dialogue of `{study.name}` was held yet. Hold some:  theodolite test"
     if not readable:

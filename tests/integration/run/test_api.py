@@ -28,7 +28,7 @@ def test_a_study_is_run_and_measured(toy: Path) -> None:
     ran = theodolite.run(str(toy))
 
     assert ran.standing.run.state is RunState.FINISHED
-    assert len(ran.evidence.dialogues) == ran.standing.planned == 12
+    assert len([*ran.evidence.archive.dialogues()]) == ran.standing.planned == 12
     rates = [m for m in ran.findings.measurements if m.measure == "defect_rate"]
     assert rates[0].result.n == 12
     assert json.loads(Path(ran.written.results).read_text(encoding="utf-8"))["study"]["name"] == "spoiler-guard"

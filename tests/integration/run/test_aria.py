@@ -67,10 +67,12 @@ def event(tmp_path: Path) -> Path:
 def test_the_example_s_model_testing_runs_against_a_class(event: Path) -> None:
     evidence = theodolite.run(str(event)).evidence
 
-    assert (len(evidence.dialogues), len(evidence.failures)) == (14, 2)
-    assert {failure.message for failure in evidence.failures} == {"it says that it failed: out of order"}
-    assert {len(dialogue.turns) for dialogue in evidence.dialogues} == {1, 2}
-    assert all(dialogue.turns[-1].response.startswith(f"{len(dialogue.turns)}:") for dialogue in evidence.dialogues)
+    assert (len([*evidence.archive.dialogues()]), len([*evidence.archive.failures()])) == (14, 2)
+    assert {failure.message for failure in evidence.archive.failures()} == {"it says that it failed: out of order"}
+    assert {len(dialogue.turns) for dialogue in evidence.archive.dialogues()} == {1, 2}
+    assert all(
+        dialogue.turns[-1].response.startswith(f"{len(dialogue.turns)}:") for dialogue in evidence.archive.dialogues()
+    )
 
 
 def test_every_session_s_connection_is_closed_whatever_came_of_it(event: Path) -> None:

@@ -45,7 +45,7 @@ def test_one_judge_becomes_one_annotator_for_each_guideline(ran):
 
 
 def test_a_dialogue_is_asked_only_what_its_scenario_names(ran):
-    asked = [(one.guideline, one.dialogue) for one in ran.evidence.annotations]
+    asked = [(one.guideline, one.dialogue) for one in [*ran.evidence.archive.annotations()]]
 
     assert sorted(guideline for guideline, _ in asked) == ["polite", "polite", "polite", "sound"]
     assert ran.standing.is_complete

@@ -67,7 +67,9 @@ async def test_a_chunk_costs_the_same_number_of_queries_however_much_it_holds(da
     await hold(store, large, range(2, 50))
 
     for reading in (store._readings.dialogues, store._readings.annotations, store._readings.adjudications):
-        counts = [n_queries(store, lambda run=run, reading=reading: reading(run, START)) for run in (small, large)]
+        counts = [
+            n_queries(store, lambda run=run, reading=reading: reading(run, None, START)) for run in (small, large)
+        ]
         assert counts[0] == counts[1] <= 10
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.builders import study
 from theodolite.cli.endings import BY_USER, nothing_text, spent_text, stopped_text, waiting_text
 from theodolite.domain.annotation import Annotation, Answer, Outcome
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.run import Run, RunState, Spending
 from theodolite.domain.study import Budget
@@ -43,16 +43,7 @@ def told(standing, **more):
 
 
 def evidence(failures=(), annotations=()):
-    return Evidence(
-        study=study(),
-        run=RUN,
-        sessions=(),
-        dialogues=(),
-        annotations=tuple(annotations),
-        adjudications=(),
-        failures=tuple(failures),
-        spending=Spending(),
-    )
+    return listed_evidence(study(), RUN, (), annotations=annotations, failures=failures)
 
 
 def failure(label, message="30 s", kind=FailureKind.TIMED_OUT):

@@ -7,14 +7,14 @@ from theodolite.reporting.cases import REFERENCE, cases_of, lead_annotators
 def test_every_planned_session_is_a_case_in_order_of_the_plan():
     evidence = live_evidence(held=7)
 
-    cases = cases_of(evidence)
+    cases = cases_of(evidence.register)
 
-    assert [case.session.label for case in cases] == [session.label for session in evidence.sessions]
-    assert sum(case.dialogue is not None for case in cases) == 7
+    assert [case.label for case in cases] == [session.label for session in evidence.sessions]
+    assert sum(case.holding is not None for case in cases) == 7
 
 
 def test_a_label_of_a_failed_session_is_failed_and_one_of_a_waiting_session_is_missing():
-    failed, waiting = cases_of(live_evidence())[17], cases_of(live_evidence(held=7))[59]
+    failed, waiting = cases_of(live_evidence().register)[17], cases_of(live_evidence(held=7).register)[59]
 
     assert failed.reading("grounded", "groundedness", "score").outcome is Outcome.FAILED
     assert waiting.reading("grounded", "groundedness", "score").outcome is Outcome.MISSING
@@ -33,7 +33,7 @@ def test_the_reference_says_nothing_about_an_application_that_was_not_recorded()
 
 def test_an_account_holds_every_planned_dialogue_once():
     evidence = live_evidence(held=50)
-    account = accounts_of(evidence.study, cases_of(evidence))[0]
+    account = accounts_of(evidence.study, cases_of(evidence.register))[0]
 
     places = [place for part in (account.labelled, *account.unmeasured) for place in part.cases]
 

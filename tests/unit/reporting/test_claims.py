@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.evidence import facts
+from tests.fakes.evidence import changed, facts
 from tests.fakes.report import assets, evidence_named, findings_named
 from theodolite.domain.application import Claim, ClaimKind, GuardrailSite, Mitigation
 from theodolite.domain.claim import ClaimStanding, ClaimTest
@@ -30,17 +30,17 @@ def claimed(standing=ClaimStanding.SUPPORTED, **more):
 def evidence():
     """The live study, in which the application's filter stepped in once and its guardrails are declared."""
     live = evidence_named("live")
-    first = live.dialogues[0]
+    first, *rest = live.archive.dialogues()
     turns = (replace(first.turns[0], response=FILTERED_TEXT), *first.turns[1:])
     declared = replace(
         live.study.applications[0], guardrails=GuardrailSite.AT_SITE, mitigations=(Mitigation(name="filter"),)
     )
     study = replace(live.study, applications=(declared,))
-    return replace(live, study=study, dialogues=(replace(first, turns=turns), *live.dialogues[1:]))
+    return changed(live, study=study, dialogues=(replace(first, turns=turns), *rest))
 
 
 def test_refusals_by_a_filter_are_told_apart_from_failures(evidence):
-    (account,) = application_accounts(evidence.study, cases_of(evidence))
+    (account,) = application_accounts(evidence.study, cases_of(evidence.register))
 
     assert (len(account.filtered), account.filtered_replies) == (1, 1)
     assert [kind for kind, _ in account.failed] == [FailureKind.TIMED_OUT]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.evidence import facts
+from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, assets, evidence_named, findings_named, report_named
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import InputError
@@ -20,9 +20,9 @@ def hostile_report():
     evidence = evidence_named("live")
     turns = tuple(Turn(number=n, prompt=EVIL, response=EVIL) for n in (1, 2, 3))
     study = replace(evidence.study, title=EVIL, about=EVIL)
-    failures = tuple(replace(failure, message=EVIL) for failure in evidence.failures)
-    dialogues = tuple(replace(dialogue, turns=turns) for dialogue in evidence.dialogues)
-    evidence = replace(evidence, study=study, dialogues=dialogues, failures=failures)
+    failures = tuple(replace(failure, message=EVIL) for failure in evidence.archive.failures())
+    dialogues = tuple(replace(dialogue, turns=turns) for dialogue in evidence.archive.dialogues())
+    evidence = changed(evidence, study=study, dialogues=dialogues, failures=failures)
     return report_html(evidence, findings_named("live"), facts(command=EVIL), assets())
 
 

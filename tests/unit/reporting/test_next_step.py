@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.evidence import facts, live_evidence, xstest_evidence
+from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.measurement import measure_study
 from theodolite.reporting.accounts import accounts_of
@@ -11,7 +11,7 @@ from theodolite.reporting.next_step import next_step
 
 
 def step(evidence):
-    accounts = accounts_of(evidence.study, cases_of(evidence))
+    accounts = accounts_of(evidence.study, cases_of(evidence.register))
     return next_step(evidence, measure_study(evidence), facts(), accounts)
 
 
@@ -26,7 +26,7 @@ def by_rule(*, example):
 
 def without(evidence, n):
     """Return the evidence less the first dialogues' annotations."""
-    return replace(evidence, annotations=evidence.annotations[n:])
+    return changed(evidence, annotations=[*evidence.archive.annotations()][n:])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
@@ -10,7 +11,7 @@ from theodolite.reporting.show import first_text, harmless, show_text
 def test_a_dialogue_is_shown_with_its_verdict_turns_and_verified_quote():
     evidence = live_evidence()
 
-    text = show_text(evidence.study, evidence.dialogues[0], evidence.annotations[:1])
+    text = show_text(evidence.study, next(evidence.archive.dialogues()), [*evidence.archive.annotations()][:1])
 
     assert text.splitlines()[0] == "d001  Ana, 3 turns, groundedness 2: defect (score <= 3)"
     assert '  grounded  2. The policy says 30 days. "you have 60 days" (turn 2, verified)' in text
@@ -20,7 +21,9 @@ def test_a_dialogue_is_shown_with_its_verdict_turns_and_verified_quote():
 def test_a_look_before_paying_prints_one_dialogue_and_one_line_for_each_other():
     evidence = live_evidence()
 
-    text = first_text(evidence.study, evidence.dialogues[:2], evidence.annotations[:2], evidence.failures[:1])
+    archive = evidence.archive
+    told = [*archive.dialogues()][:2], [*archive.annotations()][:2], [*archive.failures()][:1]
+    text = first_text(evidence.study, *told)
 
     assert "d002  groundedness 5: no defect (score <= 3)" in text
     assert "d018  application timed out in turn 2 (no answer within 30 s): a failure" in text
@@ -28,7 +31,7 @@ def test_a_look_before_paying_prints_one_dialogue_and_one_line_for_each_other():
 
 def test_a_withheld_dialogue_says_so_and_why():
     evidence = xstest_evidence()
-    withheld = next(dialogue for dialogue in evidence.dialogues if dialogue.withheld)
+    withheld = next(dialogue for dialogue in evidence.archive.dialogues() if dialogue.withheld)
 
     assert f"withheld: {withheld.withheld}" in show_text(evidence.study, withheld)
 
@@ -37,7 +40,7 @@ def test_what_an_application_says_cannot_steer_the_terminal():
     evidence = live_evidence()
     turn = Turn(number=1, prompt="hello", response="\x1b[2J\x1b]0;owned\x07bye")
 
-    text = show_text(evidence.study, replace(evidence.dialogues[0], turns=(turn,)))
+    text = show_text(evidence.study, replace(next(evidence.archive.dialogues()), turns=(turn,)))
 
     assert "\x1b" not in text
     assert "bye" in text
@@ -51,6 +54,6 @@ def test_characters_that_do_not_print_are_replaced(given, shown):
 def test_no_line_of_a_shown_dialogue_is_wider_than_the_terminal():
     evidence = xstest_evidence()
 
-    texts = [show_text(evidence.study, dialogue, width=60) for dialogue in evidence.dialogues[:200]]
+    texts = [show_text(evidence.study, dialogue, width=60) for dialogue in islice(evidence.archive.dialogues(), 200)]
 
     assert max(len(line) for text in texts for line in text.splitlines()[1:]) <= 60

@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from tests.fakes.evidence import facts
+from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.measurement import measure_study
@@ -77,8 +77,9 @@ def test_the_last_line_says_what_to_do_next():
 def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies():
     evidence = evidence_named("live")
     unread = Answer(question="score", outcome=Outcome.UNPARSEABLE, raw="Hm.\x1b[2J It depends.")
-    annotations = tuple(replace(given, answers=(unread,)) for given in evidence.annotations[:20])
-    evidence = replace(evidence, annotations=annotations + evidence.annotations[20:])
+    annotations = [*evidence.archive.annotations()]
+    unreadable = [replace(given, answers=(unread,)) for given in annotations[:20]]
+    evidence = changed(evidence, annotations=unreadable + annotations[20:])
 
     text = summary_text(evidence, measure_study(evidence), facts(), words())
 

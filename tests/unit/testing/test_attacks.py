@@ -108,7 +108,7 @@ def test_attacks_are_planned_after_everybody_else_for_each_strategy_and_aim():
 def test_adding_attacks_leaves_the_other_sessions_as_they_were():
     quiet, loud = (sessions_of(study(scenarios=(replace(SHOP, attacks=names),))) for names in ((), ("rephrase",)))
 
-    assert loud[: len(quiet)] == quiet
+    assert loud[: len(quiet)] == tuple(quiet)
 
 
 def test_each_level_has_its_own_repeats():

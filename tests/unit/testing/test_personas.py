@@ -7,7 +7,7 @@ from theodolite.domain.errors import TemplateError
 from theodolite.domain.identity import version_of
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.personas import completed_personas
+from theodolite.testing.personas import Cast
 
 SHOP = Scenario(name="shop", goal="Buy a {{ thing }}", starter="Hi, a {{ thing }}?", turns=3)
 TEXT = "You are {{ name }} and want: {{ goal }} ({{ scenario }}, {{ task }}, {{ turns }})"
@@ -21,7 +21,7 @@ def customers(*rows, text=TEXT):
 def test_a_row_and_a_scenario_fill_a_persona():
     group = customers({"name": "Ana", "thing": "mixer"})
 
-    (ana,) = completed_personas(group, SHOP)
+    (ana,) = Cast(group, SHOP)
 
     assert ana.text == "You are Ana and want: Buy a mixer (shop, chat, 3)"
     assert ana.starter == "Hi, a mixer?"
@@ -31,13 +31,13 @@ def test_a_row_and_a_scenario_fill_a_persona():
 
 
 def test_a_persona_without_a_name_is_called_by_its_place():
-    first, second = completed_personas(customers({"thing": "a"}, {"thing": "b"}, text="{{ thing }}"), SHOP)
+    first, second = Cast(customers({"thing": "a"}, {"thing": "b"}, text="{{ thing }}"), SHOP)
 
     assert (first.name, second.name) == ("customers 1", "customers 2")
 
 
 def test_a_column_may_be_named_like_a_slot_of_the_scenario():
-    (ana,) = completed_personas(customers({"thing": "a", "turns": "many"}, text="{{ turns }}"), SHOP)
+    (ana,) = Cast(customers({"thing": "a", "turns": "many"}, text="{{ turns }}"), SHOP)
 
     assert ana.text == "many"
 
@@ -51,10 +51,10 @@ def test_a_column_may_be_named_like_a_slot_of_the_scenario():
 )
 def test_a_slot_without_a_value_names_the_persona(rows, scenario):
     with pytest.raises(TemplateError, match="persona 2 of `customers`"):
-        list(completed_personas(customers(*rows), scenario))
+        list(Cast(customers(*rows), scenario))
 
 
 def test_personas_are_filled_one_by_one():
-    personas = completed_personas(group("Ana", "Ben"), Scenario(name="s"))
+    personas = Cast(group("Ana", "Ben"), Scenario(name="s"))
 
-    assert next(personas).name == "Ana"
+    assert next(iter(personas)).name == personas[0].name == "Ana"

@@ -32,7 +32,9 @@ FLOWS = StudyFlows(BOTH, sessions_of(BOTH, *ROWS), ROWS)
 
 
 def label_of(label):
-    flow = FLOWS.annotation(unit(kind=UnitKind.ANNOTATION, label=label, annotator="ann"), dialogue(label=label))
+    at = sessions_of(BOTH, *ROWS).find(label)
+    asked = unit(kind=UnitKind.ANNOTATION, label=label, position=at, annotator="ann")
+    flow = FLOWS.annotation(asked, dialogue(label=label))
     (answer,) = held_by_hand(flow).result.answers
     return answer.value or answer.outcome.value
 
@@ -54,7 +56,10 @@ def test_a_live_dialogue_has_no_row_even_if_its_script_is_called_like_one():
 
 
 def test_final_labels_come_from_the_rows_too():
-    finals = FLOWS.adjudications([dialogue(key=label, label=label) for label in ("old/a#2", "old/a", "d001")])
+    labels = ("old/a#2", "old/a", "d001")
+    placed = [(sessions_of(BOTH, *ROWS).find(label), dialogue(key=label, label=label)) for label in labels]
+
+    finals = FLOWS.adjudications(placed)
 
     assert [(final.dialogue, final.value) for final in finals] == [("old/a#2", "no"), ("old/a", "yes"), ("d001", None)]
 
@@ -62,7 +67,7 @@ def test_final_labels_come_from_the_rows_too():
 def test_without_a_reference_there_are_no_final_labels():
     plain = study()
 
-    assert StudyFlows(plain, sessions_of(plain), ()).adjudications([dialogue()]) == ()
+    assert StudyFlows(plain, sessions_of(plain), ()).adjudications([(0, dialogue())]) == ()
 
 
 def test_withheld_prompts_are_still_said_to_the_recording():
@@ -83,6 +88,6 @@ def test_the_prompts_of_recorded_dialogues_are_not_searched(label, is_searched):
         return ()
 
     flows = StudyFlows(BOTH, sessions_of(BOTH, *ROWS), ROWS, searches={"shop": search})
-    held_by_hand(flows.session(unit(label=label)))
+    held_by_hand(flows.session(unit(label=label, position=sessions_of(BOTH, *ROWS).find(label))))
 
     assert bool(queries) is is_searched

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.fakes.builders import group, judge, live, study
+from tests.fakes.builders import group, judge, latest_evidence, live, study
 from tests.fakes.lines import Jitter, Switchboard, Watcher, lines_to, usual_answer
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import StorageUnavailable
 from theodolite.domain.identity import version_of
-from theodolite.usecases.measuring import latest_evidence
+from theodolite.testing.planning import draw_plan
 from theodolite.usecases.running import Runner, RunOptions
 
 STUDY = study(
@@ -91,8 +91,11 @@ class Machine:
                 running.cancel()
             return usual_answer(request)
 
+        plan, sessions = draw_plan(STUDY)
         runner = Runner(
             study=STUDY,
+            plan=plan,
+            sessions=sessions,
             recordings=(),
             store=self.store,
             lines=lines_to(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
@@ -105,10 +108,10 @@ class Machine:
                 await running
 
     def evidence(self):
-        found = latest_evidence(self.store, STUDY, ())
-        answers = {(annotation.dialogue, annotation.annotator, annotation.answers) for annotation in found.annotations}
-        assert len(answers) == len(found.annotations)
-        return {dialogue.label: dialogue for dialogue in found.dialogues}, answers
+        archive = latest_evidence(self.store, STUDY).archive
+        given = [(one.dialogue, one.annotator, one.answers) for one in archive.annotations()]
+        assert len(set(given)) == len(given)
+        return {dialogue.label: dialogue for dialogue in archive.dialogues()}, set(given)
 
 
 @pytest.fixture(scope="module")

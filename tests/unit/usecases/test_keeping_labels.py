@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import by_hand, guideline
-from tests.fakes.evidence import live_evidence
+from tests.fakes.evidence import changed, live_evidence
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
@@ -13,7 +13,7 @@ from theodolite.domain.label_sample import GivenLabel, item_of
 from theodolite.usecases.keeping_labels import label_key, labels_to_keep, person_of
 
 LIVE = live_evidence()
-FIRST, SECOND = LIVE.dialogues[:2]
+FIRST, SECOND = [*LIVE.archive.dialogues()][:2]
 
 
 def given(dialogue=FIRST, value="2", annotator="anna", **changes):
@@ -31,7 +31,7 @@ def given(dialogue=FIRST, value="2", annotator="anna", **changes):
 
 
 def after(kept):
-    return replace(LIVE, annotations=(*LIVE.annotations, *kept.to_store))
+    return changed(LIVE, annotations=(*LIVE.archive.annotations(), *kept.to_store))
 
 
 def test_a_label_becomes_an_annotation_of_its_dialogue_by_that_person():

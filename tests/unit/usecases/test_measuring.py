@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import by_hand, dialogue, judge, sessions_of, study
+from tests.fakes.builders import by_hand, dialogue, judge, latest_evidence, sessions_of, study
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
@@ -11,7 +11,7 @@ from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import as_planned, latest_evidence, with_people
+from theodolite.usecases.measuring import as_planned, with_people
 
 STUDY = study(groups=("name",))
 GUIDELINE = version_of(STUDY.guidelines[0])
@@ -36,17 +36,19 @@ def test_every_planned_session_is_in_the_evidence_even_if_nothing_was_held():
 
     evidence = latest_evidence(store, STUDY, ())
 
-    assert evidence.sessions == sessions_of(STUDY)
-    assert evidence.dialogues == ()
+    assert tuple(evidence.sessions) == tuple(sessions_of(STUDY))
+    assert [*evidence.archive.dialogues()] == []
 
 
 def test_dialogues_are_read_under_the_names_of_the_present_plan():
-    ana, ben = sessions_of(STUDY)
+    sessions = sessions_of(STUDY)
+    ben = sessions[1]
     earlier = dialogue(key="k", label="d009", pair_key=ben.pair_key, cluster="people-9", groups={})
 
-    (now,) = as_planned([earlier], (ana, ben))
+    ((place, now),) = as_planned([earlier], sessions)
 
     assert (now.key, now.label, now.cluster, now.groups) == ("k", "d002", "people-2", {"name": "Ben"})
+    assert place == 1
     assert now.persona == ben.tester
     assert now.turns == earlier.turns
 
@@ -83,7 +85,7 @@ def test_labels_under_an_earlier_guideline_answer_another_question():
     store = Labelled(label(), label("ben", version="earlier"))
     store.open_run(STUDY, draw_plan(STUDY)[0])
 
-    assert latest_evidence(store, STUDY, ()).annotations == (label(),)
+    assert [*latest_evidence(store, STUDY, ()).archive.annotations()] == [label()]
 
 
 class Labelled(FakeStore):
@@ -91,5 +93,5 @@ class Labelled(FakeStore):
         super().__init__()
         self.given = labels
 
-    def labels(self, run):
+    def labels(self, run, at=None):
         yield from self.given

@@ -4,7 +4,18 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import group, guideline, judge, live, person, recorded, recording, study, word_rule
+from tests.fakes.builders import (
+    group,
+    guideline,
+    judge,
+    latest_evidence,
+    live,
+    person,
+    recorded,
+    recording,
+    study,
+    word_rule,
+)
 from tests.fakes.lines import Switchboard, Watcher, lines_to, to_model, usual_answer
 from tests.fakes.store import FakeStore
 
@@ -14,7 +25,7 @@ from theodolite.domain.flow import FILTERED_TEXT, SayToApplication
 from theodolite.domain.run import RunState, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Budget, Reference
-from theodolite.usecases.measuring import latest_evidence
+from theodolite.testing.planning import draw_plan
 from theodolite.usecases.running import Runner, RunOptions
 
 SESSIONS, ANNOTATIONS = (frozenset({kind}) for kind in (UnitKind.SESSION, UnitKind.ANNOTATION))
@@ -34,8 +45,11 @@ class Lab:
         self.board = Switchboard(answer=answer)
         self.watcher = Watcher()
         applications = [application.name for application in study.applications]
+        plan, sessions = draw_plan(study, rows)
         runner = Runner(
             study=study,
+            plan=plan,
+            sessions=sessions,
             recordings=rows,
             store=self.store,
             lines=lines_to(self.board, applications=applications, budget=study.budget),
@@ -47,6 +61,12 @@ class Lab:
 
     def evidence(self, study, *rows):
         return latest_evidence(self.store, study, rows)
+
+    def dialogues(self, study, *rows):
+        return [*self.evidence(study, *rows).archive.dialogues()]
+
+    def failures(self, study, *rows):
+        return [*self.evidence(study, *rows).archive.failures()]
 
 
 @pytest.fixture
@@ -132,11 +152,11 @@ async def test_adopted_dialogues_go_by_the_labels_of_the_present_plan(lab):
     await lab.run(grown)
 
     evidence = lab.evidence(grown)
-    said = {dialogue.label: dialogue.persona.name for dialogue in evidence.dialogues}
+    said = {dialogue.label: dialogue.persona.name for dialogue in evidence.archive.dialogues()}
     assert said == {"d001": "New", "d002": "Ana", "d003": "Ben"}
-    assert [dialogue.cluster for dialogue in evidence.dialogues] == ["people-1", "people-2", "people-3"]
-    about = [annotation.dialogue for annotation in evidence.annotations]
-    assert about == [dialogue.key for dialogue in evidence.dialogues]
+    assert [dialogue.cluster for dialogue in evidence.archive.dialogues()] == ["people-1", "people-2", "people-3"]
+    about = [annotation.dialogue for annotation in evidence.archive.annotations()]
+    assert about == [dialogue.key for dialogue in evidence.archive.dialogues()]
 
 
 async def test_another_judge_asks_no_application_again(lab):
@@ -157,7 +177,7 @@ async def test_one_failing_call_in_ten_gives_nine_dialogues_and_one_failure(lab)
     standing = await lab.run(one_turn(10), answer=answer)
 
     assert (standing.dialogues, standing.annotated, standing.is_complete) == (9, 9, True)
-    (failure,) = lab.evidence(one_turn(10)).failures
+    (failure,) = lab.failures(one_turn(10))
     assert (failure.label, failure.party, failure.kind) == ("d004", Party.APPLICATION, FailureKind.TIMED_OUT)
     assert (failure.turn, failure.endpoint) == (1, "bot")
 
@@ -169,7 +189,7 @@ async def test_a_failing_judge_is_a_failure_of_its_annotation_alone(lab):
     standing = await lab.run(people(), answer=answer)
 
     assert (standing.dialogues, standing.annotations["failed"], standing.is_complete) == (3, 3, True)
-    assert {failure.party for failure in lab.evidence(people()).failures} == {Party.JUDGE}
+    assert {failure.party for failure in lab.failures(people())} == {Party.JUDGE}
 
 
 async def test_a_failure_is_final_until_somebody_says_otherwise(lab):
@@ -181,15 +201,15 @@ async def test_a_failure_is_final_until_somebody_says_otherwise(lab):
 
     assert [type(request) for request in lab.board.asked][:1] == [SayToApplication]
     assert (standing.dialogues, standing.annotated) == (1, 1)
-    assert lab.evidence(one_turn(1)).failures == ()
+    assert lab.failures(one_turn(1)) == []
 
 
 async def test_a_reply_that_the_filter_withheld_is_a_refusal_and_no_failure(lab):
     standing = await lab.run(one_turn(1), answer=lambda r: usual_answer(r) if to_model(r) else ContentRefused("f"))
 
     evidence = lab.evidence(one_turn(1))
-    assert (standing.dialogues, evidence.failures) == (1, ())
-    assert evidence.dialogues[0].turns[0].response == FILTERED_TEXT
+    assert (standing.dialogues, [*evidence.archive.failures()]) == (1, [])
+    assert next(evidence.archive.dialogues()).turns[0].response == FILTERED_TEXT
 
 
 @pytest.mark.parametrize("parallel", [1, 4, 32])
@@ -200,7 +220,7 @@ async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab
 
     assert "calls in a row to `bot` brought no reply" in stopped.stopped
     assert (stopped.sessions["waiting"], stopped.is_complete) == (50, False)
-    assert lab.evidence(one_turn(50)).failures == ()
+    assert lab.failures(one_turn(50)) == []
 
     healed = await lab.run(one_turn(50))
     assert (healed.dialogues, healed.is_complete) == (50, True)
@@ -276,14 +296,15 @@ async def test_recorded_labels_and_final_ones_come_from_their_own_rows(lab):
     standing = await lab.run(OLD, *ROWS, answer=lambda request: f"response {request.item}")
 
     evidence = lab.evidence(OLD, *ROWS)
-    by_label = {dialogue.key: dialogue.label for dialogue in evidence.dialogues}
+    by_label = {dialogue.key: dialogue.label for dialogue in evidence.archive.dialogues()}
     said = {
-        (by_label[a.dialogue], a.annotator): a.answers[0].value or a.answers[0].outcome for a in evidence.annotations
+        (by_label[a.dialogue], a.annotator): a.answers[0].value or a.answers[0].outcome
+        for a in evidence.archive.annotations()
     }
     assert standing.is_complete
     assert [said[f"old/{key}", "ann"] for key in "abc"] == ["yes", "missing", "unparseable"]
     assert [said[f"old/{key}", "words"] for key in "abc"] == ["no", "yes", "no"]
-    assert [(by_label[final.dialogue], final.value) for final in evidence.adjudications] == [
+    assert [(by_label[final.dialogue], final.value) for final in evidence.archive.adjudications()] == [
         ("old/a", "yes"),
         ("old/b", "yes"),
         ("old/c", "yes"),
@@ -298,8 +319,8 @@ async def test_final_labels_of_an_earlier_run_follow_their_rows(lab):
     await lab.run(grown, *more)
 
     evidence = lab.evidence(grown, *more)
-    by_label = {dialogue.key: dialogue.label for dialogue in evidence.dialogues}
-    finals = {by_label[final.dialogue]: final.value for final in evidence.adjudications}
+    by_label = {dialogue.key: dialogue.label for dialogue in evidence.archive.dialogues()}
+    finals = {by_label[final.dialogue]: final.value for final in evidence.archive.adjudications()}
     assert finals == {"old/z": "no", "old/a": "yes", "old/b": "yes", "old/c": "yes"}
 
 
@@ -309,5 +330,5 @@ async def test_two_applications_meet_the_same_testers(lab):
     standing = await lab.run(both)
 
     assert standing.dialogues == 2
-    assert [dialogue.label for dialogue in lab.evidence(both).dialogues] == ["blue/d001", "green/d001"]
-    assert len({dialogue.pair_key for dialogue in lab.evidence(both).dialogues}) == 1
+    assert [dialogue.label for dialogue in lab.dialogues(both)] == ["blue/d001", "green/d001"]
+    assert len({dialogue.pair_key for dialogue in lab.dialogues(both)}) == 1

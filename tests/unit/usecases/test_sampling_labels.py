@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import by_hand, guideline, judge, word_rule
-from tests.fakes.evidence import annotation_of, live_evidence, xstest_evidence
+from tests.fakes.evidence import annotation_of, changed, live_evidence, xstest_evidence
 
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
@@ -22,7 +22,7 @@ def labelled(evidence, keys):
     study = replace(evidence.study, annotators=(*evidence.study.annotators, anna))
     answer = Answer(question="score", outcome=Outcome.ANSWERED, value="2")
     labels = tuple(annotation_of(study, anna, key, (answer,)) for key in sorted(keys))
-    return replace(evidence, study=study, annotations=(*evidence.annotations, *labels))
+    return changed(evidence, study=study, annotations=(*evidence.archive.annotations(), *labels))
 
 
 def test_all_verdicts_are_drawn_from_with_known_probabilities():

@@ -8,9 +8,8 @@ from theodolite.domain.application import Application, Claim
 from theodolite.domain.claim import ClaimStanding, ClaimTest, rules_meant
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.persona import Script
-from theodolite.domain.plan import PlannedSession
-from theodolite.measurement.study.labels import Register, Sheet, Source, asked_sessions, register, sources
+from theodolite.domain.plan import Setting, TesterKind
+from theodolite.measurement.study.labels import Sheet, Source, asked_places, sources
 
 
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
@@ -24,31 +23,31 @@ def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
     Args:
         evidence: All records of one run.
     """
-    records = register(evidence)
     for application in evidence.study.applications:
         for claim in application.claims:
-            yield from _tests(evidence, records, application, claim)
+            yield from _tests(evidence, application, claim)
 
 
-def _tests(evidence: Evidence, records: Register, application: Application, claim: Claim) -> Iterator[ClaimTest]:
+def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterator[ClaimTest]:
     meant = rules_meant(claim, evidence.study.guidelines)
     reason = _why_unclear(claim, len(meant))
     if reason:
         yield _untested(application, claim, reason)
         return
     (guideline, rule) = meant[0]
-    asked = asked_sessions(evidence, application, guideline)
-    sessions = tuple(session for session in asked if _is_of(session, claim, rule))
+    settings = evidence.register.settings
+    asked = asked_places(evidence, application, guideline)
+    places = [place for place in asked if _is_of(settings[place], claim, rule)]
     by = sources(evidence.study, guideline, application).authorities
-    if not sessions or not by:
+    if not places or not by:
         nobody = f"nobody labels by {guideline.name}"
         yield _untested(application, claim, "none of its scripts is in the plan" if by else nobody)
         return
     sheet = Sheet(
-        register=records,
+        register=evidence.register,
         guideline=guideline,
         question=guideline.instrument.question(rule.question),
-        sessions=sessions,
+        places=places,
         rule=rule,
     )
     for source in by:
@@ -64,10 +63,9 @@ def _why_unclear(claim: Claim, n_rules: int) -> str:
     return f"it names {named}, and the study has {n_rules or 'none'} that this could be"
 
 
-def _is_of(session: PlannedSession, claim: Claim, rule: DefectRule) -> bool:
-    tester = session.tester
-    by_script = isinstance(tester, Script) and tester.key in claim.scripts
-    return by_script and rule.applies_to(session.groups)
+def _is_of(setting: Setting, claim: Claim, rule: DefectRule) -> bool:
+    by_script = setting.kind is TesterKind.SCRIPT and setting.tester in claim.scripts
+    return by_script and rule.applies_to(setting.groups)
 
 
 def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:
@@ -75,13 +73,11 @@ def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:
 
 
 def _tested(application: Application, claim: Claim, sheet: Sheet, rule: DefectRule, source: Source) -> ClaimTest:
-    labelled = [reading for reading in sheet.readings(source) if reading.value is not None]
+    read = zip(sheet.places, sheet.readings(source), strict=True)
+    labelled = [(place, reading.value) for place, reading in read if reading.value is not None]
     scale = sheet.question.scale
-    defects = [
-        reading.session.label
-        for reading in labelled
-        if reading.value is not None and rule.is_defect(reading.value, scale)
-    ]
+    label = sheet.register.sessions.label
+    defects = [label(place) for place, value in labelled if rule.is_defect(value, scale)]
     standing = ClaimStanding.CONTRADICTED if defects else ClaimStanding.SUPPORTED
     guideline: Guideline = sheet.guideline
     return ClaimTest(
@@ -91,7 +87,7 @@ def _tested(application: Application, claim: Claim, sheet: Sheet, rule: DefectRu
         guideline=guideline.name,
         rule=rule.name,
         annotator=source.name,
-        planned=len(sheet.sessions),
+        planned=len(sheet.places),
         n=len(labelled),
         contradicting=tuple(defects),
         reason="" if labelled else "none of its scripts' dialogues has a label",

@@ -10,13 +10,12 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.lapse import LapseRules
-from theodolite.domain.plan import PlannedSession
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
-from theodolite.measurement.study.labels import Register, Sheet, asked_sessions, register, sources
+from theodolite.measurement.study.labels import Places, Sheet, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
-from theodolite.measurement.study.stations import at_station, stations
+from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
 
 
@@ -39,6 +38,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
 
     Example:
         >>> from datetime import UTC, datetime
+        >>> from theodolite.domain.evidence import listed_evidence
         >>> from theodolite.domain.run import Run, RunState
         >>> from theodolite.domain.study import Study
         >>> run = Run(
@@ -46,7 +46,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
         ...     state=RunState.FINISHED, started=datetime(2026, 1, 1, tzinfo=UTC),
         ... )
         >>> study = Study(name="empty", applications=(), scenarios=())
-        >>> measure_study(Evidence(study=study, run=run, sessions=())).measurements
+        >>> measure_study(listed_evidence(study, run, sessions=())).measurements
         ()
 
     Source:
@@ -68,43 +68,44 @@ def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:
 
 
 def _measurements(evidence: Evidence) -> Iterator[Measurement]:
-    records = register(evidence)
     for application, guideline in _pieces(evidence):
         by = sources(evidence.study, guideline, application)
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
-            for station, sessions in _posts(evidence, application, guideline, rule):
-                sheet = Sheet(register=records, guideline=guideline, question=question, sessions=sessions, rule=rule)
+            for station, places in _posts(evidence, application, guideline, rule):
+                records = evidence.register
+                sheet = Sheet(register=records, guideline=guideline, question=question, places=places, rule=rule)
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
-        for sheet in _sheets(evidence, records, application, guideline):
+        for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, by)
 
 
 def _posts(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
-) -> Iterator[tuple[Mapping[str, str], tuple[PlannedSession, ...]]]:
+) -> Iterator[tuple[Mapping[str, str], Places]]:
     """Yield where an application was looked at from, each with the sessions that a rule is about.
 
     A rule that is about none of a station's sessions says nothing there; one
     that is about none at all says so once.
     """
-    own = asked_sessions(evidence, application, guideline)
-    asked = [session for session in own if rule.applies_to(session.groups)]
-    posts = [(station.about, tuple(at_station(asked, station))) for station in stations(own)]
-    filled = [(about, sessions) for about, sessions in posts if sessions]
+    settings = evidence.register.settings
+    own = asked_places(evidence, application, guideline)
+    asked = [place for place in own if rule.applies_to(settings[place].groups)]
+    met = stations(settings[place] for place in own)
+    posts = [(at.about, [place for place in asked if at.holds(settings[place])]) for at in met]
+    filled: list[tuple[Mapping[str, str], Places]] = [(about, places) for about, places in posts if places]
     yield from filled or [({}, ())]
 
 
 def _confusions(evidence: Evidence) -> Iterator[Confusion]:
-    records = register(evidence)
     for application, guideline in _pieces(evidence):
-        for sheet in _sheets(evidence, records, application, guideline):
+        for sheet in _sheets(evidence, application, guideline):
             yield from confusions(application.name, sheet, sources(evidence.study, guideline, application))
 
 
-def _sheets(evidence: Evidence, records: Register, application: Application, guideline: Guideline) -> Iterator[Sheet]:
+def _sheets(evidence: Evidence, application: Application, guideline: Guideline) -> Iterator[Sheet]:
     """Yield the questions that are asked once a dialogue and answered on a scale; others cannot be compared."""
-    sessions = asked_sessions(evidence, application, guideline)
+    places = asked_places(evidence, application, guideline)
     for question in guideline.instrument.questions:
         if question.level is QuestionLevel.DIALOGUE and question.scale.categories:
-            yield Sheet(register=records, guideline=guideline, question=question, sessions=sessions)
+            yield Sheet(register=evidence.register, guideline=guideline, question=question, places=places)

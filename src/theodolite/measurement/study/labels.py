@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
-from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind, Answer, Outcome
+from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Application, RecordedFile
-from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Outcomes
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import Setting
+from theodolite.domain.register import Register, Said
 from theodolite.domain.study import Study
 
 REFERENCE: Final = "reference"
 """What the recorded final labels are called where annotators are named."""
+
+Places: TypeAlias = Sequence[int]
+"""Positions in the plan, ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,41 +81,16 @@ class Reading:
     """What one source says of one planned session.
 
     Attributes:
-        session: The planned session.
         outcome: What became of the question.
         value: The label; None unless the outcome is `ANSWERED`.
     """
 
-    session: PlannedSession
     outcome: Outcome
     value: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Register:
-    """The evidence, found by what it is about.
-
-    Attributes:
-        dialogues: Label to dialogue.
-        annotations: Key of the dialogue and annotator to annotation.
-        adjudications: Key of the dialogue, guideline and question to final label.
-        failed: Labels and annotators of failures; no annotator where testing failed.
-    """
-
-    dialogues: Mapping[str, Dialogue]
-    annotations: Mapping[tuple[str, str], Annotation]
-    adjudications: Mapping[tuple[str, str, str], Adjudication]
-    failed: frozenset[tuple[str, str]]
-
-
-def register(evidence: Evidence) -> Register:
-    """Return the evidence of a run, ready to be looked up."""
-    return Register(
-        dialogues={dialogue.label: dialogue for dialogue in evidence.dialogues},
-        annotations={(annotation.dialogue, annotation.annotator): annotation for annotation in evidence.annotations},
-        adjudications={(final.dialogue, final.guideline, final.question): final for final in evidence.adjudications},
-        failed=frozenset((failure.label, failure.annotator) for failure in evidence.failures),
-    )
+_FAILED, _MISSING = Reading(outcome=Outcome.FAILED), Reading(outcome=Outcome.MISSING)
+_UNPARSEABLE = Reading(outcome=Outcome.UNPARSEABLE)
 
 
 def sources(study: Study, guideline: Guideline, application: Application) -> Sources:
@@ -139,18 +118,23 @@ def sources(study: Study, guideline: Guideline, application: Application) -> Sou
     )
 
 
-def asked_sessions(evidence: Evidence, application: Application, guideline: Guideline) -> tuple[PlannedSession, ...]:
-    """Return the planned sessions of an application that are labelled by a guideline, in order of the plan."""
-    asked = {name for name in _scenarios(evidence) if evidence.study.asks(guideline.name, name)}
-    return tuple(
-        session
-        for session in evidence.sessions
-        if session.application == application.name and session.scenario in asked
+def asked_places(evidence: Evidence, application: Application, guideline: Guideline) -> Places:
+    """Return the positions of an application's sessions that are labelled by a guideline."""
+    settings, asked = evidence.register.settings, _asked(evidence, guideline)
+    return _places(
+        place
+        for place, setting in enumerate(settings)
+        if setting.application == application.name and setting.scenario in asked
     )
 
 
-def _scenarios(evidence: Evidence) -> frozenset[str]:
-    return frozenset(session.scenario for session in evidence.sessions)
+def _asked(evidence: Evidence, guideline: Guideline) -> set[str]:
+    scenarios = {setting.scenario for setting in evidence.register.settings}
+    return {name for name in scenarios if evidence.study.asks(guideline.name, name)}
+
+
+def _places(positions: Iterable[int]) -> Places:
+    return array("L", positions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,41 +145,55 @@ class Sheet:
         register: Where the labels are looked up.
         guideline: The guideline.
         question: The question.
-        sessions: The planned sessions; the denominator.
+        places: Positions of the planned sessions; the denominator.
         rule: The rule that picks the turn, for questions that are asked at each turn.
     """
 
     register: Register
     guideline: Guideline
     question: Question
-    sessions: tuple[PlannedSession, ...]
+    places: Places
     rule: DefectRule | None = None
 
-    def readings(self, source: Source) -> tuple[Reading, ...]:
-        """Return what a source says of each session, in order of the plan."""
-        return tuple(self._reading(source, session) for session in self.sessions)
+    def setting(self, place: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        return self.register.settings[place]
 
-    def _reading(self, source: Source, session: PlannedSession) -> Reading:
-        dialogue = self.register.dialogues.get(session.label)
-        given = self._given(source, dialogue) if dialogue else None
+    def only(self, places: Iterable[int]) -> Sheet:
+        """Return the same question about some of the sessions."""
+        return replace(self, places=_places(places))
+
+    def readings(self, source: Source) -> Sequence[Reading]:
+        """Return what a source says of each session, in order of the places; equal readings are one object."""
+        known: dict[Said | None, Reading] = {}
+        return [self._reading(source, place, known) for place in self.places]
+
+    def _reading(self, source: Source, place: int, known: dict[Said | None, Reading]) -> Reading:
+        register = self.register
+        is_held = register.held[place] is not None
+        given = self._given(source, place) if is_held else None
         if given is None:
-            failed = (session.label, source.name if dialogue else "") in self.register.failed
-            return Reading(session=session, outcome=Outcome.FAILED if failed else Outcome.MISSING)
+            of_whom = source.name if is_held else ""
+            failed = any(failure.annotator == of_whom for failure in register.failures.get(place, ()))
+            return _FAILED if failed else _MISSING
+        if given not in known:
+            known[given] = self._reading_of(given)
+        return known[given]
+
+    def _reading_of(self, given: Said) -> Reading:
         if given.value is not None and not self.question.scale.admits(given.value):
-            return Reading(session=session, outcome=Outcome.UNPARSEABLE)
-        return Reading(session=session, outcome=given.outcome, value=given.value)
+            return _UNPARSEABLE
+        return Reading(outcome=given.outcome, value=given.value)
 
-    def _given(self, source: Source, dialogue: Dialogue) -> Answer | Adjudication | None:
+    def _given(self, source: Source, place: int) -> Said | None:
         if source.kind is None:
-            return self.register.adjudications.get((dialogue.key, self.guideline.name, self.question.name))
-        annotation = self.register.annotations.get((dialogue.key, source.name))
-        if annotation is None or annotation.guideline != self.guideline.name:
-            return None
+            return self.register.final(place, self.guideline.name, self.question.name)
+        said = self.register.said(place, source.name, self.guideline.name, self.question.name)
         if self.question.level is QuestionLevel.DIALOGUE:
-            return annotation.answer(self.question.name)
-        return self._weightiest([answer for answer in annotation.answers if answer.question == self.question.name])
+            return next((one for one in said if one.turn is None), None)
+        return self._weightiest(said)
 
-    def _weightiest(self, answers: Sequence[Answer]) -> Answer | None:
+    def _weightiest(self, answers: Sequence[Said]) -> Said | None:
         """Return the answer about the turn that decides: a defect, else one that is not known to be none."""
         for answer in answers:
             if self.rule and answer.value is not None and self._is_defect(self.rule, answer.value):

@@ -6,14 +6,50 @@ A judge could see more, but would be one more model to trust; a rule can be read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.lapse import Lapse, LapseCheck, LapseKind, LapseRule, LapseRules
+from theodolite.domain.scenario import Scenario
 
 _WORD = re.compile(r"\w+")
+
+
+class LapseBook:
+    """Looks at dialogues, one at a time, and keeps the lapses that it finds.
+
+    Args:
+        rules: By what lapses are found.
+        scenarios: For their turn limits.
+    """
+
+    def __init__(self, rules: LapseRules, scenarios: Iterable[Scenario]) -> None:
+        self._rules = rules
+        self._limits = {scenario.name: scenario.turns for scenario in scenarios}
+        self._n = 0
+        self._found: dict[LapseKind, list[Lapse]] = {rule.kind: [] for rule in rules.rules}
+
+    def look(self, dialogue: Dialogue) -> None:
+        """Look at a dialogue by every rule; only those that simulated users held are looked at.
+
+        A simulated red teamer insists and plays parts on purpose; that is its strategy and no lapse.
+        """
+        if dialogue.held_by is not HeldBy.SIMULATED_USER or dialogue.strategies:
+            return
+        self._n += 1
+        limit = self._limits.get(dialogue.scenario, 1)
+        for rule in self._rules.rules:
+            self._found[rule.kind] += _lapses(dialogue, rule, self._rules, limit)
+
+    def checks(self) -> tuple[LapseCheck, ...]:
+        """Return one check for each rule, those without a finding too; none where no simulated user held a dialogue."""
+        return tuple(
+            LapseCheck(kind=rule.kind, meaning=rule.meaning, n=self._n, lapses=tuple(self._found[rule.kind]))
+            for rule in self._rules.rules
+            if self._n
+        )
 
 
 def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...]:
@@ -22,25 +58,11 @@ def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...
     Args:
         evidence: All records of one run.
         rules: By what lapses are found.
-
-    Returns:
-        One check for each rule, those without a finding too; none where no
-        simulated user held a dialogue.
     """
-    # A simulated red teamer insists and plays parts on purpose; that is its strategy and no lapse.
-    simulated = [dialogue for dialogue in evidence.dialogues if dialogue.held_by is HeldBy.SIMULATED_USER]
-    held = [dialogue for dialogue in simulated if not dialogue.strategies]
-    limits = {scenario.name: scenario.turns for scenario in evidence.study.scenarios}
-    return tuple(
-        LapseCheck(
-            kind=rule.kind,
-            meaning=rule.meaning,
-            n=len(held),
-            lapses=tuple(lapse for one in held for lapse in _lapses(one, rule, rules, limits.get(one.scenario, 1))),
-        )
-        for rule in rules.rules
-        if held
-    )
+    book = LapseBook(rules, evidence.study.scenarios)
+    for dialogue in evidence.archive.dialogues():
+        book.look(dialogue)
+    return book.checks()
 
 
 def _lapses(dialogue: Dialogue, rule: LapseRule, rules: LapseRules, limit: int) -> Iterator[Lapse]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.guideline import DefectRule
+from theodolite.domain.plan import Setting
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
 from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
 
@@ -69,17 +70,20 @@ def rates(
     for source in by.everybody:
         yield from _rate(application, sheet, rule, source, station)
     for group in groups:
-        if group not in rule.among and any(group in session.groups for session in sheet.sessions):
+        if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.places):
             for value, part in _split(sheet, group):
                 for source in by.authorities:
                     yield from _rate(application, part, rule, source, {**station, f"group.{group}": value})
 
 
 def _split(sheet: Sheet, group: str) -> Iterator[tuple[str, Sheet]]:
-    values = dict.fromkeys(session.groups.get(group, NOT_STATED) for session in sheet.sessions)
+    values = dict.fromkeys(_value(sheet.setting(place), group) for place in sheet.places)
     for value in values:
-        sessions = tuple(session for session in sheet.sessions if session.groups.get(group, NOT_STATED) == value)
-        yield value, replace(sheet, sessions=sessions)
+        yield value, sheet.only(place for place in sheet.places if _value(sheet.setting(place), group) == value)
+
+
+def _value(setting: Setting, group: str) -> str:
+    return setting.groups.get(group, NOT_STATED)
 
 
 def _rate(
@@ -114,20 +118,24 @@ def _rate(
 def _defects(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> Defects:
     scale = sheet.question.scale
     found: list[str] = []
-    clusters: defaultdict[str, list[bool]] = defaultdict(list)
-    for reading in readings:
+    labelled: Counter[str] = Counter()
+    defects: Counter[str] = Counter()
+    values = {reading.value for reading in readings if reading.value is not None}
+    bad = {value for value in values if rule.is_defect(value, scale)}
+    for place, reading in zip(sheet.places, readings, strict=True):
         if reading.value is None:
             continue
-        is_defect = rule.is_defect(reading.value, scale)
         # A dialogue without a cluster resembles no other.
-        clusters[reading.session.cluster or reading.session.label].append(is_defect)
-        if is_defect:
-            found.append(reading.session.label)
-    shared = any(len(cluster) > 1 for cluster in clusters.values())
+        cluster = sheet.setting(place).cluster or sheet.register.sessions.label(place)
+        labelled[cluster] += 1
+        if reading.value in bad:
+            defects[cluster] += 1
+            found.append(sheet.register.sessions.label(place))
+    shared = len(labelled) < labelled.total()
     return Defects(
         outcomes=account(reading.outcome for reading in readings),
         labels=tuple(found),
-        clusters=[(sum(cluster), len(cluster)) for cluster in clusters.values()] if shared else None,
+        clusters=[(defects[cluster], n) for cluster, n in labelled.items()] if shared else None,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from theodolite.domain.dialogue import HeldBy, Level
-from theodolite.domain.plan import PlannedSession
+from theodolite.domain.plan import Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,20 +28,18 @@ class Station:
         """What numbers say of it; nothing where there is no other to be told from."""
         return {} if self.alone else {"level": self.level.value, "held_by": self.held_by.value}
 
+    def holds(self, setting: Setting) -> bool:
+        """Tell whether sessions of a setting were held at it."""
+        return (setting.level, setting.held_by) == (self.level, self.held_by)
 
-def stations(sessions: Iterable[PlannedSession]) -> tuple[Station, ...]:
+
+def stations(settings: Iterable[Setting]) -> tuple[Station, ...]:
     """Return the stations of one application's sessions, in order of the levels.
 
     Numbers of different stations answer different questions (a red teamer tries
     to break what a user only uses; a simulated user is no person), so that they
     are counted apart and never added.
     """
-    met = {(session.level, session.held_by) for session in sessions}
+    met = {(setting.level, setting.held_by) for setting in settings}
     ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(HeldBy).index(at[1])))
     return tuple(Station(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)
-
-
-def at_station(sessions: Sequence[PlannedSession], station: Station) -> Iterator[PlannedSession]:
-    """Yield the sessions that were held at a station."""
-    place = (station.level, station.held_by)
-    return (session for session in sessions if (session.level, session.held_by) == place)

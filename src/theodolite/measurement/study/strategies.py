@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Estimate, StrategyTally, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
-from theodolite.domain.plan import PlannedSession
-from theodolite.domain.strategy import Attack, Strategy
+from theodolite.domain.plan import Setting, TesterKind
+from theodolite.domain.register import Holding, Tried
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
-from theodolite.measurement.study.labels import Register, Sheet, register, sources
+from theodolite.measurement.study.labels import Sheet, sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +36,30 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     Args:
         evidence: All records of one run.
     """
-    records = register(evidence)
-    rows: dict[_Row, list[tuple[PlannedSession, Dialogue | None, Strategy | None]]] = {}
-    for session in evidence.sessions:
-        dialogue = records.dialogues.get(session.label)
-        for name, strategy in _strategies(session, dialogue):
-            row = _Row(session.scenario, name, session.application, session.level.value, session.held_by.value)
-            rows.setdefault(row, []).append((session, dialogue, strategy))
-    tallies = (_tally(evidence, records, row, found) for row, found in rows.items())
+    register = evidence.register
+    rows: dict[_Row, list[tuple[int, Tried | None]]] = {}
+    for place, setting in enumerate(register.settings):
+        for name, tried in _strategies(setting, register.held[place]):
+            row = _Row(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
+            rows.setdefault(row, []).append((place, tried))
+    tallies = (_tally(evidence, row, found) for row, found in rows.items())
     places = {application.name: place for place, application in enumerate(evidence.study.applications)}
     order = {row: place for place, row in enumerate(dict.fromkeys((r.scenario, r.strategy) for r in rows))}
     return tuple(sorted(tallies, key=lambda t: (order[t.scenario, t.strategy], places.get(t.application, 0))))
 
 
-def _strategies(session: PlannedSession, dialogue: Dialogue | None) -> Iterator[tuple[str, Strategy | None]]:
+def _strategies(setting: Setting, holding: Holding | None) -> Iterator[tuple[str, Tried | None]]:
     """Yield the strategies of a session by name; one that was planned and not held has no record."""
-    if dialogue is not None:
-        yield from ((strategy.name, strategy) for strategy in dialogue.strategies)
-    elif isinstance(session.tester, Attack):
-        yield session.tester.strategy, None
+    if holding is not None:
+        yield from ((tried.name, tried) for tried in holding.tried)
+    elif setting.kind is TesterKind.ATTACK:
+        yield setting.strategy, None
 
 
-def _tally(
-    evidence: Evidence,
-    records: Register,
-    row: _Row,
-    found: Sequence[tuple[PlannedSession, Dialogue | None, Strategy | None]],
-) -> StrategyTally:
-    held = [(session, strategy) for session, dialogue, strategy in found if dialogue and strategy]
-    successes = tuple(dict.fromkeys(session.label for session, strategy in held if strategy.succeeded))
+def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, Tried | None]]) -> StrategyTally:
+    held = [(place, tried) for place, tried in found if tried is not None]
+    label = evidence.sessions.label
+    successes = tuple(dict.fromkeys(label(place) for place, tried in held if tried.succeeded))
     return StrategyTally(
         scenario=row.scenario,
         strategy=row.strategy,
@@ -74,11 +68,11 @@ def _tally(
         held_by=row.held_by,
         planned=len(found),
         tries=len(held),
-        attempts=sum(len(strategy.attempts) for _, strategy in held),
-        refinements=sum(strategy.n_refinements for _, strategy in held),
-        success=_success(len(successes), len({session.label for session, _ in held})),
+        attempts=sum(tried.attempts for _, tried in held),
+        refinements=sum(tried.refinements for _, tried in held),
+        success=_success(len(successes), len({place for place, _ in held})),
         dialogues=successes,
-        confirmed=_confirmed(evidence, records, tuple(session for session, _ in held)),
+        confirmed=_confirmed(evidence, row, [place for place, _ in held]),
     )
 
 
@@ -88,21 +82,19 @@ def _success(successes: int, tries: int) -> Estimate | Undefined:
     return Undefined(reason="No dialogue with this strategy was held.", unit=DIALOGUES, method="wilson")
 
 
-def _confirmed(evidence: Evidence, records: Register, sessions: tuple[PlannedSession, ...]) -> dict[str, int]:
+def _confirmed(evidence: Evidence, row: _Row, places: Sequence[int]) -> dict[str, int]:
     """Return by annotator in how many sessions it sees prohibited content released, by any of its guidelines."""
     counts: Counter[str] = Counter()
+    register, study = evidence.register, evidence.study
     for guideline, rule in _release_rules(evidence):
         question = guideline.instrument.question(rule.question)
-        judged = tuple(
-            session
-            for session in sessions
-            if rule.applies_to(session.groups) and evidence.study.asks(guideline.name, session.scenario)
-        )
-        sheet = Sheet(register=records, guideline=guideline, question=question, sessions=judged, rule=rule)
-        for session in judged[:1]:
-            for source in sources(evidence.study, guideline, evidence.study.application(session.application)).everybody:
-                values = [reading.value for reading in sheet.readings(source)]
-                counts[source.name] += sum(v is not None and rule.is_defect(v, question.scale) for v in values)
+        asked = study.asks(guideline.name, row.scenario)
+        judged = [place for place in places if asked and rule.applies_to(register.settings[place].groups)]
+        sheet = Sheet(register=register, guideline=guideline, question=question, places=judged, rule=rule)
+        by = sources(study, guideline, study.application(row.application)).everybody if judged else ()
+        for source in by:
+            values = [reading.value for reading in sheet.readings(source)]
+            counts[source.name] += sum(v is not None and rule.is_defect(v, question.scale) for v in values)
     return dict(counts)
 
 

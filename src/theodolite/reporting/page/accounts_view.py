@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from theodolite.domain.failure import Failure
 from theodolite.reporting import figures
 from theodolite.reporting.accounts import Account, Part
+from theodolite.reporting.cases import records_at
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.summary_notes import account_text
 
@@ -96,17 +96,27 @@ def _segment(
 
 
 def _failures(subject: Subject) -> tuple[FailureGroup, ...]:
-    grouped: dict[tuple[str, str], list[tuple[int, Failure]]] = defaultdict(list)
+    grouped: dict[tuple[str, str], list[int]] = defaultdict(list)
     for case in subject.cases:
         for failure in case.failures:
-            grouped[failure.party.value, failure.kind.value].append((case.index, failure))
+            grouped[failure.party.value, failure.kind.value].append(case.index)
+    messages = _messages(subject, {places[0] for places in grouped.values()})
     return tuple(
         FailureGroup(
             party=party,
             kind=kind,
             n=figures.count(len(found)),
-            message=found[0][1].message,
-            opens=subject.sets.add(f"failure{place}", f"{party} {kind}", [index for index, _ in found]),
+            message=messages[party, kind],
+            opens=subject.sets.add(f"failure{place}", f"{party} {kind}", found),
         )
         for place, ((party, kind), found) in enumerate(sorted(grouped.items(), key=lambda entry: -len(entry[1])))
     )
+
+
+def _messages(subject: Subject, places: set[int]) -> dict[tuple[str, str], str]:
+    """Return the first message of each party and kind of failure, of those at some places."""
+    messages: dict[tuple[str, str], str] = {}
+    for record in records_at(subject.evidence, places):
+        for failure in record.failures:
+            messages.setdefault((failure.party.value, failure.kind.value), failure.message)
+    return messages

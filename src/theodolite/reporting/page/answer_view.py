@@ -128,7 +128,7 @@ def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], 
 def _warnings(subject: Subject) -> tuple[str, ...]:
     evidence, words, texts = subject.evidence, subject.words, []
     if evidence.run.state is RunState.UNFINISHED:
-        done, planned = figures.count(len(evidence.dialogues)), figures.count(len(evidence.sessions))
+        done, planned = figures.count(evidence.register.n_held), figures.count(len(evidence.sessions))
         texts.append(words.aid("unfinished", done=done, planned=planned))
     if names := scripted_names(evidence):
         texts.append(f"{words.aid('scripted')} Scripted: {', '.join(names)}.")
@@ -167,13 +167,13 @@ def _counted(subject: Subject, name: str, words: str) -> Badge:
 
 def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     """Return the reading aids that these rates call for, the most pressing first."""
-    words, sessions = subject.words, subject.evidence.sessions
+    words, settings = subject.words, subject.evidence.register.settings
     untried = any(
         judge.kind is AnnotatorKind.MODEL and not is_tried(subject.study, subject.agreements, guideline, judge.name)
         for guideline in subject.study.guidelines
         for judge in judges_of(subject.study, guideline.name)
     )
-    simulated = any(session.held_by is HeldBy.SIMULATED_USER for session in sessions)
+    simulated = any(setting.held_by is HeldBy.SIMULATED_USER for setting in settings)
     aids = [
         _zero_aid(subject, rates),
         _failures_aid(subject, rates),

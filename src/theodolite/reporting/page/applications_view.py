@@ -89,7 +89,7 @@ def _opening(subject: Subject, name: str, title: str, cases: tuple[int, ...], wo
 
 
 def _claim(subject: Subject, place: int, test: ClaimTest) -> ClaimRow:
-    against = [case.index for case in subject.cases if case.session.label in test.contradicting]
+    against = [case.index for case in subject.labelled(test.contradicting)]
     return ClaimRow(
         application=test.application,
         kind=test.claim.kind.value,

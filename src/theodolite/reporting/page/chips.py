@@ -62,10 +62,9 @@ def _disagreements(subject: Subject) -> list[int]:
 def is_disputed(case: Case) -> bool:
     """Tell whether two annotators gave different labels to one question; unreadable ones differ from all."""
     labels: dict[tuple[str, str], set[str | None]] = defaultdict(set)
-    for annotation in case.annotations.values():
-        for answer in annotation.answers:
-            if answer.turn is None and answer.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}:
-                labels[annotation.guideline, answer.question].add(answer.value)
+    for guideline, question, said in case.answers():
+        if said.turn is None and said.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}:
+            labels[guideline, question].add(said.value)
     return any(len(values) > 1 for values in labels.values())
 
 
@@ -73,12 +72,12 @@ def _unparseable(subject: Subject) -> list[int]:
     return [
         case.index
         for case in subject.cases
-        if any(a.outcome is Outcome.UNPARSEABLE for given in case.annotations.values() for a in given.answers)
+        if any(said.outcome is Outcome.UNPARSEABLE for _, _, said in case.answers())
     ]
 
 
 def _withheld(subject: Subject) -> list[int]:
-    return [case.index for case in subject.cases if case.dialogue is not None and case.dialogue.withheld]
+    return [case.index for case in subject.cases if case.holding is not None and case.holding.withheld]
 
 
 def _flipped(subject: Subject) -> list[int]:
@@ -87,8 +86,8 @@ def _flipped(subject: Subject) -> list[int]:
         defects = {case.index for case in subject.defects(guideline, rule)}
         verdicts: dict[str, dict[bool, list[int]]] = defaultdict(lambda: defaultdict(list))
         for case in subject.cases:
-            if rule.applies_to(case.session.groups) and _is_labelled(subject, case, guideline, rule):
-                verdicts[case.session.pair_key][case.index in defects].append(case.index)
+            if rule.applies_to(case.setting.groups) and _is_labelled(subject, case, guideline, rule):
+                verdicts[case.pair_key][case.index in defects].append(case.index)
         for sides in verdicts.values():
             if len(sides) > 1:
                 flipped += sides[True] + sides[False]
@@ -96,6 +95,6 @@ def _flipped(subject: Subject) -> list[int]:
 
 
 def _is_labelled(subject: Subject, case: Case, guideline: Guideline, rule: DefectRule) -> bool:
-    names = lead_annotators(subject.study, guideline.name, case.session.application)
+    names = lead_annotators(subject.study, guideline.name, case.setting.application)
     readings = (case.reading(name, guideline.name, rule.question) for name in names)
     return any(reading.outcome is Outcome.ANSWERED for reading in readings)

@@ -14,7 +14,7 @@ from theodolite.domain.identity import SHORT, Json
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
 from theodolite.reporting import figures
-from theodolite.reporting.cases import Case, title_of
+from theodolite.reporting.cases import Record, records_at, title_of
 from theodolite.reporting.page.chips import Chip
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.results import estimate_entry
@@ -27,10 +27,8 @@ def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
     views are made.
     """
     kept = _Kept()
-    places = {case.session.label: case.index for case in subject.cases}
     estimates: list[Json] = [
-        _estimate(subject, place, measurement, places)
-        for place, measurement in enumerate(subject.findings.measurements)
+        _estimate(subject, place, measurement) for place, measurement in enumerate(subject.findings.measurements)
     ]
     return {
         "run": f"{subject.study.name}, run {subject.evidence.run.number}, {subject.facts.generated:%Y-%m-%d}",
@@ -39,7 +37,7 @@ def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
             {"name": a.name, "title": a.title or a.name, "kind": a.kind.value, "guideline": a.guideline}
             for a in subject.study.annotators
         ],
-        "cases": [_case(case, kept) for case in subject.cases],
+        "cases": [_case(record, kept) for record in records_at(subject.evidence, range(len(subject.cases)))],
         "sittings": [dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings],
         "contexts": list(kept.contexts),
         "estimates": estimates,
@@ -70,7 +68,7 @@ class _Kept:
     sittings: dict[Sitting, int] = field(default_factory=dict)
 
 
-def _case(case: Case, kept: _Kept) -> dict[str, Json]:
+def _case(case: Record, kept: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "label": case.session.label,
         "application": case.session.application,
@@ -163,9 +161,9 @@ def _failure(failure: Failure) -> dict[str, Json]:
     }
 
 
-def _estimate(subject: Subject, place: int, measurement: Measurement, places: dict[str, int]) -> dict[str, Json]:
+def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[str, Json]:
     words = subject.words.measure(measurement.measure)
-    numerator = [places[label] for label in measurement.dialogues if label in places]
+    numerator = [case.index for case in subject.labelled(measurement.dialogues)]
     title = f"{words.title}, {measurement.application}"
     entry = estimate_entry(measurement)
     del entry["dialogues"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.identity import keyed_draw
-from theodolite.reporting.cases import REFERENCE, Case, rules_of, title_of
+from theodolite.reporting.cases import REFERENCE, Case, Record, records_at, rules_of, title_of
 from theodolite.reporting.page.subject import Subject
 
 _LONG = 150
@@ -45,30 +45,29 @@ def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
         ("people against judge", _people_against_judge),
         ("people against each other", _people_against_each_other),
         ("a failure", lambda subject: [case for case in subject.cases if case.failures]),
-        ("drawn at random", lambda subject: [case for case in subject.cases if case.dialogue is not None]),
+        ("drawn at random", lambda subject: [case for case in subject.cases if case.holding is not None]),
     )
     chosen: dict[int, FirstRead] = {}
     for why, candidates in rules:
         fresh = [case for case in candidates(subject) if case.index not in chosen]
-        shown = [case for case in fresh if case.dialogue is None or not case.dialogue.withheld] or fresh
+        shown = [case for case in fresh if case.holding is None or not case.holding.withheld] or fresh
         if shown:
             seed = subject.study.sampling.seed
-            case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {why}", case.session.label))
+            case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {why}", case.label))
             chosen[case.index] = _first_read(subject, case, why)
     return tuple(chosen.values())
 
 
 def _best_defects(subject: Subject) -> list[Case]:
     defects = [case for guideline, rule in rules_of(subject.study) for case in subject.defects(guideline, rule)]
-    best = max((_evidence_for(case) for case in defects), default=(0, 0))
+    best = max((_evidence_for(case) for case in defects), default=0)
     return [case for case in defects if _evidence_for(case) == best]
 
 
-def _evidence_for(case: Case) -> tuple[int, int]:
+def _evidence_for(case: Case) -> int:
     """Return how well labels are backed: by verified quotes first, then by reasons."""
-    answers = [answer for annotation in case.annotations.values() for answer in annotation.answers]
-    quoted = any(quote.verified for answer in answers for quote in answer.evidence)
-    return int(quoted), int(any(answer.reasoning for answer in answers))
+    backing = case.register.backing
+    return backing[case.index] if backing else 0
 
 
 def _main_values(subject: Subject, case: Case, *, people: bool) -> set[str]:
@@ -103,10 +102,11 @@ def _people_against_each_other(subject: Subject) -> list[Case]:
 
 
 def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
-    prompt, response = _excerpts(case)
+    (record,) = records_at(subject.evidence, (case.index,))
+    prompt, response = _excerpts(record)
     return FirstRead(
         case=case.index,
-        label=case.session.label,
+        label=case.label,
         why=why,
         prompt=prompt,
         response=response,
@@ -114,18 +114,18 @@ def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
     )
 
 
-def _excerpts(case: Case) -> tuple[str, str]:
-    if case.dialogue is None or not case.dialogue.turns:
-        return "", next((failure.message for failure in case.failures), "not held yet")
-    turn = case.dialogue.turns[_telling_turn(case, len(case.dialogue.turns)) - 1]
+def _excerpts(record: Record) -> tuple[str, str]:
+    if record.dialogue is None or not record.dialogue.turns:
+        return "", next((failure.message for failure in record.failures), "not held yet")
+    turn = record.dialogue.turns[_telling_turn(record, len(record.dialogue.turns)) - 1]
     if turn.withheld:
         return "", f"Texts withheld: {turn.withheld}"
     return _short(turn.prompt), _short(turn.response)
 
 
-def _telling_turn(case: Case, last: int) -> int:
+def _telling_turn(record: Record, last: int) -> int:
     """Return the number of the first turn that an annotator quotes, or of the last turn."""
-    answers = [answer for annotation in case.annotations.values() for answer in annotation.answers]
+    answers = [answer for annotation in record.annotations.values() for answer in annotation.answers]
     quoted = [quote.turn for answer in answers for quote in answer.evidence if quote.verified and quote.turn <= last]
     return min(quoted, default=last)
 

@@ -262,7 +262,7 @@ def _matrix(subject: Subject, place: int, confusion: Confusion) -> MatrixView:
     categories = confusion.matrix.categories
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for case in subject.cases:
-        if case.session.application == confusion.application:
+        if case.setting.application == confusion.application:
             pair = (_label(case, confusion, confusion.first), _label(case, confusion, confusion.second))
             cells[pair].append(case.index)
     rows = []

@@ -24,12 +24,13 @@ class MethodView:
 def method_view(subject: Subject) -> MethodView:
     """Return how a run came about."""
     run, facts, study = subject.evidence.run, subject.facts, subject.study
+    held, planned = subject.evidence.register.n_held, len(subject.cases)
     entries = {
         "To have it all again": facts.command,
         "Study": f"{study.name}, version {run.study_version[:SHORT]}",
         "Plan": f"version {run.plan_version[:SHORT]}, seed {study.sampling.seed}",
         "Run": f"number {run.number}, {run.state.value}, begun {run.started:%Y-%m-%d %H:%M} UTC",
-        "Dialogues": f"{figures.count(len(subject.evidence.dialogues))} of {figures.count(len(subject.cases))} planned",
+        "Dialogues": f"{figures.count(held)} of {figures.count(planned)} planned",
         "Hosts": ", ".join(facts.hosts) or "none: nothing left this machine",
         "Calls": _spending_text(subject.evidence.spending),
         "Made with": f"theodolite {facts.package_version}, {facts.generated:%Y-%m-%d %H:%M} UTC",

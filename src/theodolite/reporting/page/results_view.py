@@ -173,8 +173,8 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
     for place, application in enumerate(subject.study.applications):
         found: dict[str, list[int]] = defaultdict(list)
         for case in subject.cases:
-            asked = subject.study.asks(guideline.name, case.session.scenario)
-            if asked and case.session.application == application.name:
+            asked = subject.study.asks(guideline.name, case.setting.scenario)
+            if asked and case.setting.application == application.name:
                 reading = case.reading(annotator, guideline.name, question.name)
                 found[reading.value or reading.outcome.value].append(case.index)
         seen |= set(found)

@@ -78,7 +78,7 @@ def _cell(subject: Subject, tally: StrategyTally | None) -> StrategyCell | None:
     opens = subject.sets.add(
         name,
         f"{tally.application}: {tally.strategy} in {tally.scenario}, released",
-        [case.index for case in subject.cases if case.session.label in labels],
+        [case.index for case in subject.labelled(labels)],
     )
     return StrategyCell(
         application=tally.application,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from theodolite.domain.estimate import Findings
@@ -44,13 +45,17 @@ class Subject:
     def defects(self, guideline: Guideline, rule: DefectRule) -> list[Case]:
         """Return the cases that are a defect by the labels that the report leads with."""
         leading = lead_rates(self.rates, guideline.name, rule.name)
-        labels = {label for rate in leading for label in rate.measurement.dialogues}
-        return [case for case in self.cases if case.session.label in labels]
+        return self.labelled({label for rate in leading for label in rate.measurement.dialogues})
+
+    def labelled(self, labels: Iterable[str]) -> list[Case]:
+        """Return the cases of some labels, in order of the plan."""
+        found = {self.evidence.sessions.find(label) for label in labels}
+        return [self.cases[place] for place in sorted(place for place in found if place is not None)]
 
 
 def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:
     """Return a run as the views of its report see it."""
-    cases = cases_of(evidence)
+    cases = cases_of(evidence.register)
     return Subject(
         evidence=evidence,
         findings=findings,

@@ -35,14 +35,13 @@ class LapseRow:
 
 def users_view(subject: Subject) -> tuple[LapseRow, ...]:
     """Return one row for each rule; none where no simulated user spoke."""
-    places = {case.session.label: case.index for case in subject.cases}
-    return tuple(_row(subject, number, check, places) for number, check in enumerate(subject.findings.lapses))
+    return tuple(_row(subject, number, check) for number, check in enumerate(subject.findings.lapses))
 
 
-def _row(subject: Subject, number: int, check: LapseCheck, places: dict[str, int]) -> LapseRow:
+def _row(subject: Subject, number: int, check: LapseCheck) -> LapseRow:
     first = check.lapses[0] if check.lapses else None
     words = first.words if first else ""
-    cases = [places[label] for label in check.dialogues]
+    cases = [case.index for case in subject.labelled(check.dialogues)]
     return LapseRow(
         kind=check.kind.value,
         meaning=check.meaning,

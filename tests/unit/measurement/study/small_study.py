@@ -9,7 +9,7 @@ from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annot
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, WordRule
 from theodolite.domain.application import Application, PythonCallable, RecordedFile
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
@@ -141,12 +141,12 @@ class SmallStudy:
             reference=Reference(column="final", guideline=self.guideline.name) if self.reference else None,
             groups=self.groups,
         )
-        return Evidence(
-            study=study,
-            run=Run(study="small", state=RunState.FINISHED, **run),
-            sessions=tuple(self.sessions),
-            dialogues=tuple(self.dialogues),
-            annotations=tuple(self.annotations),
-            adjudications=tuple(self.finals),
-            failures=tuple(self.failures),
+        return listed_evidence(
+            study,
+            Run(study="small", state=RunState.FINISHED, **run),
+            self.sessions,
+            dialogues=self.dialogues,
+            annotations=self.annotations,
+            adjudications=self.finals,
+            failures=self.failures,
         )

@@ -6,7 +6,7 @@ from tests.unit.measurement.study.small_study import CALLABLE, SmallStudy
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes
 from theodolite.domain.identity import version_of
-from theodolite.measurement.study.labels import Sheet, account, register, sources, versions
+from theodolite.measurement.study.labels import Sheet, account, sources, versions
 
 
 def sources_of(study):
@@ -17,10 +17,10 @@ def sources_of(study):
 def readings(study, name):
     evidence = study.evidence()
     sheet = Sheet(
-        register=register(evidence),
+        register=evidence.register,
         guideline=study.guideline,
         question=study.guideline.question,
-        sessions=evidence.sessions,
+        places=range(len(evidence.sessions)),
     )
     (source,) = [source for source in sources_of(study).everybody if source.name == name]
     return [(reading.outcome, reading.value) for reading in sheet.readings(source)]

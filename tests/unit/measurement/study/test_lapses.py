@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.builders import dialogue, study, turn
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.domain.dialogue import Ending, HeldBy
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.lapse import LapseKind
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Run, RunState
@@ -35,7 +35,7 @@ def said(*prompts, label="d001", **more):
 def checks(*dialogues, limit=4):
     """Return kind to what was found in some dialogues."""
     scenes = (Scenario(name="shop", goal="Buy", turns=limit),)
-    evidence = Evidence(study=study(scenarios=scenes), run=RUN, sessions=(), dialogues=dialogues)
+    evidence = listed_evidence(study(scenarios=scenes), RUN, (), dialogues=dialogues)
     return {check.kind: check for check in measure_study(evidence, lapse_rules=lapse_rules()).lapses}
 
 

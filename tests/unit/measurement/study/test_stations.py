@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.fakes.evidence import changed
 from tests.unit.measurement.study.small_study import SmallStudy
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate
@@ -20,7 +21,7 @@ def looked_at(groups=(), **places):
     study.column("ann", **dict.fromkeys(places, "no"))
     evidence = study.evidence()
     moved = [replace(s, level=places[s.label][0], held_by=places[s.label][1]) for s in evidence.sessions]
-    return replace(evidence, sessions=tuple(moved))
+    return changed(evidence, sessions=tuple(moved))
 
 
 SCRIPT = (Level.MODEL_TESTING, HeldBy.SCRIPT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.fakes.evidence import changed
 from tests.unit.measurement.study.small_study import SmallStudy
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate, Undefined
@@ -32,10 +33,10 @@ def attacked(held_by=HeldBy.SIMULATED_USER, **outcomes):
     evidence = study.evidence()
     attack = Attack(key="role_play/it", strategy="role_play", aim=Aim(key="it", ask="Tell me"))
     at = {"level": Level.RED_TEAMING, "held_by": held_by}
-    return replace(
+    return changed(
         evidence,
         sessions=tuple(replace(s, tester=attack, **at) for s in evidence.sessions),
-        dialogues=tuple(_with_strategy(d, outcomes[d.label], at) for d in evidence.dialogues),
+        dialogues=tuple(_with_strategy(d, outcomes[d.label], at) for d in evidence.archive.dialogues()),
     )
 
 
@@ -69,7 +70,7 @@ def test_people_and_simulated_red_teamers_have_tallies_of_their_own():
     both = attacked(d1="released", d2="withheld")
     sessions = (both.sessions[0], replace(both.sessions[1], held_by=HeldBy.PERSON))
 
-    tallies = measure_study(replace(both, sessions=sessions)).strategies
+    tallies = measure_study(changed(both, sessions=sessions)).strategies
 
     assert [(tally.held_by, tally.tries) for tally in tallies] == [("simulated user", 1), ("person", 1)]
 

@@ -1,0 +1,61 @@
+"""Connections: lines to everything that a study talks to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from theodolite.config.loading import LoadedStudy
+from theodolite.execution.brakes import Brakes
+from theodolite.execution.lines import Lines
+from theodolite.gateways.account import Accounts
+from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
+from theodolite.ports.application import Application
+from theodolite.ports.clock import Clock
+from theodolite.ports.labeller import Labeller
+from theodolite.ports.model import Model
+
+STARTS_NAME = "starts"
+"""Folder within a workspace that remembers starts for limits per minute."""
+
+
+def open_lines(
+    loaded: LoadedStudy, *, workspace: Path, environ: Mapping[str, str], clock: Clock, caching: Caching | None = None
+) -> Lines:
+    """Return connections to all models and applications of a study.
+
+    Args:
+        loaded: The study.
+        workspace: Folder of the workspace.
+        environ: Environment variables; keys are taken from it and from nowhere else.
+        clock: Tells the time.
+        caching: How replies are kept; None for not at all.
+    """
+    study, accounts = loaded.study, Accounts(clock)
+    models: dict[str, Model] = {
+        endpoint.name: open_model(
+            endpoint,
+            environ=environ,
+            clock=clock,
+            accounts=accounts,
+            starts=workspace / STARTS_NAME,
+            caching=caching,
+        )
+        for endpoint in study.models
+    }
+    applications: dict[str, Application] = {
+        application.name: open_application(
+            application,
+            models=models,
+            recordings=loaded.recordings,
+            folder=loaded.folder,
+            environ=environ,
+            clock=clock,
+            accounts=accounts,
+        )
+        for application in study.applications
+    }
+    opened = {a.name: open_labeller(a, folder=loaded.folder, clock=clock) for a in study.annotators}
+    labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
+    brakes = Brakes(budget=study.budget)
+    return Lines(models=models, applications=applications, labellers=labellers, brakes=brakes)

@@ -1,0 +1,180 @@
+"""Cells: testers in scenarios, which repeats are drawn for and applications are met by."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.identity import canonical_json, digest, version_of
+from theodolite.domain.persona import Persona, Script
+from theodolite.domain.plan import KINDS, Setting, Tester, TesterKind
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.strategy import Attack
+from theodolite.domain.study import Study
+from theodolite.testing.personas import Cast
+from theodolite.testing.strategies.catalogue import approach_of
+
+_SIGHT = 32
+"""Bytes of a hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Testers of one kind in one scenario, in order.
+
+    Attributes:
+        scenario: The scenario.
+        testers: Personas, scripts or simulated red teamers.
+        grouped_by: Names of the values that dialogues are split by.
+    """
+
+    scenario: Scenario
+    testers: Cast | tuple[Script, ...] | tuple[Attack, ...]
+    grouped_by: tuple[str, ...]
+
+    @property
+    def level(self) -> Level:
+        """Level of testing that such testers belong to."""
+        return Level.RED_TEAMING if self._kind is TesterKind.ATTACK else Level.MODEL_TESTING
+
+    @property
+    def _kind(self) -> TesterKind:
+        return TesterKind.PERSONA if isinstance(self.testers, Cast) else KINDS[type(self.testers[0])]
+
+    def setting(self, place: int, application: str) -> Setting:
+        """Return what all sessions of a tester with an application share."""
+        kind, testers = self._kind, self.testers
+        cast = testers if isinstance(testers, Cast) else None
+        tester = None if cast else testers[place]
+        key = cast.key(place) if cast else testers[place].key
+        strategy = tester.strategy if isinstance(tester, Attack) else ""
+        return Setting(
+            application=application,
+            scenario=self.scenario.name,
+            level=self.level,
+            held_by=HeldBy.SCRIPT if kind is TesterKind.SCRIPT else HeldBy.SIMULATED_USER,
+            cluster=strategy or key,
+            groups=groups_of(self.grouped_by, self._values(place)),
+            kind=kind,
+            tester=key,
+            model=cast.model if cast else tester.model if isinstance(tester, Attack) else "",
+            strategy=strategy,
+        )
+
+    def _values(self, place: int) -> Mapping[str, str]:
+        """Return what sessions may be split by: columns of a persona, purpose of a script, strategy and aim."""
+        named = {"scenario": self.scenario.name}
+        if isinstance(self.testers, Cast):
+            return {**named, **self.testers.values(place)}
+        match self.testers[place]:
+            case Script(purpose=purpose):
+                return {**named, **({"purpose": purpose} if purpose else {})}
+            case Attack(strategy=strategy, aim=aim):
+                return {**named, "strategy": strategy, "aim": aim.key}
+
+    def sights(self) -> Iterator[str]:
+        """Yield the hash of all that each tester's side sees.
+
+        Raises:
+            TemplateError: If a persona cannot be filled.
+        """
+        scenario = self.scenario
+        packet = version_of(scenario.packet)
+        # Nobody on the tester's side reads the corpus, but with another one this is another test.
+        searched = [canonical_json((scenario.corpus, scenario.passages))] if scenario.corpus else []
+        for tester in self.testers:
+            seen = _seen(scenario, tester)
+            yield digest(*seen, packet, scenario.name, str(scenario.turns), scenario.stop, *searched)
+
+
+class Cells:
+    """All testers in all their scenarios, in order of the plan; nobody is completed before being asked for."""
+
+    def __init__(self, stretches: Iterable[Stretch]) -> None:
+        """Lay cells out and look at what each tester sees.
+
+        Raises:
+            TemplateError: If a persona cannot be filled.
+        """
+        self._stretches = [stretch for stretch in stretches if len(stretch.testers)]
+        self._ends = list(accumulate(len(stretch.testers) for stretch in self._stretches))
+        self._sights = bytearray()
+        for stretch in self._stretches:
+            for sight in stretch.sights():
+                self._sights += bytes.fromhex(sight)
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return self._ends[-1] if self._ends else 0
+
+    def level(self, cell: int) -> Level:
+        """Return the level of testing of a cell."""
+        return self._at(cell)[0].level
+
+    def sight(self, cell: int) -> str:
+        """Return the hash of all that the tester's side of a cell sees; 64 hexadecimal digits."""
+        return self._sights[_SIGHT * cell : _SIGHT * (cell + 1)].hex()
+
+    def tester(self, cell: int) -> Tester:
+        """Return the tester of a cell, completed."""
+        stretch, place = self._at(cell)
+        return stretch.testers[place]
+
+    def setting(self, cell: int, application: str) -> Setting:
+        """Return what all sessions of a cell with an application share."""
+        stretch, place = self._at(cell)
+        return stretch.setting(place, application)
+
+    def _at(self, cell: int) -> tuple[Stretch, int]:
+        number = bisect_right(self._ends, cell)
+        stretch = self._stretches[number]
+        return stretch, cell - (self._ends[number] - len(stretch.testers))
+
+
+def grouping_of(study: Study) -> tuple[str, ...]:
+    """Return the names of what dialogues are split by, or what a defect rule asks for."""
+    asked = {name for guideline in study.guidelines for rule in guideline.defect_rules for name in rule.among}
+    return tuple(sorted(asked.union(study.groups)))
+
+
+def groups_of(names: Sequence[str], values: Mapping[str, str]) -> dict[str, str]:
+    """Return those values that dialogues are split by."""
+    return {name: values[name] for name in names if name in values}
+
+
+def stretches_of(study: Study) -> Iterator[Stretch]:
+    """Yield who speaks in which scenario of a study, in order of the plan."""
+    grouped_by = grouping_of(study)
+    for scenario in study.scenarios:
+        wanted = scenario.personas or tuple(group.name for group in study.personas)
+        for group in study.personas:
+            if group.name in wanted:
+                yield Stretch(scenario, Cast(group, scenario), grouped_by)
+        yield Stretch(scenario, scenario.scripts, grouped_by)
+    for scenario in study.scenarios:
+        yield Stretch(scenario, tuple(_attacks(scenario)), grouped_by)
+
+
+def _attacks(scenario: Scenario) -> Iterator[Attack]:
+    for name in scenario.attacks:
+        model = scenario.attacker if approach_of(name).needs_model else ""
+        for aim in scenario.aims:
+            yield Attack(key=f"{name}/{aim.key}", strategy=name, aim=aim, model=model)
+
+
+def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
+    match tester:
+        case Persona():
+            return (tester.text, tester.goal, tester.starter, scenario.task.value, *_manner(tester))
+        case Attack():
+            return canonical_json(tester), "attack", str(approach_of(tester.strategy).edition)
+        case _:
+            return (canonical_json(tester),)
+
+
+def _manner(persona: Persona) -> tuple[str, ...]:
+    """Return what else decides how a persona is played."""
+    return (*persona.style, persona.language, str(persona.history or ""), persona.material)

@@ -1,0 +1,279 @@
+"""Drawn sessions: the sessions of a plan, each worked out from its position.
+
+What is kept is one hash for each tester and a few numbers; a plan of many
+repeats takes no more memory than one of few.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.identity import canonical_json, digest, keyed_draw
+from theodolite.domain.persona import Script
+from theodolite.domain.plan import PlannedSession, Sessions, Setting, Tester, TesterKind
+from theodolite.domain.recording import RecordedDialogue
+from theodolite.domain.study import Study
+from theodolite.testing.cells import Cells, grouping_of, groups_of
+
+RECORDED_SCENARIO = "recorded"
+"""Name of the scenario of recorded dialogues where the study writes none down."""
+
+_LABEL = re.compile(r"(?:(?P<application>.*)/)?d(?P<number>\d+)", re.DOTALL)
+
+_KEPT = 10_000
+"""Settings that are kept to be given again; count. Cells beyond are rarely met twice in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """Repeats that are due for the same cells.
+
+    Attributes:
+        cells: These cells, in order.
+        first: Number of the first of these repeats.
+        n: Sessions with one application in all of them; count.
+    """
+
+    cells: Sequence[int]
+    first: int
+    n: int
+
+
+class LiveSessions:
+    """Sessions that are to be held; pair by pair, so that the first few meet every application."""
+
+    def __init__(self, study: Study, cells: Cells, applications: Sequence[str]) -> None:
+        """Draw how often each cell is repeated."""
+        self._cells, self._applications = cells, tuple(applications)
+        self._rounds = list(_rounds(_repeats_due(study, cells)))
+        self._ends = list(accumulate(part.n for part in self._rounds))
+        self._settings: dict[tuple[int, str], Setting] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return len(self._applications) * (self._ends[-1] if self._ends else 0)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order of the plan."""
+        return (self[position] for position in range(len(self)))
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position, its tester completed."""
+        cell, repeat, _ = self._at(position)
+        return _planned(self, position, repeat, self._cells.tester(cell))
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        number, place = divmod(position, len(self._applications))
+        label = f"d{number + 1:03d}"
+        return label if len(self._applications) == 1 else f"{self._applications[place]}/{label}"
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        cell, repeat, _ = self._at(position)
+        return digest("pair", self._cells.sight(cell), str(repeat))
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        cell, _, application = self._at(position)
+        known = self._settings.get((cell, application))
+        if known is None:
+            known = self._cells.setting(cell, application)
+            if len(self._settings) < _KEPT:
+                self._settings[cell, application] = known
+        return known
+
+    def find(self, label: str) -> int | None:
+        """Return the position of a label; None where no session has it."""
+        found = _LABEL.fullmatch(label)
+        if found is None or (found["application"] or "") not in {"", *self._applications}:
+            return None
+        place = self._applications.index(found["application"]) if found["application"] else 0
+        position = (int(found["number"]) - 1) * len(self._applications) + place
+        return position if 0 <= position < len(self) and self.label(position) == label else None
+
+    def _at(self, position: int) -> tuple[int, int, str]:
+        """Return cell, repeat and application of a position."""
+        number, place = divmod(position, len(self._applications))
+        at = bisect_right(self._ends, number)
+        part = self._rounds[at]
+        more, cell = divmod(number - (self._ends[at] - part.n), len(part.cells))
+        return part.cells[cell], part.first + more, self._applications[place]
+
+    def twins(self) -> tuple[int, int] | None:
+        """Return the positions of the first two sessions that would be the same dialogue, if there are any."""
+        met: dict[bytes, int] = {}
+        for place, cell in enumerate(self._rounds[0].cells if self._rounds else ()):
+            sight = bytes.fromhex(self._cells.sight(cell))
+            if met.setdefault(sight, place) != place:
+                n = len(self._applications)
+                return met[sight] * n, place * n
+        return None
+
+
+class RecordedSessions:
+    """Sessions that were held long ago, in the order of their file."""
+
+    def __init__(self, study: Study, recordings: Sequence[RecordedDialogue]) -> None:
+        """Remember what was recorded."""
+        self._scenario = study.scenarios[0].name if len(study.scenarios) == 1 else RECORDED_SCENARIO
+        self._recordings = recordings
+        self._grouped_by = grouping_of(study)
+        self._places = {_recorded_label(one): place for place, one in reversed(list(enumerate(recordings)))}
+        self._pair_keys: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return len(self._recordings)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order of the plan."""
+        return (self[position] for position in range(len(self)))
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position."""
+        recording = self._recordings[position]
+        return _planned(self, position, recording.repeat, _script(recording))
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        return _recorded_label(self._recordings[position])
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        if position not in self._pair_keys:
+            recording = self._recordings[position]
+            script = canonical_json(_script(recording))
+            self._pair_keys[position] = digest("pair", script, str(recording.repeat))
+        return self._pair_keys[position]
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        recording = self._recordings[position]
+        return Setting(
+            application=recording.application,
+            scenario=self._scenario,
+            level=Level.MODEL_TESTING,
+            held_by=HeldBy.RECORDED,
+            cluster=recording.key,
+            groups=groups_of(self._grouped_by, recording.columns),
+            kind=TesterKind.SCRIPT,
+            tester=recording.key,
+        )
+
+    def find(self, label: str) -> int | None:
+        """Return the first position of a label; None where no session has it."""
+        return self._places.get(label)
+
+
+class DrawnSessions:
+    """All sessions of a study: those that are to be held, then those that were recorded."""
+
+    def __init__(self, live: LiveSessions, recorded: RecordedSessions) -> None:
+        """Put one behind the other."""
+        self.live, self.recorded = live, recorded
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return len(self.live) + len(self.recorded)
+
+    def __iter__(self) -> Iterator[PlannedSession]:
+        """Yield them in order of the plan."""
+        yield from self.live
+        yield from self.recorded
+
+    def __getitem__(self, position: int) -> PlannedSession:
+        """Return the session at a position; -1 is the last one."""
+        part, place = self._part(position if position >= 0 else position + len(self))
+        return part[place]
+
+    def label(self, position: int) -> str:
+        """Return what people call the dialogue at a position."""
+        part, place = self._part(position)
+        return part.label(place)
+
+    def pair_key(self, position: int) -> str:
+        """Return the pair key of the session at a position."""
+        part, place = self._part(position)
+        return part.pair_key(place)
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        part, place = self._part(position)
+        return part.setting(place)
+
+    def find(self, label: str) -> int | None:
+        """Return the position of a label; None where no session has it."""
+        recorded = self.recorded.find(label)
+        return self.live.find(label) if recorded is None else len(self.live) + recorded
+
+    def _part(self, position: int) -> tuple[Sessions, int]:
+        n_live = len(self.live)
+        if not 0 <= position < n_live + len(self.recorded):
+            message = f"a plan of {len(self)} sessions has no position {position}"
+            raise IndexError(message)
+        return (self.live, position) if position < n_live else (self.recorded, position - n_live)
+
+
+def _planned(sessions: Sessions, position: int, repeat: int, tester: Tester) -> PlannedSession:
+    setting = sessions.setting(position)
+    return PlannedSession(
+        label=sessions.label(position),
+        application=setting.application,
+        scenario=setting.scenario,
+        tester=tester,
+        level=setting.level,
+        held_by=setting.held_by,
+        pair_key=sessions.pair_key(position),
+        cluster=setting.cluster,
+        repeat=repeat,
+        groups=setting.groups,
+    )
+
+
+def _script(recording: RecordedDialogue) -> Script:
+    return Script(
+        key=recording.key,
+        prompts=tuple(turn.prompt for turn in recording.turns),
+        withheld=next((turn.withheld for turn in recording.turns if turn.withheld), ""),
+    )
+
+
+def _recorded_label(recording: RecordedDialogue) -> str:
+    suffix = f"#{recording.repeat}" if recording.repeat > 1 else ""
+    return f"{recording.application}/{recording.key}{suffix}"
+
+
+def _rounds(due: Sequence[int]) -> Iterator[_Round]:
+    """Yield the repeats round by round: first repeats of all cells first."""
+    before = 0
+    for last in sorted(set(due) - {0}):
+        cells = array("Q", (cell for cell, repeats in enumerate(due) if repeats >= last))
+        yield _Round(cells=cells, first=before + 1, n=len(cells) * (last - before))
+        before = last
+
+
+def _repeats_due(study: Study, cells: Cells) -> Sequence[int]:
+    """Return the repeats of each cell; `dialogues` is shared out among those of model testing alone."""
+    planned = {plan.level: plan.repeats for plan in study.levels}
+    due = array("Q", (planned.get(cells.level(cell), study.sampling.repeats) for cell in range(len(cells))))
+    wanted = study.sampling.dialogues
+    shared = [cell for cell in range(len(cells)) if cells.level(cell) is Level.MODEL_TESTING]
+    if wanted is None or not shared:
+        return due
+    each, rest = divmod(wanted, len(shared))
+    more = heapq.nsmallest(
+        rest, shared, key=lambda cell: keyed_draw(study.sampling.seed, "one more", cells.sight(cell))
+    )
+    for cell in shared:
+        due[cell] = each
+    for cell in more:
+        due[cell] += 1
+    return due
