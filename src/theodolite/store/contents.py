@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
+
+from django.db import transaction
 
 from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.store.models import ContentRow
+from theodolite.store.packing import packed, unpacked
 from theodolite.store.records import record_from, record_text, storable_json
 from theodolite.store.statements import Row, insert
 
@@ -20,6 +26,12 @@ R = TypeVar("R")
 
 BLOB_BYTES = 64 * 1024
 """Size from which on a text stands in a file of its own; bytes."""
+
+BASES = 256
+"""Kins whose base is remembered; further ones push out the oldest. Count."""
+
+BASE_CHARACTERS = 16_384
+"""Longest text that others are packed against: a longer one's beginning would be out of reach. Count."""
 
 CONTEXT_TAG = "context"
 """Tag of source material, which is a text and no record."""
@@ -33,16 +45,18 @@ class Content:
         version: Content hash; 64 hexadecimal digits.
         tag: Type of the record.
         text: Its JSON.
+        kin: What it resembles: contents of one kin have much of their text in common.
     """
 
     version: str
     tag: str
     text: str
+    kin: str = ""
 
 
-def content_of(record: Record) -> Content:
+def content_of(record: Record, *, kin: str = "") -> Content:
     """Return a record as content."""
-    return Content(version=version_of(record), tag=type(record).__name__, text=record_text(record))
+    return Content(version=version_of(record), tag=type(record).__name__, text=record_text(record), kin=kin)
 
 
 def context_content(context: str) -> Content:
@@ -72,12 +86,21 @@ def context_of(text: str) -> str:
     return str(json.loads(text))
 
 
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A text that its kin are packed against."""
+
+    version: str
+    text: bytes
+
+
 class Contents:
     """The contents of one workspace; called on a thread that is bound to its database."""
 
     def __init__(self, blobs: Path) -> None:
         """Say where large texts go."""
         self._blobs = blobs
+        self._bases: dict[str, _Base] = {}
 
     def keep(self, contents: Iterable[Content]) -> None:
         """Store what is not there yet.
@@ -85,8 +108,12 @@ class Contents:
         Files come first: a row never names a file that is not whole.
         """
         wanted = {content.version: content for content in contents}
-        if wanted:
-            insert(ContentRow, [self._row(wanted[version]) for version in sorted(wanted)], unless_there="version")
+        if not wanted:
+            return
+        insert(ContentRow, [self._row(wanted[version]) for version in sorted(wanted)], unless_there="version")
+        if bases := self._new_bases(wanted.values()):
+            # Nobody may be packed against what another transaction cannot see.
+            transaction.on_commit(partial(self._remember, bases))
 
     def texts(self, versions: Iterable[str]) -> Mapping[str, str]:
         """Return the JSON texts of some contents by version.
@@ -95,19 +122,48 @@ class Contents:
             NotFound: If one was never kept.
         """
         wanted = set(versions)
-        rows = ContentRow.objects.filter(version__in=list(wanted)).values_list("version", "text")
-        found = {version: self._blob(version) if text is None else text for version, text in rows}
-        if missing := wanted - found.keys():
+        rows = list(_rows(wanted))
+        if missing := wanted - {version for version, *_ in rows}:
             message = f"nothing was ever kept here under the version {min(missing)}"
             raise NotFound(message)
-        return found
+        bases = {version: text for version, text, *_ in _rows({base for *_, base in rows if base is not None})}
+        return {
+            version: self._text(version, text, small, bases[base] if base else None)
+            for version, text, small, base in rows
+        }
+
+    def _text(self, version: str, text: str | None, small: bytes | None, base: str | None) -> str:
+        if text is not None:
+            return text
+        if small is None:
+            return self._blob(version)
+        return unpacked(small, (base or "").encode()).decode()
 
     def _row(self, content: Content) -> Row:
         encoded = content.text.encode()
-        if len(encoded) <= BLOB_BYTES:
-            return {"version": content.version, "tag": content.tag, "text": content.text}
-        self._write_blob(content.version, encoded)
-        return {"version": content.version, "tag": content.tag, "text": None}
+        row: dict[str, object] = {"version": content.version, "tag": content.tag, "text": None}
+        if len(encoded) > BLOB_BYTES:
+            self._write_blob(content.version, encoded)
+            return {**row, "packed": None, "base_id": None}
+        base = self._bases.get(content.kin)
+        small = packed(encoded, base.text if base else b"") if base or not content.kin else None
+        if small is None:
+            return {**row, "text": content.text, "packed": None, "base_id": None}
+        return {**row, "packed": small, "base_id": base.version if base else None}
+
+    def _new_bases(self, contents: Iterable[Content]) -> dict[str, _Base]:
+        """Return one base for each new kin: the first content that stands in the database as it is."""
+        new = [one for one in contents if one.kin and one.kin not in self._bases and len(one.text) <= BASE_CHARACTERS]
+        if not new:
+            return {}
+        rows = ContentRow.objects.filter(version__in=[one.version for one in new], text__isnull=False)
+        plain = set(rows.values_list("version", flat=True))
+        return {one.kin: _Base(one.version, one.text.encode()) for one in reversed(new) if one.version in plain}
+
+    def _remember(self, bases: Mapping[str, _Base]) -> None:
+        self._bases.update(bases)
+        for kin in list(islice(self._bases, max(0, len(self._bases) - BASES))):
+            del self._bases[kin]
 
     def _write_blob(self, version: str, encoded: bytes) -> None:
         place = self._place(version)
@@ -115,7 +171,7 @@ class Contents:
             return
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(encoded)
+            file.write(zlib.compress(encoded))
             file.flush()
             os.fsync(file.fileno())
         Path(file.name).replace(place)
@@ -123,10 +179,20 @@ class Contents:
     def _blob(self, version: str) -> str:
         place = self._place(version)
         try:
-            return place.read_text(encoding="utf-8")
-        except OSError as error:
+            if not place.exists():
+                return place.with_suffix("").read_text(encoding="utf-8")  # from before large texts were packed
+            return zlib.decompress(place.read_bytes()).decode()
+        except (OSError, zlib.error) as error:
             message = f"the workspace's file `{place}` should hold the content {version} and cannot be read: {error}"
             raise StorageUnavailable(message) from error
 
     def _place(self, version: str) -> Path:
-        return self._blobs / version[:2] / version
+        return self._blobs / version[:2] / f"{version}.z"
+
+
+def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, str | None]]:
+    """Yield version, text, packed text and version of the base of some contents."""
+    if versions:
+        rows = ContentRow.objects.filter(version__in=list(versions))
+        for version, text, small, base in rows.values_list("version", "text", "packed", "base_id"):
+            yield version, text, None if small is None else bytes(small), base

@@ -64,7 +64,10 @@ def keep_dialogues(
     """
     for write in writes:
         _check_key(write)
-    personas = [content_of(w.dialogue.persona) if w.dialogue.persona else None for w in writes]
+    personas = [
+        _persona_content(w.dialogue.persona, w.dialogue.scenario_version) if w.dialogue.persona else None
+        for w in writes
+    ]
     contexts = [context_content(w.dialogue.context) if w.dialogue.context else None for w in writes]
     contents.keep(content for content in [*personas, *contexts] if content is not None)
     insert(
@@ -80,6 +83,11 @@ def keep_dialogues(
     _keep_circumstances(writes, rows)
     keep_strategies([(rows[write.unit.key], write.dialogue) for write in writes])
     return rows
+
+
+def _persona_content(persona: Persona, scenario_version: str) -> Content:
+    """Return a persona as content; people from one template in one scenario have most of their words in common."""
+    return content_of(persona, kin=f"{persona.group} {persona.template_version} {scenario_version}")
 
 
 def _check_key(write: KeepDialogue) -> None:

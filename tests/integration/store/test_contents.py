@@ -1,0 +1,85 @@
+"""Contents come back as they were, however they are kept."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from tests.databases import Database
+from theodolite.domain.identity import digest
+from theodolite.store.contents import BLOB_BYTES, Content, Contents
+from theodolite.store.django_store import DjangoStore
+from theodolite.store.models import ContentRow
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+WORDS = "You are {name}, a customer of a shop. Write as people write in a chat: short sentences, one matter at a time. "
+
+
+def kin(name: str, *, times: int = 4) -> Content:
+    text = WORDS.format(name=name) * times
+    return Content(version=digest(text), tag="Persona", text=text, kin="customers")
+
+
+def keep(store: DjangoStore, contents: Contents, *names: str) -> None:
+    """Keep personas of one kin, each in a transaction of its own."""
+    for name in names:
+        store._work.write(partial(contents.keep, [kin(name)]))
+
+
+def texts(store: DjangoStore, *names: str) -> list[str]:
+    """Return what is read back by another process."""
+    versions = [kin(name).version for name in names]
+    found = store._work.read(lambda: Contents(store._contents._blobs).texts(versions))
+    return [found[version] for version in versions]
+
+
+def test_kin_are_packed_against_the_first_and_come_back(database: Database) -> None:
+    store = database.open()
+
+    keep(store, store._contents, "Ana", "Bo", "Cy")
+
+    assert store._work.read(lambda: ContentRow.objects.filter(packed__isnull=False).count()) == 2
+    assert texts(store, "Cy", "Ana", "Bo") == [kin(name).text for name in ("Cy", "Ana", "Bo")]
+
+
+def test_what_is_packed_itself_is_no_base_for_a_later_process(database: Database) -> None:
+    store = database.open()
+    keep(store, store._contents, "Ana", "Bo")
+
+    keep(store, Contents(store._contents._blobs), "Bo", "Cy", "Dee")
+
+    rows = store._work.read(lambda: list(ContentRow.objects.filter(base__isnull=False).select_related("base")))
+    assert {row.base.text is not None for row in rows if row.base} == {True}
+    assert texts(store, "Bo", "Cy", "Dee") == [kin(name).text for name in ("Bo", "Cy", "Dee")]
+
+
+def test_nobody_is_packed_against_what_was_never_committed(database: Database) -> None:
+    store = database.open()
+    nameless = Content(version=digest("x"), tag="", text="x")
+
+    with pytest.raises(Exception, match="rules"):
+        store._work.write(partial(_together, store._contents, [kin("Ana"), nameless]))
+    keep(store, store._contents, "Bo")
+
+    assert texts(store, "Bo") == [kin("Bo").text]
+
+
+def _together(contents: Contents, wanted: list[Content]) -> None:
+    from django.db import transaction
+
+    with transaction.atomic():
+        for content in wanted:
+            contents.keep([content])
+
+
+def test_large_texts_from_before_they_were_packed_are_still_read(sqlite: Database) -> None:
+    store = sqlite.open()
+    large = kin("Ana", times=BLOB_BYTES // 50)
+    store._work.write(partial(store._contents.keep, [large]))
+    place = store._contents._place(large.version)
+    place.unlink()
+    place.with_suffix("").write_text(large.text, encoding="utf-8")
+
+    assert store._work.read(lambda: store._contents.texts([large.version])) == {large.version: large.text}
