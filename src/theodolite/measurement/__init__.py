@@ -9,6 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
     from theodolite.measurement.alpha import krippendorff_alpha
+    from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
+    from theodolite.measurement.comparison.multiplicity import adjust_p_values
+    from theodolite.measurement.comparison.paired import (
+        newcombe_difference,
+        newcombe_unpaired,
+        non_inferiority,
+        paired_difference,
+    )
+    from theodolite.measurement.comparison.planning import (
+        detectable_difference,
+        n_for_difference,
+        n_for_flips,
+        n_for_rate,
+        n_for_zero_defects,
+    )
     from theodolite.measurement.confusion import confusion_matrix
     from theodolite.measurement.correction.accuracy import judge_accuracy
     from theodolite.measurement.correction.allocation import plan_labels
@@ -49,8 +64,10 @@ else:
 
 __all__ = [
     "MeasurementTree",
+    "adjust_p_values",
     "all_triples_entropy",
     "brennan_prediger",
+    "cluster_permutation",
     "cohen_kappa",
     "confidence_sequence",
     "confusion_matrix",
@@ -60,6 +77,7 @@ __all__ = [
     "correlation",
     "cusum",
     "defect_rate",
+    "detectable_difference",
     "ewma",
     "exact_agreement",
     "fleiss_kappa",
@@ -73,7 +91,16 @@ __all__ = [
     "level_detector",
     "longest_increasing_subsequence",
     "majority_share",
+    "mcnemar",
     "measure_study",
+    "n_for_difference",
+    "n_for_flips",
+    "n_for_rate",
+    "n_for_zero_defects",
+    "newcombe_difference",
+    "newcombe_unpaired",
+    "non_inferiority",
+    "paired_difference",
     "pass_hat_k",
     "permutation_entropy",
     "plan_labels",

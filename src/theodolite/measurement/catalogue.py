@@ -7,6 +7,21 @@ from types import MappingProxyType
 
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
+from theodolite.measurement.comparison.multiplicity import adjust_p_values
+from theodolite.measurement.comparison.paired import (
+    newcombe_difference,
+    newcombe_unpaired,
+    non_inferiority,
+    paired_difference,
+)
+from theodolite.measurement.comparison.planning import (
+    detectable_difference,
+    n_for_difference,
+    n_for_flips,
+    n_for_rate,
+    n_for_zero_defects,
+)
 from theodolite.measurement.confusion import confusion_matrix
 from theodolite.measurement.correction.accuracy import judge_accuracy
 from theodolite.measurement.correction.allocation import plan_labels
@@ -39,8 +54,10 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
         function.__name__: function
         for function in (
             MeasurementTree,
+            adjust_p_values,
             all_triples_entropy,
             brennan_prediger,
+            cluster_permutation,
             cohen_kappa,
             confidence_sequence,
             confusion_matrix,
@@ -50,6 +67,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             correlation,
             cusum,
             defect_rate,
+            detectable_difference,
             ewma,
             exact_agreement,
             fleiss_kappa,
@@ -63,7 +81,16 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             level_detector,
             longest_increasing_subsequence,
             majority_share,
+            mcnemar,
             measure_study,
+            n_for_difference,
+            n_for_flips,
+            n_for_rate,
+            n_for_zero_defects,
+            newcombe_difference,
+            newcombe_unpaired,
+            non_inferiority,
+            paired_difference,
             pass_hat_k,
             permutation_entropy,
             plan_labels,

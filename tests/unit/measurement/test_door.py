@@ -47,6 +47,18 @@ SIGNATURES = {
     "position_bias": ["one_way", "other_way", "clusters", "confidence"],
     "length_bias": ["scores", "labels", "lengths", "clusters", "confidence"],
     "human_ceiling": ["judge", "people", "clusters", "confidence"],
+    "paired_difference": ["a", "b", "clusters", "confidence"],
+    "newcombe_difference": ["both", "only_a", "only_b", "neither", "confidence"],
+    "newcombe_unpaired": ["count_a", "n_a", "count_b", "n_b", "confidence"],
+    "non_inferiority": ["difference", "margin", "better"],
+    "mcnemar": ["only_a", "only_b", "method"],
+    "cluster_permutation": ["a", "b", "clusters", "draws", "seed"],
+    "adjust_p_values": ["p_values", "method"],
+    "n_for_difference": ["difference", "variance", "confidence", "power", "cluster_size", "correlation"],
+    "detectable_difference": ["n", "variance", "confidence", "power"],
+    "n_for_flips": ["only_a", "only_b", "confidence", "power"],
+    "n_for_rate": ["rate", "half_width", "confidence"],
+    "n_for_zero_defects": ["highest", "confidence", "cluster_size"],
 }
 
 

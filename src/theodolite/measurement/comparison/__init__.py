@@ -1,0 +1,1 @@
+"""Comparison: differences of two applications or versions on the same test cases."""
