@@ -18,6 +18,9 @@ from theodolite.ports.model import Model
 STARTS_NAME = "starts"
 """Folder within a workspace that remembers starts for limits per minute."""
 
+LIMITS_NAME = "limits"
+"""Folder within a workspace that remembers how many calls in flight each account bore."""
+
 
 def open_lines(
     loaded: LoadedStudy, *, workspace: Path, environ: Mapping[str, str], clock: Clock, caching: Caching | None = None
@@ -31,7 +34,7 @@ def open_lines(
         clock: Tells the time.
         caching: How replies are kept; None for not at all.
     """
-    study, accounts = loaded.study, Accounts(clock)
+    study, accounts = loaded.study, Accounts(clock, folder=workspace / LIMITS_NAME)
     models: dict[str, Model] = {
         endpoint.name: open_model(
             endpoint,

@@ -70,7 +70,7 @@ class ModelEndpoint:
             found by asking, together with other models of the same account.
         timeout_s: Patience for one attempt; seconds.
         deadline_s: Patience for all attempts and the pauses between them; seconds.
-        attempts: Tries of one call at most; count.
+        attempts: Tries of one call at most, refusals for "too many requests" not counted; count.
         kind: In which form it wants to be asked.
         rpm: Requests begun in any minute at most; count, None for no limit.
         tpm: Tokens in any minute at most; count, None for no limit.

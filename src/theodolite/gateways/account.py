@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from pathlib import Path
 
 from theodolite.gateways.adaptive_limit import START, AdaptiveLimit
+from theodolite.gateways.limit_log import LimitLog, limit_log
 from theodolite.ports.clock import Clock
 
 PARALLEL = 256
@@ -15,15 +17,20 @@ PARALLEL = 256
 class Account:
     """Hands out slots, first come first served, as many as the adaptive limit allows."""
 
-    def __init__(self, clock: Clock, *, parallel: int = PARALLEL, start: int = START) -> None:
+    def __init__(
+        self, clock: Clock, *, parallel: int = PARALLEL, start: int = START, log: LimitLog | None = None
+    ) -> None:
         """Have all slots free.
 
         Args:
             clock: Tells the time.
             parallel: Calls in flight at most; count.
-            start: Calls in flight at most at first; count.
+            start: Calls in flight at most at first, where no log knows better; count.
+            log: Remembers for the next process what the account bears; None to forget it.
         """
         self._clock = clock
+        self._log = log
+        start = (log.recall() if log is not None else None) or start
         self._limit = AdaptiveLimit(parallel, start=start)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -48,18 +55,24 @@ class Account:
     def answered(self, ticket: int) -> None:
         """Give a slot back after an answer."""
         self._limit.answered(ticket, self._in_flight, now_s=self._clock.monotonic_s())
+        self._remember()
         self.leave()
 
     def refused(self, ticket: int, asked_wait_s: float | None) -> None:
         """Give a slot back after "too many requests"."""
         now_s = self._clock.monotonic_s()
         self._limit.refused(ticket, self._in_flight, now_s=now_s, asked_wait_s=asked_wait_s)
+        self._remember()
         self.leave()
 
     def leave(self) -> None:
         """Give a slot back after something that says nothing about the limit."""
         self._in_flight -= 1
         self._wake()
+
+    def _remember(self) -> None:
+        if self._log is not None and self._log.noted != self._limit.limit:
+            self._log.note(self._limit.limit)
 
     async def _wait(self) -> None:
         turn = asyncio.get_running_loop().create_future()
@@ -82,9 +95,15 @@ class Account:
 class Accounts:
     """All accounts of a run: models with one host and one key share one."""
 
-    def __init__(self, clock: Clock) -> None:
-        """Know of none yet."""
+    def __init__(self, clock: Clock, *, folder: Path | None = None) -> None:
+        """Know of none yet.
+
+        Args:
+            clock: Tells the time.
+            folder: Where what each account bears is remembered; None to forget it.
+        """
         self._clock = clock
+        self._folder = folder
         self._accounts: dict[tuple[str, str], Account] = {}
 
     def of(self, host: str, variable: str, *, parallel: int = PARALLEL) -> Account:
@@ -97,6 +116,7 @@ class Accounts:
         """
         account = self._accounts.get((host, variable))
         if account is None:
-            account = self._accounts[host, variable] = Account(self._clock, parallel=parallel)
+            log = limit_log(self._folder, self._clock, host, variable) if self._folder is not None else None
+            account = self._accounts[host, variable] = Account(self._clock, parallel=parallel, log=log)
         account.share(parallel)
         return account

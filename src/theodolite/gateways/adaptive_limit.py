@@ -34,7 +34,17 @@ class AdaptiveLimit:
         ceiling: Calls that may ever be in flight; count.
     """
 
-    __slots__ = ("_clean", "_cut_to", "_in_flight_at_most", "_next_cut_s", "_refused_at", "_round", "ceiling", "limit")
+    __slots__ = (
+        "_clean",
+        "_cut_to",
+        "_in_flight_at_most",
+        "_next_cut_s",
+        "_refused_at",
+        "_round",
+        "_start",
+        "ceiling",
+        "limit",
+    )
 
     def __init__(self, ceiling: int, *, start: int = START) -> None:
         """Begin low.
@@ -45,6 +55,7 @@ class AdaptiveLimit:
         """
         self.ceiling = ceiling
         self.limit = min(start, ceiling)
+        self._start = start
         self._round = 0
         self._clean = 0
         self._in_flight_at_most = 0
@@ -55,6 +66,8 @@ class AdaptiveLimit:
     def raise_ceiling(self, ceiling: int) -> None:
         """Allow at least so many calls; one account may serve several models."""
         self.ceiling = max(self.ceiling, ceiling)
+        if not self._round and not self._clean:  # nothing is known yet but where to begin
+            self.limit = min(self._start, self.ceiling)
 
     def began(self, in_flight: int) -> int:
         """Take note of a call that begins, and return the number of the round that it belongs to.

@@ -11,7 +11,7 @@ from theodolite.gateways.chat_form import read_model_names
 from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.insisting import GivenUp
 from theodolite.gateways.pace import Pace
-from theodolite.gateways.patience import Patience
+from theodolite.gateways.patience import Patience, patience_with
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.stream_form import Ear, in_one_piece
 from theodolite.gateways.tokens import expected_tokens, tokens_taken
@@ -94,7 +94,7 @@ def _wire(endpoint: ModelEndpoint, secret: Secret, clock: Clock, pace: Pace | No
         endpoint=endpoint.name,
         secret=secret,
         clock=clock,
-        patience=Patience(timeout_s=endpoint.timeout_s, deadline_s=endpoint.deadline_s, attempts=endpoint.attempts),
+        patience=patience_with(endpoint),
         parallel=endpoint.parallel,
         pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
         weigh=tokens_taken if endpoint.tpm is not None else None,

@@ -15,7 +15,7 @@ from theodolite.gateways.event_stream import EventStream
 from theodolite.gateways.http_form import RequestForm
 from theodolite.gateways.insisting import GivenUp
 from theodolite.gateways.pace import Pace
-from theodolite.gateways.patience import Patience
+from theodolite.gateways.patience import REFUSALS, Patience
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.secrecy import Secret
@@ -80,7 +80,7 @@ class HttpApplication:
             endpoint=name,
             secret=Secret(key or "", variable=connection.key),
             clock=clock,
-            patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1),
+            patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=PARALLEL,
             pace=pace or Pace(Account(clock), clock),
         )

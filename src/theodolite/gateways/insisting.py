@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from theodolite.gateways.patience import Patience
-from theodolite.gateways.trouble import Trouble
+from theodolite.gateways.trouble import Again, Trouble
 from theodolite.ports.clock import Clock
 
 T = TypeVar("T")
@@ -38,14 +38,15 @@ async def insist(
         What came and the number of tries, or what it was given up for.
     """
     begun = clock.monotonic_s()
-    tries, spent_s = 0, 0.0
+    tries, refused, spent_s = 0, 0, 0.0
     while True:
         tries += 1
         outcome, took_s = await attempt(spent_s)
         if not isinstance(outcome, Trouble):
             return outcome, tries
         spent_s += took_s
-        wait_s = patience.wait_s(outcome, tries, key, spent_s=spent_s)
+        refused += outcome.again is Again.WHEN_ASKED
+        wait_s = patience.wait_s(outcome, tries, key, spent_s=spent_s, refused=refused)
         if wait_s is None:
             return GivenUp(trouble=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
         spent_s += wait_s

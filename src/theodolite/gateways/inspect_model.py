@@ -17,7 +17,7 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.insisting import GivenUp, insist
 from theodolite.gateways.inspect_line import InspectLine
 from theodolite.gateways.pace import Pace
-from theodolite.gateways.patience import Patience
+from theodolite.gateways.patience import Patience, patience_with
 from theodolite.gateways.schema_offer import SchemaOffer
 from theodolite.gateways.trouble import Trouble
 from theodolite.ports.application import OnChunk
@@ -91,7 +91,7 @@ class InspectModel:
 
     async def _ask(self, request: AskModel, on_chunk: OnChunk | None) -> Reply:
         endpoint = self._endpoint
-        patience = Patience(timeout_s=endpoint.timeout_s, deadline_s=endpoint.deadline_s, attempts=endpoint.attempts)
+        patience = patience_with(endpoint)
         outcome = await self._insist(request, on_chunk, patience)
         if not isinstance(outcome, GivenUp):
             reply, tries = outcome

@@ -6,9 +6,14 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import assert_never
 
 from theodolite.domain.identity import keyed_draw
+from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.trouble import Again, Trouble
+
+REFUSALS = 8
+"""Refusals for "too many requests" that are borne for each attempt of a call; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +28,8 @@ class Patience:
         attempts: Tries at most; count.
         attempts_once: Tries at most where the request may have been worked on
             already, since each of them may be paid for; count.
+        refusals: Tries at most that end with "too many requests"; they spend no
+            attempt. Count, None for as many as attempts.
         first_wait_s: Pause after the first try, doubled after each further one; seconds.
         longest_wait_s: Longest pause of our own choice; seconds.
         longest_asked_s: Longest pause that an endpoint may ask for; seconds.
@@ -33,6 +40,7 @@ class Patience:
     connect_s: float = 10.0
     attempts: int = 5
     attempts_once: int = 2
+    refusals: int | None = None
     first_wait_s: float = 0.5
     longest_wait_s: float = 30.0
     longest_asked_s: float = 120.0
@@ -45,7 +53,7 @@ class Patience:
         """
         return min(self.timeout_s, self.deadline_s - spent_s)
 
-    def wait_s(self, trouble: Trouble, tries: int, key: str, *, spent_s: float = 0.0) -> float | None:
+    def wait_s(self, trouble: Trouble, tries: int, key: str, *, spent_s: float = 0.0, refused: int = 0) -> float | None:
         """Return the pause before the next try, or None when it is time to give up; seconds.
 
         The pause has jitter, so that calls that failed together do not come back
@@ -56,14 +64,25 @@ class Patience:
             tries: Tries so far; count.
             key: What makes this call different from others.
             spent_s: What attempts and pauses have taken so far; seconds.
+            refused: Tries among them that ended with "too many requests"; count.
         """
-        pause_s = self._pause_s(trouble, tries, key)
+        pause_s = self._pause_s(trouble, tries, key) if self._may_try_again(trouble, tries, refused) else None
         return None if pause_s is None or spent_s + pause_s >= self.deadline_s else pause_s
 
+    def _may_try_again(self, trouble: Trouble, tries: int, refused: int) -> bool:
+        match trouble.again:
+            case Again.NEVER:
+                return False
+            case Again.WHEN_ASKED:
+                return max(1, refused) < (self.attempts if self.refusals is None else self.refusals)
+            case Again.ONCE:
+                return tries - refused < min(self.attempts_once, self.attempts)
+            case Again.UNTIL_SPENT:
+                return tries - refused < self.attempts
+            case _:
+                assert_never(trouble.again)
+
     def _pause_s(self, trouble: Trouble, tries: int, key: str) -> float | None:
-        allowed = {Again.NEVER: 1, Again.ONCE: self.attempts_once, Again.UNTIL_SPENT: self.attempts}[trouble.again]
-        if tries >= min(allowed, self.attempts):
-            return None
         own = min(self.longest_wait_s, self.first_wait_s * 2.0 ** (tries - 1))
         jittered = own * (0.5 + keyed_draw(tries, "backoff", key))
         if trouble.asked_wait_s is None:
@@ -71,6 +90,16 @@ class Patience:
         if trouble.asked_wait_s > self.longest_asked_s:
             return None
         return max(trouble.asked_wait_s, 0.0) + jittered * 0.1
+
+
+def patience_with(endpoint: ModelEndpoint) -> Patience:
+    """Return the bounds of calls to a model; with one attempt nothing is tried twice, refusals included."""
+    return Patience(
+        timeout_s=endpoint.timeout_s,
+        deadline_s=endpoint.deadline_s,
+        attempts=endpoint.attempts,
+        refusals=REFUSALS * endpoint.attempts if endpoint.attempts > 1 else 1,
+    )
 
 
 def asked_wait_s(header: str, now: datetime) -> float | None:

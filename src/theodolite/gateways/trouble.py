@@ -34,6 +34,8 @@ class Again(StrEnum):
     ONCE = "once"
     """The request may have been worked on: a second try costs a second time."""
     UNTIL_SPENT = "until the attempts are spent"
+    WHEN_ASKED = "when the endpoint has less to do"
+    """Nothing was worked on, and waiting is what it asks for: no attempt is spent by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
     said = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
     if status in {429, 529}:
         kind: type[GatewayError] = RateLimited
-        again = Again.UNTIL_SPENT
+        again = Again.WHEN_ASKED
     elif status >= 500 or status in _PASSING:
         kind, again = ServerFault, Again.UNTIL_SPENT
     elif 300 <= status < 400:

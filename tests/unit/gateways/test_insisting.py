@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from tests.fakes.gateway_clock import HastyClock
-from theodolite.domain.errors import Rejected, ServerFault
+from theodolite.domain.errors import RateLimited, Rejected, ServerFault
 from theodolite.gateways.insisting import GivenUp, insist
 from theodolite.gateways.patience import Patience
 from theodolite.gateways.trouble import Again, Trouble
 
 BUSY = Trouble(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
+FULL = Trouble(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
 NO = Trouble(kind=Rejected, words="no")
 
 
@@ -41,6 +42,19 @@ async def test_what_will_not_pass_is_tried_once() -> None:
 
 async def test_attempts_are_bounded() -> None:
     outcome, _ = await ended([BUSY] * 9, attempts=4)
+
+    assert isinstance(outcome, GivenUp)
+    assert outcome.tries == 4
+
+
+async def test_being_asked_to_wait_spends_no_attempt() -> None:
+    outcome, _ = await ended([FULL, BUSY, FULL, FULL, BUSY, "here"], attempts=3, refusals=9)
+
+    assert outcome == ("here", 6)
+
+
+async def test_being_asked_to_wait_is_bounded_too() -> None:
+    outcome, _ = await ended([FULL] * 9, attempts=2, refusals=4)
 
     assert isinstance(outcome, GivenUp)
     assert outcome.tries == 4

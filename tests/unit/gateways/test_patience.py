@@ -16,7 +16,7 @@ FAULT = Trouble(kind=ServerFault, words="500", again=Again.UNTIL_SPENT)
 
 
 def busy(asked: float | None) -> Trouble:
-    return Trouble(kind=RateLimited, words="429", again=Again.UNTIL_SPENT, asked_wait_s=asked)
+    return Trouble(kind=RateLimited, words="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
 
 
 @pytest.mark.parametrize(

@@ -83,10 +83,10 @@ def test_the_reason_why_nobody_answers_is_said(number: int, words: str) -> None:
         (302, Rejected, Again.NEVER),
         (408, ServerFault, Again.UNTIL_SPENT),
         (409, ServerFault, Again.UNTIL_SPENT),
-        (429, RateLimited, Again.UNTIL_SPENT),
+        (429, RateLimited, Again.WHEN_ASKED),
         (500, ServerFault, Again.UNTIL_SPENT),
         (503, ServerFault, Again.UNTIL_SPENT),
-        (529, RateLimited, Again.UNTIL_SPENT),
+        (529, RateLimited, Again.WHEN_ASKED),
     ],
 )
 def test_a_status_becomes_a_trouble(status: int, kind: type[GatewayError], again: Again) -> None:

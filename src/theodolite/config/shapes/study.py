@@ -53,7 +53,7 @@ class ModelShape(Shape):
     deadline: float = Field(default=600.0, gt=0)
     """Patience for all attempts of a call and the pauses between them; seconds."""
     attempts: int = Field(default=5, ge=1)
-    """Tries of one call at most."""
+    """Tries of one call at most; "too many requests" spends none, up to eight for each, within `deadline`."""
     structured: YesNo | None = None
     """Whether the form of an answer is sent as a JSON Schema: `no`, or `yes` and fail where it is refused; where left
     out it is sent to endpoints that take it."""
