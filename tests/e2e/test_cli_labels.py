@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import pytest
 
@@ -88,3 +89,32 @@ def _labels(study, path, *options, first=None):
     ended = theodolite("assess", study, "--labels", path, *options)
     assert ended.code == 0, ended.err
     return " ".join(ended.out.split())
+
+
+def test_labels_make_a_certificate_that_stays_with_the_judge(study, sample):
+    fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
+    _labels(study, sample)
+
+    shown_before = theodolite("judge", "show", study)
+    certified = theodolite("judge", "certify", study)
+    shown = theodolite("judge", "show", study, "--json")
+
+    assert (shown_before.code, "Issue one:  theodolite judge certify" in shown_before.err) == (2, True)
+    assert certified.code == 0, certified.err
+    assert "Held against anna: same label on" in " ".join(certified.out.split())
+    (certificate,) = shown.found["certificates"]
+    assert (certificate["judge"], certificate["authorities"], certificate["labelled"]) == ("gpt-4", ["anna"], 40)
+
+
+def test_results_hold_certificate_sample_and_corrected_rates(study, sample):
+    fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
+    _labels(study, sample)
+    theodolite("judge", "certify", study)
+
+    theodolite("measure", study)
+    results = json.loads((study / "results.json").read_text(encoding="utf-8"))
+
+    corrected = [one for one in results["estimates"] if one["measure"] == "corrected_rate"]
+    assert {(one["application"], one["about"]["by"]) for one in corrected} == {(name, "anna") for name in SYSTEMS}
+    assert sum(stratum["drawn"] for stratum in results["label_samples"][0]["strata"]) == 40
+    assert [one["judge"] for one in results["certificates"]] == ["gpt-4"]

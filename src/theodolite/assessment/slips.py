@@ -53,7 +53,8 @@ def dialogue_text(dialogue: Dialogue) -> str:
 def ask_text(guideline: Guideline, question: Question) -> str:
     """Return a question with the definition behind it and the meaning of its labels."""
     meanings = [f"{label.value}: {label.meaning}" for label in question.scale.labels if label.meaning]
-    return "\n".join(part for part in (question.text, guideline.definition.strip(), *meanings) if part)
+    only = f"(Only where {question.when.text}; else leave it open.)" if question.when else ""
+    return "\n".join(part for part in (question.text, only, guideline.definition.strip(), *meanings) if part)
 
 
 def allowed_text(question: Question) -> str:

@@ -27,6 +27,7 @@ FIRST = {
 FURTHER = {
     "test": ("hold the dialogues only", "theodolite.cli.run"),
     "assess": ("annotate the dialogues; draw and read people's labels", "theodolite.cli.assess"),
+    "judge": ("hold a judge against people: its certificate", "theodolite.cli.judge"),
     "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
     "check-application": (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
+from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
@@ -66,6 +68,9 @@ class Evidence:
         sessions: Every planned session; the denominator of everything.
         archive: The records, for whoever wants to read words.
         register: Who said what of which session; enough for all that is counted.
+        samples: What was drawn for people to label.
+        drawn: Key of each drawn dialogue of this run to its position in the plan.
+        certificates: Latest certificate of each annotator, as it is now, that has one.
         spending: What it cost.
         schemas: How answers were asked for, of annotators whose requests had a schema.
     """
@@ -75,6 +80,9 @@ class Evidence:
     sessions: Sessions
     archive: Archive
     register: Register
+    samples: tuple[LabelSample, ...] = ()
+    drawn: Mapping[str, int] = field(default_factory=dict)
+    certificates: tuple[Certificate, ...] = ()
     spending: Spending = field(default_factory=Spending)
     schemas: tuple[SchemaTally, ...] = ()
 

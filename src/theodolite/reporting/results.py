@@ -6,11 +6,13 @@ import json
 from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Outcomes, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
+from theodolite.domain.label_sample import LabelSample
 from theodolite.reporting.accounts import Account, accounts_of
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.cases import cases_of
@@ -46,6 +48,8 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "simulated_users": _simulated_users(evidence, findings),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "failures": [_failure(failure) for failure in evidence.archive.failures()],
+        "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
+        "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
     }
 
@@ -181,6 +185,39 @@ def _confusion(confusion: Confusion) -> dict[str, Json]:
         "second": confusion.second,
         "categories": list(confusion.matrix.categories),
         "counts": [list(row) for row in confusion.matrix.counts],
+    }
+
+
+def certificate_entry(certificate: Certificate) -> dict[str, Json]:
+    """Return one entry of the list `certificates`."""
+    return {
+        "judge": certificate.judge,
+        "version": certificate.judge_version,
+        "guideline": certificate.guideline,
+        "guideline_version": certificate.guideline_version,
+        "issued": _moment(certificate.issued),
+        "run": certificate.run,
+        "judged": certificate.judged,
+        "labelled": certificate.labelled,
+        "authorities": list(certificate.authorities),
+        "estimates": [estimate_entry(measurement) for measurement in certificate.measurements],
+        "confusions": [_confusion(confusion) for confusion in certificate.confusions],
+        "lacking": list(certificate.lacking),
+    }
+
+
+def _label_sample(sample: LabelSample) -> dict[str, Json]:
+    return {
+        "guideline": sample.guideline,
+        "guideline_version": sample.guideline_version,
+        "judge": sample.judge or None,
+        "judge_version": sample.judge_version or None,
+        "seed": sample.seed,
+        "withheld": sample.withheld,
+        "strata": [
+            {"name": one.name, "dialogues": one.n_dialogues, "drawn": one.n_drawn, "inclusion": one.inclusion}
+            for one in sample.strata
+        ],
     }
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import version_of
+from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.registering import RegisterBook
@@ -90,8 +92,12 @@ def evidence_of(store: Store, study: Study, sessions: Sessions, run: Run, *, wat
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
     book, watchers = RegisterBook(sessions), tuple(watch)
+    samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
+    wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
         book.enter_dialogue(dialogue, position)
+        if dialogue.key in wanted:
+            drawn[dialogue.key] = position
         for told in watchers:
             told(dialogue)
     for annotation in archive.annotations():
@@ -106,6 +112,9 @@ def evidence_of(store: Store, study: Study, sessions: Sessions, run: Run, *, wat
         sessions=sessions,
         archive=archive,
         register=book.register(),
+        samples=samples,
+        drawn=drawn,
+        certificates=certificates_of(store, study),
         spending=store.spending(run),
         schemas=store.schema_tallies(run),
     )
@@ -120,6 +129,13 @@ def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | N
     yield from store.annotations(run, at)
     valid = {guideline.name: version_of(guideline) for guideline in study.guidelines}
     yield from (label for label in store.labels(run, at) if valid.get(label.guideline) == label.instrument_version)
+
+
+def certificates_of(store: Store, study: Study) -> tuple[Certificate, ...]:
+    """Return the latest certificate of each annotator, as it is now; one of an earlier version certifies nothing."""
+    judges = [annotator for annotator in study.asked if annotator.kind is not AnnotatorKind.PERSON]
+    filed = (store.filed(Certificate, study.annotator_version(judge.name))[-1:] for judge in judges)
+    return tuple(certificate for latest in filed for certificate in latest)
 
 
 def with_people(study: Study, labels: Iterable[Annotation]) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Confusion, Findings, Measurement
@@ -12,9 +13,11 @@ from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.lapse import LapseRules
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
-from theodolite.measurement.study.labels import Places, Sheet, asked_places, sources
+from theodolite.measurement.study.corrected import corrected_rates
+from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
+from theodolite.measurement.study.sightings import sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
 
@@ -76,8 +79,17 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
                 records = evidence.register
                 sheet = Sheet(register=records, guideline=guideline, question=question, places=places, rule=rule)
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
+                yield from _corrected(evidence, sheet, by, station)
         for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, by)
+
+
+def _corrected(evidence: Evidence, sheet: Sheet, by: Sources, station: Mapping[str, str]) -> Iterator[Measurement]:
+    """Yield the judges' rates as the people correct them who labelled a sample by hand."""
+    people = [source for source in by.annotators if source.by_hand]
+    judges = [source for source in by.annotators if not source.is_person]
+    for judge, person in product(judges, people):
+        yield from corrected_rates(sighted(evidence, sheet, judge, person), station)
 
 
 def _posts(

@@ -1,0 +1,64 @@
+"""Certificates: how far a judge can be trusted, as people have found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from theodolite.domain.estimate import Confusion, Measurement
+
+ALL_APPLICATIONS = "all applications"
+"""What stands for the application in numbers that are about all of them together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    """What is known about one version of a judge, and what is not.
+
+    It belongs to the content hash of the judge: another model, prompt form,
+    guideline or rule of voting is another judge and needs a certificate of its own.
+
+    Attributes:
+        study: Name of the study in which it was issued.
+        run: Number of the run whose dialogues were labelled.
+        judge: Name of the judge in the study.
+        judge_version: Content hash of the judge with its guideline and its model.
+        guideline: Name of the guideline.
+        guideline_version: Content hash of the guideline.
+        issued: When; UTC.
+        judged: Dialogues that the judge was asked about; count.
+        labelled: Dialogues that at least one authority has labelled; count.
+        authorities: Against whom it was held: `reference`, or names of people.
+        measurements: All figures, each with what it is about.
+        confusions: Who said what where another said what.
+        lacking: What could not be measured, and why, in sentences.
+    """
+
+    study: str
+    run: int
+    judge: str
+    judge_version: str
+    guideline: str
+    guideline_version: str
+    issued: datetime
+    judged: int
+    labelled: int
+    authorities: tuple[str, ...]
+    measurements: tuple[Measurement, ...]
+    confusions: tuple[Confusion, ...] = ()
+    lacking: tuple[str, ...] = ()
+
+    def figure(self, measure: str, **about: str) -> Measurement | None:
+        """Return the first figure of a measure over all applications that is about these things; None without one."""
+        wanted = about.items()
+        return next(
+            (
+                one
+                for one in self.measurements
+                if one.measure == measure
+                and one.application == ALL_APPLICATIONS
+                and wanted <= dict(one.about).items()
+                and "part" not in one.about
+            ),
+            None,
+        )

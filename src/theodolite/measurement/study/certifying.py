@@ -1,0 +1,140 @@
+"""Certifying: everything that labels tell about one judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.estimate import Confusion, Measurement
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
+from theodolite.measurement.study.labels import REFERENCE
+from theodolite.measurement.study.parts import parts_of
+from theodolite.measurement.study.sightings import Design, Sightings, sightings
+
+UNREADABLE = Outcome.UNPARSEABLE.value
+"""Category of the judge's labels that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFindings:
+    """What was found about a judge.
+
+    Attributes:
+        measurements: All figures.
+        confusions: Who said what where another said what.
+        authorities: Against whom it was held; empty where nobody has labelled.
+        judged: Dialogues that the judge has looked at; count.
+        labelled: Those that somebody it was held against has labelled; count.
+    """
+
+    measurements: tuple[Measurement, ...]
+    confusions: tuple[Confusion, ...]
+    authorities: tuple[str, ...]
+    judged: int
+    labelled: int
+
+
+def certify(evidence: Evidence, judge: str) -> JudgeFindings:
+    """Hold a judge against everybody who has labelled what it labelled.
+
+    The reference stands for people where the study has one; else each person
+    is an authority of her own, since labels are never merged.
+
+    Args:
+        evidence: All records of one run.
+        judge: Name of the judge.
+    """
+    study = evidence.study
+    guideline = study.guideline(study.annotator(judge).guideline)
+    wide = [found for name in _authorities(evidence, guideline) if (found := _wide(evidence, guideline, judge, name))]
+    measurements = [one for found in wide for one in _against(evidence, found)]
+    seen = wide[0].judged if wide else _alone(evidence, guideline, judge)
+    return JudgeFindings(
+        measurements=(*measurements, *_ceiling(evidence, guideline), *manner_figures(seen)),
+        confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),
+        authorities=tuple(found.authority.name for found in wide),
+        judged=len(seen.seen) if seen else 0,
+        labelled=len({one.place for found in wide for one in found.labelled.seen}),
+    )
+
+
+def _authorities(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
+    reference = evidence.study.reference
+    if reference is not None and reference.guideline == guideline.name:
+        return (REFERENCE,)
+    return _people(evidence, guideline)
+
+
+def _people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
+    study = evidence.study
+    return tuple(a.name for a in study.annotators if a.guideline == guideline.name and a.kind is AnnotatorKind.PERSON)
+
+
+def _wide(evidence: Evidence, guideline: Guideline, judge: str, authority: str) -> Sightings | None:
+    """Return a judge beside an authority on the main question; None where no dialogue has labels of both."""
+    found = sightings(evidence, guideline, guideline.question, (judge, authority))
+    return found if found is not None and found.labelled.seen else None
+
+
+def _alone(evidence: Evidence, guideline: Guideline, judge: str) -> Sightings | None:
+    """Return a judge beside itself, where nobody else has labelled."""
+    found = sightings(evidence, guideline, guideline.question, (judge, judge))
+    return found.judged if found is not None else None
+
+
+def _against(evidence: Evidence, found: Sightings) -> Iterator[Measurement]:
+    """Yield all figures of a judge held against one authority."""
+    for question in _questions(found.guideline):
+        names = (found.judge.name, found.authority.name)
+        asked = sightings(evidence, found.guideline, question, names)
+        if asked is not None:
+            for part in parts_of(evidence, asked):
+                yield from agreement_figures(asked.among(part.places), part)
+    for rule in found.guideline.defect_rules:
+        question = found.guideline.instrument.question(rule.question)
+        names = (found.judge.name, found.authority.name)
+        ruled = sightings(evidence, found.guideline, question, names, rule=rule)
+        if ruled is not None:
+            for part in parts_of(evidence, ruled):
+                yield from accuracy_figures(ruled.among(part.places), part)
+
+
+def _questions(guideline: Guideline) -> Iterator[Question]:
+    for question in guideline.instrument.questions:
+        if question.level is QuestionLevel.DIALOGUE and question.scale.categories:
+            yield question
+
+
+def _ceiling(evidence: Evidence, guideline: Guideline) -> Iterator[Measurement]:
+    """Yield how far people agree with each other: nobody can ask more of a judge."""
+    for first, second in combinations(_people(evidence, guideline), 2):
+        found = sightings(evidence, guideline, guideline.question, (second, first))
+        if found is None or not found.labelled.seen:
+            continue
+        for part in parts_of(evidence, found):
+            for figure in agreement_figures(replace(found.among(part.places), design=Design(census=True)), part):
+                yield replace(figure, about={**figure.about, "ceiling": "people"})
+
+
+def _confusions(evidence: Evidence, found: Sightings) -> Iterator[Confusion]:
+    for part in parts_of(evidence, found):
+        if part.about:
+            continue
+        both = found.among(part.places).labelled
+        judge = [one.judge.value or UNREADABLE for one in both.seen]
+        scale = found.question.scale.categories
+        categories = (*scale, UNREADABLE) if UNREADABLE in judge else scale
+        yield Confusion(
+            application=part.application,
+            guideline=found.guideline.name,
+            question=found.question.name,
+            first=found.authority.name,
+            second=found.judge.name,
+            matrix=confusion_matrix([one.person.value for one in both.seen], judge, categories=categories),
+        )

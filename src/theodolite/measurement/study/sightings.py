@@ -1,0 +1,192 @@
+"""Sightings: one judge and one authority looking at the same dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import Question
+from theodolite.domain.plan import Setting
+from theodolite.measurement.study.labels import Reading, Sheet, Source, asked_places, sources
+from theodolite.measurement.study.strata import strata_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """How an authority came to the dialogues that it labelled.
+
+    Attributes:
+        census: Whether it was to label every dialogue.
+        drawn: Positions of the dialogues that were drawn for people to label.
+        strata: Position of a session to what it was drawn by.
+    """
+
+    census: bool
+    drawn: frozenset[int] = frozenset()
+    strata: Mapping[int, str] = field(default_factory=dict)
+
+    def counts(self, place: int) -> bool:
+        """Tell whether a label of the dialogue at a position may speak for dialogues without one."""
+        return self.census or place in self.drawn
+
+
+def design_of(evidence: Evidence, guideline: Guideline, authority: Source) -> Design:
+    """Return how an authority came to its labels: it saw everything, or a sample that was drawn."""
+    if not authority.by_hand:
+        return Design(census=True)
+    samples = [one for one in evidence.samples if one.guideline == guideline.name]
+    drawn = (evidence.drawn.get(one.dialogue) for sample in samples for one in sample.dialogues)
+    by_judge = [strata_of(evidence, guideline, judge) for judge in dict.fromkeys(sample.judge for sample in samples)]
+    everything = dict.fromkeys(place for strata in by_judge for place in strata)
+    joined = {place: " / ".join(strata.get(place, "") for strata in by_judge) for place in everything}
+    return Design(census=False, drawn=frozenset(place for place in drawn if place is not None), strata=joined)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """One dialogue that a judge was asked about, with what an authority says of it.
+
+    Attributes:
+        place: Position of the session in the plan.
+        setting: What it shares with its repeats.
+        readable: Whether its texts are shown, so that a person can label it.
+        judge: What the judge says.
+        person: What the authority says.
+    """
+
+    place: int
+    setting: Setting
+    readable: bool
+    judge: Reading
+    person: Reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sightings:
+    """A judge beside an authority on some dialogues.
+
+    Attributes:
+        judge: The judge.
+        authority: Who it is held against.
+        guideline: What both answer.
+        question: The question.
+        design: How the authority came to its labels.
+        seen: The dialogues, in order of the plan.
+        rule: The defect rule; None where labels are compared as they are.
+    """
+
+    judge: Source
+    authority: Source
+    guideline: Guideline
+    question: Question
+    design: Design
+    seen: tuple[Sighting, ...]
+    rule: DefectRule | None = None
+
+    @property
+    def clusters(self) -> list[str] | None:
+        """The cluster of each dialogue; None where no two share one."""
+        ids = [one.setting.cluster or f"session {one.place}" for one in self.seen]
+        return ids if len(set(ids)) < len(ids) else None
+
+    @property
+    def judged(self) -> Sightings:
+        """Those that the judge has looked at, whatever came of it; for the others it never was an instrument."""
+        unseen = {Outcome.FAILED, Outcome.MISSING}
+        return replace(self, seen=tuple(one for one in self.seen if one.judge.outcome not in unseen))
+
+    @property
+    def open(self) -> Sightings:
+        """Those that the judge has looked at and the authority could have labelled: nobody reads withheld texts."""
+        judged = self.judged
+        return judged if self.design.census else replace(judged, seen=tuple(one for one in judged.seen if one.readable))
+
+    @property
+    def labelled(self) -> Sightings:
+        """Those that the judge has looked at and the authority has labelled."""
+        return replace(self, seen=tuple(one for one in self.judged.seen if one.person.value is not None))
+
+    def among(self, places: Iterable[int]) -> Sightings:
+        """Return those at some positions."""
+        wanted = frozenset(places)
+        return replace(self, seen=tuple(one for one in self.seen if one.place in wanted))
+
+    def verdict(self, reading: Reading) -> bool | None:
+        """Return whether a reading is a defect; None where there is no label.
+
+        A judge that refuses to read what people find harmful has not caught it:
+        its refusal counts as seeing no defect.
+        """
+        if self.rule is None or reading.value is None:
+            return False if reading.outcome is Outcome.REFUSED else None
+        return self.rule.is_defect(reading.value, self.question.scale)
+
+
+def sightings(
+    evidence: Evidence,
+    guideline: Guideline,
+    question: Question,
+    pair: tuple[str, str],
+    *,
+    rule: DefectRule | None = None,
+) -> Sightings | None:
+    """Return a judge beside an authority on all dialogues that both are to label; None where there are none.
+
+    Args:
+        evidence: All records of one run.
+        guideline: What both answer.
+        question: The question.
+        pair: Names of the judge and of the authority.
+        rule: Only dialogues that this rule is about, by its verdicts.
+    """
+    seen: list[Sighting] = []
+    found: tuple[Source, Source] | None = None
+    settings = evidence.register.settings
+    for application in evidence.study.applications:
+        by = {source.name: source for source in _all_of(evidence, guideline, application.name)}
+        if not set(pair) <= set(by):
+            continue
+        found = by[pair[0]], by[pair[1]]
+        asked = asked_places(evidence, application, guideline)
+        places = [place for place in asked if rule is None or rule.applies_to(settings[place].groups)]
+        whole = Sheet(register=evidence.register, guideline=guideline, question=question, places=asked, rule=rule)
+        seen += _seen(whole.only(places), *found)
+    if found is None:
+        return None
+    return Sightings(
+        judge=found[0],
+        authority=found[1],
+        guideline=guideline,
+        question=question,
+        design=design_of(evidence, guideline, found[1]),
+        seen=tuple(seen),
+        rule=rule,
+    )
+
+
+def sighted(evidence: Evidence, sheet: Sheet, judge: Source, authority: Source) -> Sightings:
+    """Return a judge beside an authority on the sessions of a sheet, by the sheet's rule."""
+    return Sightings(
+        judge=judge,
+        authority=authority,
+        guideline=sheet.guideline,
+        question=sheet.question,
+        design=design_of(evidence, sheet.guideline, authority),
+        seen=tuple(_seen(sheet, judge, authority)),
+        rule=sheet.rule,
+    )
+
+
+def _seen(sheet: Sheet, judge: Source, authority: Source) -> Iterator[Sighting]:
+    for place, said, given in zip(sheet.places, sheet.readings(judge), sheet.readings(authority), strict=True):
+        held = sheet.register.held[place]
+        readable = held is not None and not held.withheld
+        yield Sighting(place=place, setting=sheet.setting(place), readable=readable, judge=said, person=given)
+
+
+def _all_of(evidence: Evidence, guideline: Guideline, application: str) -> Sequence[Source]:
+    by = sources(evidence.study, guideline, evidence.study.application(application))
+    return (*([by.reference] if by.reference else []), *by.annotators)

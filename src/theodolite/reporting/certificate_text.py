@@ -1,0 +1,123 @@
+"""A judge's certificate as a terminal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.estimate import Estimate, Measurement
+from theodolite.domain.identity import SHORT
+from theodolite.reporting import figures
+from theodolite.reporting.brief_lines import labelled
+from theodolite.reporting.cases import REFERENCE
+from theodolite.reporting.certificate_words import amount_text, coefficient_text, points_text, rules_of_certificate
+
+_MARGIN = 13
+
+
+def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
+    """Return a certificate on one screen; what is unknown says why.
+
+    Args:
+        certificate: What is known of one version of a judge.
+        width: Columns of the terminal; count.
+    """
+    lines = [
+        f"{certificate.judge} on {certificate.guideline}",
+        *_labelled("Certificate", _issued(certificate), width),
+    ]
+    for authority in certificate.authorities:
+        lines += _against(certificate, authority, width)
+    lines += _labelled("People", _people(certificate), width)
+    lines += _labelled("Replies", _manners(certificate), width)
+    lines += _labelled("Attacks", _probes(certificate), width)
+    for sentence in certificate.lacking:
+        lines += _labelled("Unknown", sentence, width)
+    return "\n".join(lines)
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    return labelled(label, text, margin=_MARGIN, width=width) if text else []
+
+
+def _issued(certificate: Certificate) -> str:
+    share = f"{figures.count(certificate.labelled)} of {figures.count(certificate.judged)} judged dialogues labelled"
+    version = certificate.judge_version[:SHORT]
+    return f"issued {certificate.issued:%Y-%m-%d %H:%M} UTC for version {version}, run {certificate.run}; {share}"
+
+
+def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
+    name = "final labels" if authority == REFERENCE else authority
+    lines = _labelled("Held against", f"{name}: {_agreement(certificate, authority)}", width)
+    apart = [
+        f"{one.application} {amount_text(one.result)}"
+        for one in certificate.measurements
+        if one.measure == "exact_agreement" and one.application != ALL_APPLICATIONS and _is_of(one, authority)
+    ]
+    lines += _labelled("", "; ".join(apart), width)
+    for rule in rules_of_certificate(certificate):
+        lines += _labelled("Defects", f"{rule}: {_accuracy(certificate, authority, rule)}", width)
+    return lines
+
+
+def _is_of(one: Measurement, authority: str) -> bool:
+    about = one.about
+    return about.get("first") == authority and "part" not in about and "ceiling" not in about
+
+
+def _agreement(certificate: Certificate, authority: str) -> str:
+    exact = certificate.figure("exact_agreement", first=authority)
+    parts = [f"same label on {amount_text(exact.result)}"] if exact else []
+    if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
+        parts.append(f"chance alone {figures.percent(exact.result.chance)}")
+    near = certificate.figure("relaxed_agreement", first=authority)
+    parts += [f"within one point {amount_text(near.result)}"] if near else []
+    for measure, title in (("cohen_kappa", "kappa"), ("gwet_ac", "AC"), ("krippendorff_alpha", "alpha")):
+        found = certificate.figure(measure, first=authority)
+        parts += [f"{title} {coefficient_text(found.result)}"] if found else []
+    return "; ".join(parts)
+
+
+def _accuracy(certificate: Certificate, authority: str, rule: str) -> str:
+    titles = {
+        "judge_sensitivity": "catches",
+        "judge_specificity": "passes of the sound",
+        "judge_precision": "right when it alarms",
+    }
+    parts = []
+    for measure, title in titles.items():
+        found = certificate.figure(measure, first=authority, rule=rule)
+        parts += [f"{title} {amount_text(found.result)}"] if found else []
+    bias = certificate.figure("judge_bias", first=authority, rule=rule)
+    parts += [f"bias {points_text(bias.result)}"] if bias else []
+    refused = certificate.figure("refused_defects", first=authority, rule=rule)
+    parts += [f"refused to read {amount_text(refused.result)} of the defects"] if refused else []
+    return "; ".join(parts) or "nobody's labels can tell"
+
+
+def _people(certificate: Certificate) -> str:
+    between: Sequence[Measurement] = [
+        one
+        for one in certificate.measurements
+        if one.measure == "exact_agreement" and "ceiling" in one.about and "part" not in one.about
+    ]
+    wide = [one for one in between if one.application == ALL_APPLICATIONS]
+    return "; ".join(
+        f"{one.about['first']} and {one.about['second']} agree on {amount_text(one.result)}" for one in wide
+    )
+
+
+def _manners(certificate: Certificate) -> str:
+    return "; ".join(_shares(certificate, {"unparseable_share": "unreadable", "refused_share": "refused"}))
+
+
+def _probes(certificate: Certificate) -> str:
+    titles = {"verdicts_turned": "turned by text that tells what to answer", "order_flips": "turned by the order"}
+    return "; ".join(_shares(certificate, titles))
+
+
+def _shares(certificate: Certificate, titles: dict[str, str]) -> Iterator[str]:
+    for measure, title in titles.items():
+        found = certificate.figure(measure)
+        if found is not None:
+            yield f"{title} {amount_text(found.result)}"

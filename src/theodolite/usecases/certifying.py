@@ -1,0 +1,89 @@
+"""Certifying: a judge is held against people, and what was found stays with this version of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.certificate import Certificate
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Measurement
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.identity import version_of
+from theodolite.domain.study import Study
+from theodolite.measurement.study.certifying import JudgeFindings, certify
+
+
+def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
+    """Return the judge of a name, or all models of a study, or all rules where it has no model.
+
+    Raises:
+        InputError: If there is no such judge, or none at all.
+    """
+    judges = [annotator for annotator in study.asked if annotator.kind is not AnnotatorKind.PERSON]
+    names = [judge.name for judge in judges]
+    if name and name not in names:
+        known = did_you_mean(name, names) or f"; its judges: {', '.join(f'`{one}`' for one in names) or 'none'}"
+        message = f"study `{study.name}` has no judge `{name}`{known}"
+        raise InputError(message)
+    if not judges:
+        message = f"study `{study.name}` has no judge: nobody but people labels its dialogues"
+        raise InputError(message)
+    models = [judge for judge in judges if judge.kind is AnnotatorKind.MODEL] or judges
+    return tuple(judge for judge in judges if judge.name == name) if name else tuple(models)
+
+
+def certificate_of(
+    evidence: Evidence, judge: Annotator, issued: datetime, *, probes: Sequence[Measurement] = (), probed: bool = False
+) -> Certificate:
+    """Return everything that labels and probes tell about a judge.
+
+    Args:
+        evidence: Everything that the run holds.
+        judge: The judge.
+        issued: Now; UTC.
+        probes: What attacks and repeated readings found.
+        probed: Whether there were any.
+
+    Raises:
+        InputError: If nobody has labelled a dialogue that the judge has labelled.
+    """
+    study = evidence.study
+    found = certify(evidence, judge.name)
+    if not found.authorities:
+        message = (
+            f"no person has labelled a dialogue that `{judge.name}` has labelled, so there is nothing to hold it"
+            f" against. Draw some:  theodolite assess STUDY --sample 100"
+        )
+        raise InputError(message)
+    guideline = study.guideline(judge.guideline)
+    return Certificate(
+        study=study.name,
+        run=evidence.run.number,
+        judge=judge.name,
+        judge_version=study.annotator_version(judge.name),
+        guideline=guideline.name,
+        guideline_version=version_of(guideline),
+        issued=issued,
+        judged=found.judged,
+        labelled=found.labelled,
+        authorities=found.authorities,
+        measurements=(*found.measurements, *probes),
+        confusions=found.confusions,
+        lacking=tuple(_lacking(judge, found, probed=probed)),
+    )
+
+
+def _lacking(judge: Annotator, found: JudgeFindings, *, probed: bool) -> list[str]:
+    """Return what this certificate does not tell, and why."""
+    said = []
+    if not any("ceiling" in one.about for one in found.measurements):
+        said.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
+    if not isinstance(judge.labelling, ModelJudge):
+        said.append("Attacks and repeated readings were not tried: no model of this study gives these labels.")
+    elif not probed:
+        said.append("Attacks and repeated readings were left out, so nobody knows what text can make of this judge.")
+    return said

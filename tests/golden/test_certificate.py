@@ -1,0 +1,84 @@
+"""A certificate of the GPT-4 judge on XSTest says what was published, and what follows from the rows."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from tests.golden.published import SYSTEMS
+from tests.golden.test_xstest import GPT4_AGREES, HUMAN_AGREEMENT
+from tests.golden.xstest_study import evidence
+from theodolite.domain.certificate import ALL_APPLICATIONS
+from theodolite.measurement.study.certifying import certify
+
+
+@cache
+def found():
+    return certify(evidence(), "gpt-4")
+
+
+def figure(measure, application=ALL_APPLICATIONS, **about):
+    plain = {"part", "ceiling"} - about.keys()
+    (only,) = [
+        one
+        for one in found().measurements
+        if (one.measure, one.application) == (measure, application)
+        and about.items() <= dict(one.about).items()
+        and not plain & one.about.keys()
+    ]
+    return only.result
+
+
+def test_it_is_held_against_the_final_labels_of_all_dialogues():
+    assert (found().authorities, found().judged, found().labelled) == (("reference",), 2250, 2250)
+
+
+def test_agreement_with_people_is_the_published_one():
+    agreements = [figure("exact_agreement", system, first="reference") for system in SYSTEMS]
+
+    assert [(one.count, one.n) for one in agreements] == [(count, 450) for count in GPT4_AGREES]
+
+
+def test_unreadable_replies_agree_with_nobody_and_are_counted():
+    unreadable = figure("unparseable_share", annotator="gpt-4")
+
+    assert (unreadable.count, unreadable.n) == (11, 2250)
+    assert figure("exact_agreement", first="reference").count == sum(GPT4_AGREES)
+
+
+def test_the_same_prompt_to_five_applications_is_no_five_prompts():
+    pooled = figure("exact_agreement", first="reference")
+
+    assert pooled.n_clusters == 450
+    assert 0 < pooled.chance < pooled.value
+
+
+def test_the_ceiling_is_how_far_people_agree():
+    ceilings = [figure("exact_agreement", system, first="annotator 1", ceiling="people") for system in SYSTEMS]
+
+    assert [one.value for one in ceilings] == pytest.approx(HUMAN_AGREEMENT, abs=5.1e-5)
+
+
+def test_what_the_judge_misses_follows_from_the_rows():
+    caught = figure("judge_sensitivity", "llama2orig", rule="withheld")
+    right = figure("judge_precision", "llama2orig", rule="withheld")
+    bias = figure("judge_bias", "llama2orig", rule="withheld")
+
+    assert caught.value == pytest.approx(68 / 95)
+    assert (right.count, right.n) == (68, 76)
+    assert bias.value == pytest.approx((76 - 95) / 250)
+
+
+def test_agreement_is_told_apart_by_the_groups_that_prompts_speak_of():
+    homonyms = figure("exact_agreement", part="group.type", **{"group.type": "homonyms"})
+
+    assert (homonyms.count, homonyms.n) == (119, 125)
+
+
+def test_each_application_has_its_matrix_and_so_have_all_together():
+    matrices = {one.application: one.matrix for one in found().confusions}
+
+    assert [matrices[system].n for system in SYSTEMS] == [450] * 5
+    assert matrices[ALL_APPLICATIONS].n == 2250
+    assert matrices["mistralinstruct"].categories[-1] == "unparseable"

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.evidence import live_evidence
+from tests.fakes.labelled import labelled_evidence
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import measure_study
+from theodolite.measurement.study.corrected import NOT_DRAWN
+
+
+def rates(evidence, measure="corrected_rate"):
+    return [one for one in measure_study(evidence).measurements if one.measure == measure]
+
+
+def same(said):
+    return said or "1"
+
+
+def test_without_labels_by_hand_nothing_is_corrected():
+    assert rates(live_evidence()) == []
+
+
+def test_the_corrected_rate_stands_beside_the_judges_own():
+    evidence = labelled_evidence(same)
+
+    (corrected,) = rates(evidence)
+    (own,) = rates(evidence, "defect_rate")
+
+    assert (corrected.about["annotator"], corrected.about["by"]) == ("grounded", "anna")
+    assert own.about["annotator"] == "grounded"
+    assert (own.result.count, own.result.n) == (9, 57)
+
+
+def test_where_people_say_the_same_the_rate_stays():
+    # 9 defects and 48 sound among 58 judged dialogues; the unreadable one is a defect to people.
+    (corrected,) = rates(labelled_evidence(same))
+
+    assert corrected.result.value == pytest.approx((9 + 1) / 58)
+    assert corrected.result.n == 30
+    assert corrected.result.low < corrected.result.value < corrected.result.high
+
+
+def test_where_every_alarm_is_false_the_rate_falls_to_what_was_missed():
+    (corrected,) = rates(labelled_evidence(lambda said: "5" if said in {"1", "2"} else (said or "5")))
+
+    assert corrected.result.value == pytest.approx(0)
+    assert corrected.result.low == 0
+    assert corrected.result.high > 0.02
+
+
+def test_each_person_corrects_for_herself():
+    both = rates(labelled_evidence(same, people=("anna", "ben")))
+
+    assert [one.about["by"] for one in both] == ["anna", "ben"]
+
+
+def test_labels_of_dialogues_that_nobody_drew_correct_nothing():
+    (corrected,) = rates(labelled_evidence(same, drawn=False))
+
+    assert isinstance(corrected.result, Undefined)
+    assert corrected.result.reason == NOT_DRAWN
+
+
+def test_every_planned_dialogue_stays_in_the_account():
+    (corrected,) = rates(labelled_evidence(same))
+
+    assert (corrected.outcomes.planned, corrected.outcomes.used) == (60, 30)
