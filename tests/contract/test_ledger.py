@@ -47,6 +47,14 @@ def test_the_latest_run_of_a_study_is_found_by_name(store: Store, run: Run) -> N
     assert store.latest_run("support") == latest
 
 
+def test_all_runs_of_a_study_come_in_order_of_their_numbers(store: Store, run: Run) -> None:
+    store.open_run(a_study("other"), a_plan(seed=3))
+    anew = store.open_run(a_study(), a_plan(), anew=True)
+
+    assert store.runs("support") == [run, anew]
+    assert store.runs("never run") == []
+
+
 def test_a_study_that_was_never_run_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
         store.latest_run("support")

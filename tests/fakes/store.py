@@ -43,7 +43,7 @@ class FakeStore:
 
     def __init__(self) -> None:
         self.contents: dict[str, Record] = {}
-        self.runs: list[Run] = []
+        self.runs_kept: list[Run] = []
         self.units: dict[str, _Kept] = {}
         self.kept_dialogues: dict[str, Dialogue] = {}
         self.kept_annotations: dict[str, list[Annotation]] = {}
@@ -66,12 +66,12 @@ class FakeStore:
 
     def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
         plan_version = self.keep(plan)
-        of_plan = [run for run in self.runs if run.plan_version == plan_version]
+        of_plan = [run for run in self.runs_kept if run.plan_version == plan_version]
         if of_plan and not anew:
             return of_plan[-1]
-        number = 1 + sum(run.study == study.name for run in self.runs)
+        number = 1 + sum(run.study == study.name for run in self.runs_kept)
         run = Run(
-            key=digest("run", str(len(self.runs))),
+            key=digest("run", str(len(self.runs_kept))),
             number=number,
             study=study.name,
             study_version=self.keep(study),
@@ -79,17 +79,20 @@ class FakeStore:
             state=RunState.UNFINISHED,
             started=datetime(2026, 1, 1, tzinfo=UTC),
         )
-        self.runs.append(run)
+        self.runs_kept.append(run)
         return run
 
     def latest_run(self, study_name: str) -> Run:
-        found = [run for run in self.runs if run.study == study_name]
+        found = [run for run in self.runs_kept if run.study == study_name]
         if not found:
             raise NotFound(study_name)
         return found[-1]
 
+    def runs(self, study_name: str) -> list[Run]:
+        return [run for run in self.runs_kept if run.study == study_name]
+
     def run_of(self, plan: Plan) -> Run:
-        found = [run for run in self.runs if run.plan_version == version_of(plan)]
+        found = [run for run in self.runs_kept if run.plan_version == version_of(plan)]
         if not found:
             raise NotFound(version_of(plan))
         return found[-1]
@@ -97,7 +100,7 @@ class FakeStore:
     def close_run(self, run: Run, state: RunState) -> None:
         place = self._index(run)
         finished = datetime(2026, 1, 2, tzinfo=UTC) if state is RunState.FINISHED else None
-        self.runs[place] = replace(self.runs[place], state=state, finished=finished)
+        self.runs_kept[place] = replace(self.runs_kept[place], state=state, finished=finished)
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
         self._index(run)
@@ -303,7 +306,7 @@ class FakeStore:
         return not kept.unit.subject or (subject is not None and subject.unit.state is UnitState.DONE)
 
     def _index(self, run: Run) -> int:
-        keys = [known.key for known in self.runs]
+        keys = [known.key for known in self.runs_kept]
         if run.key not in keys:
             raise NotFound(run.key)
         return keys.index(run.key)

@@ -60,9 +60,9 @@ def write_reports(
     folder = Path(out) if out else bench.loaded.folder
     facts = facts_of(bench, took_s)
     results, report = folder / RESULTS, folder / REPORT
-    _write(results, results_text(results_document(evidence, findings, facts)))
+    write_file(results, results_text(results_document(evidence, findings, facts)))
     if with_report:
-        _write(report, report_html(evidence, findings, facts, report_assets()))
+        write_file(report, report_html(evidence, findings, facts, report_assets()))
     return Written(report=str(report) if with_report else "", results=str(results))
 
 
@@ -131,7 +131,7 @@ def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
     )
 
 
-def _write(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
     """Write a file whole or not at all: a half report must not look like one."""
     partial = path.with_name(f".{path.name}.partial")
     try:

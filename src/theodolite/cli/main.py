@@ -30,6 +30,7 @@ FURTHER = {
     "judge": ("hold a judge against people: its certificate", "theodolite.cli.judge"),
     "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
+    "monitor": ("scores over time: alerts, and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
     "check-application": (
         "call an application a few times: does it behave?",
         "theodolite.cli.check_application",

@@ -26,7 +26,7 @@ class Score:
         value: In points of the scale; None unless the outcome is `ANSWERED`.
         outcome: What became of it.
         defect: Whether it is a defect; None where no rule says so, or there is no value.
-        at: When; None where the history has an order but no times.
+        at: When, in the zone in which it was written; None where the history has an order but no times.
         application: What was scored; empty where there is one only.
         item: What was asked, so that anchors can be found again.
         session: Scores of one session resemble each other and count once.
@@ -34,6 +34,7 @@ class Score:
         instruments: Part of the instrument to its version, e.g. judge, data, schema.
         human: What people gave; None where nobody did.
         is_anchor: Whether it belongs to the frozen set that is judged again each time.
+        is_repeat: Whether it publishes an earlier measurement again and is no new one.
     """
 
     value: float | None
@@ -47,6 +48,7 @@ class Score:
     instruments: Mapping[str, str] = field(default_factory=dict)
     human: float | None = None
     is_anchor: bool = False
+    is_repeat: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a value without an answer, and an answer without a value."""
@@ -66,7 +68,6 @@ class History:
         highest: Upper end of the scale.
         worse: Which end is the bad one.
         source: Where it was read from, in words.
-        n_repeated: Rows that repeat an earlier measurement and were left out; count.
     """
 
     name: str
@@ -75,7 +76,6 @@ class History:
     highest: float
     worse: Worse = Worse.LOW
     source: str = ""
-    n_repeated: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a scale without length, and scores outside it."""
@@ -110,8 +110,8 @@ class InstrumentChange:
         n_higher: Applications whose mean score is higher after it; count.
         n_equal: Applications that did not move; count.
         median_shift: Median of these moves; points of the scale, None where no application was scored on both sides.
-        p_value: Of the sign test that moves go either way; None likewise.
-        is_suspected: Whether nobody declared it: nearly all applications moved one way at once.
+        p_value: Of moves as one-sided as these, or for a suspected change as many; None likewise.
+        is_suspected: Whether nobody declared it: applications moved all at once.
     """
 
     part: str

@@ -41,6 +41,10 @@ class Ledger(Protocol):
         """
         ...
 
+    def runs(self, study_name: str) -> list[Run]:
+        """Return all runs of studies of that name, in order of their numbers; none where it was never run."""
+        ...
+
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan.
 

@@ -75,6 +75,10 @@ class DjangoStore(Cabinet):
         """Return the latest run of a study of that name."""
         return self._work.read(lambda: self._ledger.latest_run(study_name))
 
+    def runs(self, study_name: str) -> list[Run]:
+        """Return all runs of studies of that name, in order of their numbers."""
+        return self._work.read(lambda: self._ledger.runs(study_name))
+
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan."""
         return self._work.read(lambda: self._ledger.run_of(plan))

@@ -67,6 +67,10 @@ class Ledger:
             raise NotFound(message)
         return _run(row)
 
+    def runs(self, study_name: str) -> list[Run]:
+        """Return all runs of studies of that name, in order of their numbers."""
+        return [_run(row) for row in RunRow.objects.filter(study=study_name).order_by("number")]
+
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan."""
         row = _latest_of(version_of(plan))

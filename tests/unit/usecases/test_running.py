@@ -279,7 +279,7 @@ async def test_a_study_without_testers_is_refused_before_a_run_is_opened(lab):
     with pytest.raises(PlanError):
         await lab.run(study(personas=()))
 
-    assert lab.store.runs == []
+    assert lab.store.runs("small") == []
 
 
 ROWS = tuple(recording(key, label=label, final="yes") for key, label in [("a", "yes"), ("b", ""), ("c", "?")])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from statistics import mean, median
+
+from scipy.special import bdtrc
 
 from theodolite.domain.history import History, InstrumentChange, Score
 from theodolite.measurement.monitoring.anchors import sign_test
@@ -25,8 +28,9 @@ def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
 
     Declared changes are read off the scores' instruments. A change that nobody
     declared is suspected where at least 8 applications move at one moment, and
-    so one-sidedly that it would happen by accident once in 10,000 times: one
-    application has its reasons, all of them together have the instrument's.
+    either so one-sidedly, or so many of them beside what moves at other moments,
+    that it would happen by accident once in 10,000 times: one application has
+    its reasons, all of them together have the instrument's.
 
     Args:
         history: In order of time.
@@ -77,18 +81,35 @@ def _moment(score: Score) -> str:
 
 
 def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[InstrumentChange]:
-    plain = [(place, score) for place, score in enumerate(scores) if not score.is_anchor]
+    moments = list(_moments(scores))
+    n_moved = sum(_n_moved(moves) for _, moves in moments)
+    n_common = sum(len(moves) for _, moves in moments)
+    for (first, last), moves in moments:
+        moved = _n_moved(moves)
+        is_near = any(first <= line <= last for line in declared)
+        if moved < FEWEST_MOVED or is_near:
+            continue
+        usual = (n_moved - moved) / max(1, n_common - len(moves))
+        change = _moved(scores, first, "instrument", (UNSTATED, UNSTATED), moves, is_suspected=True)
+        many = 1.0 if usual >= 1.0 else float(bdtrc(moved - 1, len(moves), usual))
+        p_value = min(change.p_value or 1.0, many)
+        if p_value <= MOST_FALSE:
+            yield replace(change, p_value=p_value)
+
+
+def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[float]]]:
+    """Yield the first and last place of each moment, and how applications moved since they were scored before."""
+    plain = [(place, score) for place, score in enumerate(scores) if not score.is_anchor and _moment(score)]
     level: dict[str, float] = {}
-    for moment, group in groupby(plain, key=lambda placed: _moment(placed[1])):
+    for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):
         batch = list(group)
         now = _level_by_application([score for _, score in batch])
-        moves = _moves(level, now)
-        change = _moved(scores, batch[0][0], "instrument", (UNSTATED, UNSTATED), moves, is_suspected=True)
-        n_moved = change.n_lower + change.n_higher
-        is_near = any(batch[0][0] <= line <= batch[-1][0] for line in declared)
-        if moment and n_moved >= FEWEST_MOVED and not is_near and (change.p_value or 1.0) <= MOST_FALSE:
-            yield change
+        yield (batch[0][0], batch[-1][0]), _moves(level, now)
         level |= now
+
+
+def _n_moved(moves: Sequence[float]) -> int:
+    return sum(move != 0 for move in moves)
 
 
 def _level_by_application(scores: Sequence[Score]) -> dict[str, float]:

@@ -74,7 +74,7 @@ def _stretches(
     lines = sorted({change.position for change in changes if change.is_suspected})
     groups: dict[tuple[str, tuple[tuple[str, str], ...], int], list[tuple[int, Score]]] = {}
     for place, score in enumerate(history.scores):
-        if score.is_anchor:
+        if score.is_anchor or score.is_repeat:
             continue
         era = sum(line <= place for line in lines)
         groups.setdefault((score.application, tuple(sorted(score.instruments.items())), era), []).append((place, score))
@@ -171,7 +171,8 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
         )
     elif not checks:
         yield "The anchors were judged once; their second sitting will be the first that can tell"
-    if history.n_repeated:
-        yield f"{history.n_repeated:,} rows repeat an earlier measurement and were left out"
+    n_repeats = sum(score.is_repeat for score in history.scores)
+    if n_repeats:
+        yield f"{n_repeats:,} of {len(history.scores):,} rows publish an earlier measurement again and count once"
     if not any(stretch.rate_detector or stretch.level_detector for stretch in stretches):
         yield "No stretch is longer than its good times, so no slip could be seen yet"

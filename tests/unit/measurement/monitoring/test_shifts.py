@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from theodolite.domain.history import History, Score
 from theodolite.measurement.monitoring.shifts import instrument_changes, plain_name
 
@@ -39,11 +37,24 @@ def test_all_applications_moving_one_way_at_once_are_suspicious():
     (change,) = instrument_changes(history((JUNE, "GPT ", [5] * 20, {}), (JULY, "gpt-", [4] * 20, {})))
 
     assert (change.is_suspected, change.n_lower, change.position) == (True, 20, 20)
-    assert change.p_value == pytest.approx(2 * 0.5**20)
+    assert change.p_value <= 2 * 0.5**20
+
+
+def test_many_moving_both_ways_are_suspicious_where_hardly_any_moves_otherwise():
+    quiet = [(datetime(2026, month, 1, tzinfo=UTC), "m", [5] * 20, {}) for month in range(1, 6)]
+
+    (change,) = instrument_changes(history(*quiet, (JUNE, "m", [4, 6] * 10, {}), (JULY, "m", [4, 6] * 10, {})))
+
+    assert (change.at, change.n_lower, change.n_higher) == (JUNE, 10, 10)
 
 
 def test_moves_both_ways_or_of_a_few_are_not():
-    both = history((JUNE, "m", [5] * 20, {}), (JULY, "m", [4, 6] * 10, {}))
+    months = [(datetime(2026, month, 1, tzinfo=UTC), "m", [5 + month % 2, 6] * 10, {}) for month in range(1, 6)]
+    both = history(
+        *months[:1],
+        (JULY, "m", [4, 7] * 10, {}),
+        *((JULY.replace(day=day), "m", [day, 9 - day] * 10, {}) for day in (2, 3, 4)),
+    )
     few = history((JUNE, "m", [5] * 7, {}), (JULY, "m", [4] * 7, {}))
 
     assert instrument_changes(both) == instrument_changes(few) == ()

@@ -92,3 +92,12 @@ def test_an_empty_history_is_watched_too():
 
 def test_the_series_is_as_long_as_it_says():
     assert len(series().scores) == RUNS * IN_RUN
+
+
+def test_a_measurement_that_is_published_again_counts_once():
+    scores = (Score(value=4, at=BEGIN), *[Score(value=4, at=BEGIN, is_repeat=True)] * 300)
+
+    watch = watch_history(History(name="h", scores=scores, lowest=1, highest=5))
+
+    assert watch.stretches[0].n == 1
+    assert any("300 of 301 rows" in note for note in watch.notes)

@@ -1,0 +1,153 @@
+"""`theodolite monitor`: a history of scores over time, and an exit code for cron and CI."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+import click
+
+from theodolite.bootstrap.monitoring import Request, Seen, keep_watch
+from theodolite.cli.json_ending import as_line
+from theodolite.cli.terminal import speaks_unicode, width
+from theodolite.config.defect_text import Condition, parse_condition
+from theodolite.config.histories import DeclaredChange, HistoryForm, aware
+from theodolite.domain.errors import InputError
+from theodolite.domain.history import Worse
+from theodolite.domain.watch import WatchRules
+from theodolite.reporting.monitoring.document import alert_entry
+from theodolite.usecases.monitoring import Watched
+
+_CHANGE = re.compile(r"(?P<part>\w+)=(?P<version>.+)@(?P<since>.+)")
+_SCALE = re.compile(r"(?P<low>-?[\d.]+)\.\.(?P<high>-?[\d.]+)")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+@click.command()
+@click.argument("history", type=click.Path())
+@click.option("--query", default="", metavar="SQL", help="What to ask a database; one row for each score.")
+@click.option("--columns", default="", metavar="ROLE=NAME,...", help="Which column is what, e.g. score=stars,at=day.")
+@click.option("--scale", default="", metavar="LOW..HIGH", help="Ends of the scale; told from the scores if left out.")
+@click.option("--defect", default="", metavar="RULE", help='When a score is a defect, e.g. "<= 3".')
+@click.option("--worse", type=click.Choice([end.value for end in Worse]), help="Which end of the scale is the bad one.")
+@click.option("--changed", multiple=True, metavar="PART=VERSION@TIME", help="A change of judge, data or schema.")
+@click.option("--published", is_flag=True, help="Equal scores in a row are one measurement, published again.")
+@click.option("--guideline", default="", help="Of a study: the guideline whose scores are watched.")
+@click.option("--annotator", default="", help="Of a study: whose scores are watched.")
+@click.option(
+    "--anchors", default="", metavar="APPLICATION", help="Of a study: whose dialogues are the frozen anchors."
+)
+@click.option("--window", default=8, show_default=True, help="Scores in a rolling window.")
+@click.option("--reference", default=100, show_default=True, help="First scores of a stretch: the good times.")
+@click.option("--baseline", type=float, help="Defect rate of the good times; learned if left out.")
+@click.option("--limit", type=float, help="Defect rate that must not be passed.")
+@click.option("--arl", default=10_000, show_default=True, help="Scores between two false alarms, at least.")
+@click.option("--recalibrate", default=90, show_default=True, metavar="DAYS", help="People look again after; 0: never.")
+@click.option("--since", default="", metavar="TIME", help="Alerts that ended before it do not count for the exit code.")
+@click.option("--open", "open_it", is_flag=True, help="Open the charts in a browser.")
+@click.option("--out", type=click.Path(file_okay=False), help="Folder for monitor.html and monitor.json.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object in place of the screen.")
+def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> int:
+    """Watch scores over time; ends with 1 where there is an alert.
+
+    HISTORY is a study with several runs, a table of scores (CSV, JSON lines), or
+    a database (sqlite:///FILE, postgresql://...) with --query.
+
+    \b
+    Examples
+      theodolite monitor support                        all runs of a study
+      theodolite monitor stars.csv --defect "<= 3"      a table
+      theodolite monitor sqlite:///app.db --query "SELECT stars AS score, at FROM replies"
+    """  # noqa: D301 - click's mark for "keep these lines"
+    seen = keep_watch(_request(history, options))
+    click.echo(_line(seen) if as_json else seen.screen(width=width(), unicode=speaks_unicode()))
+    if open_it:
+        click.launch(seen.page)
+    return seen.exit_code
+
+
+def _line(seen: Seen) -> str:
+    alerts = [alert_entry(alert) for alert in seen.watch.alerts]
+    return as_line({"exit_code": seen.exit_code, "alerts": alerts, "page": seen.page, "data": seen.data})
+
+
+def _request(history: str, options: dict[str, Any]) -> Request:
+    """Return what is asked for; everything that cannot be read is named at once."""
+    complaints: list[str] = []
+    form = HistoryForm(
+        columns=_columns(options["columns"], complaints),
+        scale=_scale(options["scale"], complaints),
+        defect=_defect(options["defect"], complaints),
+        worse=Worse(options["worse"]) if options["worse"] else None,
+        changes=tuple(change for text in options["changed"] for change in _changes(text, complaints)),
+        published=options["published"],
+    )
+    since = _time(options["since"], "--since", complaints) if options["since"] else None
+    if complaints:
+        raise InputError("\n".join(complaints))
+    return Request(
+        place=history,
+        query=options["query"],
+        form=form,
+        watched=Watched(guideline=options["guideline"], annotator=options["annotator"], anchors=options["anchors"]),
+        rules=WatchRules(
+            window=options["window"],
+            reference=options["reference"],
+            baseline=options["baseline"],
+            limit=options["limit"],
+            arl=options["arl"],
+            recalibrate_days=options["recalibrate"] or None,
+        ),
+        since=since,
+        out=options["out"],
+    )
+
+
+def _columns(text: str, complaints: list[str]) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    complaints += [f"--columns: `{role}` names no column; expected ROLE=NAME" for role, _, name in pairs if not name]
+    return {role.strip(): name.strip() for role, _, name in pairs}
+
+
+def _scale(text: str, complaints: list[str]) -> tuple[float, float] | None:
+    if not text:
+        return None
+    match = _SCALE.fullmatch(text)
+    try:
+        ends = (float(match["low"]), float(match["high"])) if match else None
+    except ValueError:
+        ends = None
+    if ends is None or ends[0] >= ends[1]:
+        complaints.append(f"--scale: `{text}` is no scale; expected LOW..HIGH, e.g. 1..5")
+        return None
+    return ends
+
+
+def _defect(text: str, complaints: list[str]) -> Condition | None:
+    if not text:
+        return None
+    condition = parse_condition(text)
+    if isinstance(condition, str):
+        complaints.append(f"--defect: `{text}` {condition}")
+        return None
+    strange = [value for value in condition.values if not _NUMBER.fullmatch(value)]
+    complaints += [f"--defect: `{value}` is no number, and scores are" for value in strange]
+    return None if strange else condition
+
+
+def _changes(text: str, complaints: list[str]) -> list[DeclaredChange]:
+    match = _CHANGE.fullmatch(text)
+    if match is None:
+        complaints.append(f"--changed: `{text}`; expected PART=VERSION@TIME, e.g. judge=2.1@2026-03-01")
+        return []
+    since = _time(match["since"], "--changed", complaints)
+    return [DeclaredChange(part=match["part"], version=match["version"], since=since)] if since else []
+
+
+def _time(text: str, option: str, complaints: list[str]) -> datetime | None:
+    try:
+        return aware(text)
+    except ValueError:
+        complaints.append(f"{option}: `{text}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
+        return None

@@ -1,0 +1,295 @@
+"""Histories of scores as people keep them: a table with a row for each score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from theodolite.config.defect_text import Condition
+from theodolite.config.loading import StudyFaults
+from theodolite.config.places import PlacedFault
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.guideline import Operator
+from theodolite.domain.history import History, Score, Worse
+
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "score": ("score", "value", "stars", "rating"),
+    "at": ("at", "date", "time", "timestamp", "created"),
+    "application": ("application", "app", "model", "system"),
+    "item": ("item", "item_id", "id", "prompt_id"),
+    "session": ("session", "session_id"),
+    "batch": ("batch", "run"),
+    "human": ("human", "human_score"),
+    "anchor": ("anchor", "is_anchor"),
+    "defect": ("defect", "is_defect"),
+    "judge": ("judge", "judge_version"),
+    "data": ("data", "dataset", "data_version"),
+    "schema": ("schema", "guideline", "schema_version"),
+}
+"""What a column may be for, and the names that are understood without being told."""
+
+INSTRUMENTS = ("judge", "data", "schema")
+"""Roles that are parts of the instrument."""
+
+EARLIER = "an earlier one"
+"""Version of a part before the first change that was declared."""
+
+_SCALES = ((0.0, 1.0), (1.0, 5.0), (1.0, 10.0), (0.0, 100.0))
+_YES = {"yes", "y", "true", "1"}
+_NO = {"no", "n", "false", "0", ""}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.ANSWERED}
+_EPOCH = re.compile(r"\d{9,13}(\.\d+)?")
+_ENDING = "Nothing was watched."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredChange:
+    """A change of the instrument that the table itself does not tell.
+
+    Attributes:
+        part: What changed, e.g. judge.
+        version: Its version from then on.
+        since: From when on; aware.
+    """
+
+    part: str
+    version: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryForm:
+    """How the rows of a table are to be read.
+
+    Attributes:
+        columns: Role to column, where people said so.
+        scale: Lower and upper end; None to tell it from the scores.
+        defect: When a score is a defect; None for no rule.
+        worse: Which end is the bad one; None to tell it from the rule.
+        changes: Changes of the instrument that the table does not tell.
+        published: Whether equal scores in a row are one measurement, published again.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    defect: Condition | None = None
+    worse: Worse | None = None
+    changes: tuple[DeclaredChange, ...] = ()
+    published: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreTable:
+    """Rows that hold scores, wherever they are from.
+
+    Attributes:
+        name: What people call it.
+        described: How it was read.
+        columns: Names of the columns.
+        rows: Column to text, one mapping a row.
+        lines: Line or number of each row, for messages.
+    """
+
+    name: str
+    described: str
+    columns: Sequence[str]
+    rows: Sequence[Mapping[str, str]]
+    lines: Sequence[int]
+
+
+def read_history(table: ScoreTable, form: HistoryForm) -> History:
+    """Return the scores of a table in order of time.
+
+    Rows without a time keep their order. A score that is empty is missing, one
+    that names an outcome has that outcome, and one that is no number is
+    unparseable; none of them is dropped.
+
+    Raises:
+        StudyFaults: If columns or cells cannot be used; all that was found.
+    """
+    chosen, faults = _columns(table, form)
+    if not faults and not table.rows:
+        faults = [PlacedFault(file=table.name, message="has no row; expected one for each score")]
+    if faults:
+        raise StudyFaults(tuple(faults), ending=_ENDING)
+    reader = _Reader(table=table, form=form, columns=chosen)
+    scores = [reader.score(place, row) for place, row in enumerate(table.rows)]
+    lowest, highest = form.scale or reader.guessed_scale([s.value for s in scores if s.value is not None])
+    if reader.faults:
+        raise StudyFaults(tuple(reader.faults), ending=_ENDING)
+    if all(score.at is not None for score in scores):
+        scores.sort(key=_moment)
+    if form.published:
+        scores = list(_marked(scores))
+    told = "scale " + ("given" if form.scale else "told from the scores")
+    columns = ", ".join(f"{role} <- {column}" for role, column in chosen.items())
+    return History(
+        name=table.name,
+        scores=tuple(scores),
+        lowest=lowest,
+        highest=highest,
+        worse=form.worse or _worse(form.defect),
+        source=f"{table.described}; {columns}; {told}, {lowest:g} to {highest:g}",
+    )
+
+
+def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[PlacedFault]]:
+    """Return role to column, and what is wrong with the names that were given."""
+    faults = []
+    for role, column in form.columns.items():
+        if role not in ROLES:
+            message = f"no column can be a `{role}`{did_you_mean(role, ROLES)}; expected one of {', '.join(ROLES)}"
+            faults.append(PlacedFault(file="--columns", message=message))
+        elif column not in table.columns:
+            known = ", ".join(table.columns)
+            message = f"there is no column `{column}`{did_you_mean(column, table.columns)}; it has {known}"
+            faults.append(PlacedFault(file=table.name, message=message))
+    plain = {column.casefold(): column for column in table.columns}
+    chosen = {
+        role: form.columns.get(role) or next((plain[name] for name in names if name in plain), "")
+        for role, names in ROLES.items()
+    }
+    if not chosen["score"] and not faults:
+        message = f"no column looks like a score; say which:  --columns score=NAME  (it has {', '.join(table.columns)})"
+        faults.append(PlacedFault(file=table.name, message=message))
+    return {role: column for role, column in chosen.items() if column}, faults
+
+
+def _moment(score: Score) -> datetime:
+    return score.at or datetime.min.replace(tzinfo=UTC)
+
+
+def _marked(scores: Sequence[Score]) -> Iterator[Score]:
+    """Yield scores, those that equal the one before of the same application and item marked as repeats."""
+    known: dict[tuple[str, str], tuple[object, object]] = {}
+    for score in scores:
+        key, now = (score.application, score.item), (score.value, tuple(sorted(score.instruments.items())))
+        yield replace(score, is_repeat=True) if known.get(key) == now and not score.is_anchor else score
+        known[key] = now
+
+
+def _worse(defect: Condition | None) -> Worse:
+    return Worse.HIGH if defect and defect.operator in {Operator.ABOVE, Operator.AT_LEAST} else Worse.LOW
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads row after row, and keeps what is wrong."""
+
+    table: ScoreTable
+    form: HistoryForm
+    columns: Mapping[str, str]
+    faults: list[PlacedFault] = field(default_factory=list)
+
+    def score(self, place: int, row: Mapping[str, str]) -> Score:
+        cells = {role: row[column].strip() for role, column in self.columns.items()}
+        value, outcome = _value(cells["score"])
+        at = self._time(place, cells.get("at", ""))
+        return Score(
+            value=value,
+            outcome=outcome,
+            defect=self._defect(place, cells.get("defect"), value),
+            at=at,
+            application=cells.get("application", ""),
+            item=cells.get("item", ""),
+            session=cells.get("session", ""),
+            batch=cells.get("batch", ""),
+            instruments=self._instruments(cells, at),
+            human=self._number(place, "human", cells.get("human", "")),
+            is_anchor=self._flag(place, "anchor", cells.get("anchor", "")),
+        )
+
+    def guessed_scale(self, values: Sequence[float]) -> tuple[float, float]:
+        """Return the shortest usual scale that holds all scores."""
+        for low, high in _SCALES:
+            whole = high in {5.0, 10.0}
+            if values and all(low <= v <= high and (not whole or v.is_integer()) for v in values):
+                return low, high
+        message = "the scores fit no usual scale (0..1, 1..5, 1..10, 0..100); state it:  --scale LOW..HIGH"
+        self._complain(0, message if values else "holds no score that is a number; is `score` the right column?")
+        return 0.0, 1.0
+
+    def _instruments(self, cells: Mapping[str, str], at: datetime | None) -> dict[str, str]:
+        parts = {part: cells[part] for part in INSTRUMENTS if cells.get(part)}
+        if at is not None:
+            for change in sorted(self.form.changes, key=lambda declared: declared.since):
+                if at >= change.since:
+                    parts[change.part] = change.version
+                else:
+                    parts.setdefault(change.part, EARLIER)
+        return parts
+
+    def _defect(self, place: int, cell: str | None, value: float | None) -> bool | None:
+        if cell is not None:
+            return self._flag(place, "defect", cell) if cell else None
+        if self.form.defect is None or value is None:
+            return None
+        return holds(self.form.defect, value)
+
+    def _time(self, place: int, cell: str) -> datetime | None:
+        if not cell:
+            return None
+        try:
+            if _EPOCH.fullmatch(cell):
+                seconds = float(cell) / (1000.0 if len(cell.partition(".")[0]) > 11 else 1.0)
+                return datetime.fromtimestamp(seconds, tz=UTC)
+            return aware(cell)
+        except ValueError:
+            self._complain(place, f"`{cell}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
+            return None
+
+    def _number(self, place: int, role: str, cell: str) -> float | None:
+        value, outcome = _value(cell)
+        if outcome is Outcome.UNPARSEABLE:
+            self._complain(
+                place, f"`{cell}` in `{self.columns[role]}` is no number; leave it empty where there is none"
+            )
+        return value
+
+    def _flag(self, place: int, role: str, cell: str) -> bool:
+        if cell.casefold() not in _YES | _NO:
+            self._complain(place, f"`{cell}` in `{self.columns[role]}` is neither yes nor no")
+        return cell.casefold() in _YES
+
+    def _complain(self, place: int, message: str) -> None:
+        line = self.table.lines[place] if self.table.lines else 0
+        self.faults.append(PlacedFault(file=self.table.name, line=line, message=message))
+
+
+def aware(text: str) -> datetime:
+    """Return a time in the zone in which it was written; one without a zone is taken as UTC.
+
+    Raises:
+        ValueError: If it is no time.
+    """
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _value(cell: str) -> tuple[float | None, Outcome]:
+    if not cell:
+        return None, Outcome.MISSING
+    if cell.casefold() in _OUTCOMES:
+        return None, _OUTCOMES[cell.casefold()]
+    try:
+        value = float(cell)
+    except ValueError:
+        return None, Outcome.UNPARSEABLE
+    return (value, Outcome.ANSWERED) if abs(value) < float("inf") else (None, Outcome.UNPARSEABLE)
+
+
+def holds(condition: Condition, value: float) -> bool:
+    """Tell whether a condition with numbers holds for a score."""
+    limits = [float(limit) for limit in condition.values]
+    return {
+        Operator.EQUAL: value == limits[0],
+        Operator.UNEQUAL: value != limits[0],
+        Operator.BELOW: value < limits[0],
+        Operator.AT_MOST: value <= limits[0],
+        Operator.ABOVE: value > limits[0],
+        Operator.AT_LEAST: value >= limits[0],
+        Operator.ONE_OF: value in limits,
+    }[condition.operator]

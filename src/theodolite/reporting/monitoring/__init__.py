@@ -1,0 +1,1 @@
+"""Watches as people and programs read them: a screen, a document, a page with charts."""

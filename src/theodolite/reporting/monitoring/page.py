@@ -1,0 +1,186 @@
+"""A watch as one HTML page that asks nothing of any host."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.watch import Alert, AnchorCheck, Stretch, Watch
+from theodolite.reporting import figures
+from theodolite.reporting.monitoring.chart import application_chart
+from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text
+from theodolite.reporting.words import Words
+
+CHARTS = 24
+"""Applications that are drawn at most, those with alerts first; count."""
+
+STYLE = """
+:root { --ink: #1b2330; --soft: #4d5868; --line: #cfd6df; --wash: #f4f6f9; --paper: #fff; --note: #fdf6e3;
+  --note-line: #8a6a12; --row: #24478f; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1000px; padding: 20px 24px 60px; color: var(--ink); background: var(--paper);
+  font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+h1 { font-size: 27px; margin: 0 0 6px; }
+h2 { font-size: 20px; margin: 36px 0 8px; padding-top: 12px; border-top: 1px solid var(--line); }
+h3 { font-size: 16px; margin: 22px 0 6px; overflow-wrap: anywhere; } p { margin: 0 0 8px; max-width: 90ch; }
+.alert { border-left: 4px solid var(--note-line); background: var(--note); padding: 8px 12px; margin: 0 0 10px; }
+.alert b { display: block; } .soft { color: var(--soft); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 14px; }
+th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.chart { width: 100%; min-width: 620px; height: auto; font: 12px system-ui, "Liberation Sans", sans-serif; }
+.chart text { fill: var(--soft); } .chart .name { fill: var(--ink); font-weight: 600; }
+.chart .axis { stroke: var(--line); } .chart .row { fill: none; stroke: var(--row); stroke-width: 1.6; }
+.chart .dot { fill: var(--row); } .chart .change { stroke: var(--ink); stroke-dasharray: 5 4; }
+.chart .change-name { fill: var(--ink); } .chart .since { fill: var(--note-line); opacity: .22; }
+.chart .alarm { fill: var(--note-line); }
+:focus-visible { outline: 3px solid var(--row); outline-offset: 2px; }
+@media print { .chart { break-inside: avoid; } }
+""".strip()
+
+
+def watch_html(watch: Watch, words: Words) -> str:
+    """Return the page: alerts, instrument changes, charts with their tables, anchors, what was watched for."""
+    title = f"{watch.history.name}: monitor"
+    body = "".join(part for section in _sections(watch, words) for part in section)
+    policy = f"default-src 'none'; style-src '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _sections(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
+    yield (f"<h1>{escape(watch.history.name)}</h1>", _p(head_text(watch)), _p(watch.history.source, "soft"))
+    yield ("<h2>Alerts</h2>", *(_alert(alert) for alert in watch.alerts))
+    yield (_p("None."),) if not watch.alerts else ()
+    yield (_p(guarantee_text(watch), "soft"),)
+    if watch.changes:
+        yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, words)) for change in watch.changes))
+    yield from _charts(watch)
+    if watch.anchors:
+        yield ("<h2>Anchors</h2>", _anchor_table(watch.anchors))
+    yield ("<h2>What was watched for</h2>", _rules(watch), *(_p(note) for note in watch.notes))
+
+
+def _p(text: str, kind: str = "") -> str:
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def _alert(alert: Alert) -> str:
+    where = [alert.application] if alert.application else []
+    where += [f"score {alert.position + 1:,}"] if alert.position is not None else []
+    where += [day(alert.at)] if alert.at else []
+    seen = f" Seen {figures.number_of(alert.delay, 'score')} after it began." if alert.delay is not None else ""
+    cause = f" {CAUSES[alert.cause][0].upper()}{CAUSES[alert.cause][1:]}." if alert.delay is not None else ""
+    detail = f"{alert.detail[0].upper()}{alert.detail[1:]}."
+    return (
+        f'<div class="alert"><b>{escape(alert.kind.value.capitalize())}: {escape(", ".join(where))}</b>'
+        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span></div>'
+    )
+
+
+def _charts(watch: Watch) -> Iterator[Iterable[str]]:
+    alerted = {alert.application for alert in watch.alerts}
+    drawable = list(dict.fromkeys(one.application for one in watch.stretches if one.windows.positions))
+    chosen = sorted(drawable, key=lambda name: name not in alerted)[:CHARTS]
+    yield ("<h2>Over time</h2>", _p("Lines break where the instrument changes. Triangles are alarms, bars their span."))
+    for application in chosen:
+        rows = [one for one in watch.stretches if one.application == application]
+        chart = application_chart(watch, application)
+        yield (
+            f"<h3>{escape(application or 'Scores')}</h3>",
+            f'<div class="scroll" tabindex="0">{chart}</div>',
+            _table(rows),
+        )
+    rest = [one for one in watch.stretches if one.application not in chosen]
+    if rest:
+        yield ("<h3>Not drawn</h3>", _table(rest))
+
+
+def _table(stretches: Sequence[Stretch]) -> str:
+    head = (
+        "application",
+        "under",
+        "scores",
+        "missing",
+        "mean",
+        "defect rate, at every look",
+        "latest PEN, CIN, LIS, LNDS",
+    )
+    return _grid(head, [_row(stretch) for stretch in stretches])
+
+
+def _row(stretch: Stretch) -> Sequence[str]:
+    rate, latest = stretch.rate, stretch.latest
+    told = "no rule"
+    if isinstance(rate, Estimate) and rate.count is not None and rate.low is not None and rate.high is not None:
+        told = figures.share(rate.count, rate.n)
+        told += f", {figures.span(rate.low, rate.high)}" if rate.n >= figures.FEW else ""
+    order = "too short"
+    if latest is not None:
+        order = (
+            f"{latest.pen_normalized:.2f}, {latest.cin.value:.0f}, {latest.lis.value:.0f}, {latest.lnds.value:.0f}"
+            f" (level {latest.level:.2f})"
+        )
+    under = ", ".join(f"{part} {version}" for part, version in stretch.instruments.items()) or "not stated"
+    level = f"{stretch.level:.2f}" if stretch.level is not None else "none"
+    return (stretch.application or "-", under, str(stretch.n), str(stretch.n_missing), level, told, order)
+
+
+def _anchor_table(checks: Sequence[AnchorCheck]) -> str:
+    head = ("sitting", "day", "anchors", "lower", "higher", "nearer to people", "farther", "CIN", "LIS", "tau", "drift")
+    rows = [
+        (
+            check.batch or f"score {check.position + 1}",
+            day(check.at),
+            str(check.n),
+            str(check.n_lower),
+            str(check.n_higher),
+            str(check.n_nearer),
+            str(check.n_farther),
+            *_ranking(check),
+            "yes" if check.is_drift else "no",
+        )
+        for check in checks
+    ]
+    return _grid(head, rows)
+
+
+def _ranking(check: AnchorCheck) -> tuple[str, str, str]:
+    if check.ranking is None:
+        return "-", "-", "-"
+    tau = check.ranking.tau
+    told = figures.coefficient(tau.value) if isinstance(tau, Estimate) else "undefined"
+    return str(check.ranking.cin), str(check.ranking.lis), told
+
+
+def _grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="scroll" tabindex="0"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _rules(watch: Watch) -> str:
+    rules = watch.rules
+    rows = [
+        ("window", f"{rules.window} scores, patterns of {rules.order}"),
+        ("good times", f"the first {rules.reference} scores of a stretch"),
+        (
+            "baseline",
+            f"{rules.baseline:.1%}" if rules.baseline is not None else "learned, at the upper end of its 95 % bound",
+        ),
+        ("limit", f"{rules.limit:.1%}" if rules.limit is not None else "none"),
+        ("run length", f"{rules.arl:,} scores"),
+        ("people look again", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "never by age"),
+    ]
+    return _grid(("rule", "value"), rows)

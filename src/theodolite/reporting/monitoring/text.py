@@ -1,0 +1,203 @@
+"""A watch on one screen of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.history import InstrumentChange
+from theodolite.domain.order import OrderProfile, OrderValue
+from theodolite.domain.watch import Alert, AlertKind, Cause, Stretch, Watch
+from theodolite.reporting import figures
+from theodolite.reporting.brief_lines import labelled
+from theodolite.reporting.words import Words
+
+MARGIN = 11
+SHOWN = 8
+"""Stretches and alerts that a screen shows at most; counts."""
+
+CAUSES: Mapping[Cause, str] = {
+    Cause.APPLICATION: "the anchors stayed put, so the application moved",
+    Cause.JUDGE: "the anchors moved too, so this is no news about the application",
+    Cause.UNKNOWN: "no anchors were judged since, so judge and application cannot be told apart",
+}
+
+
+def watch_text(
+    watch: Watch, words: Words, *, width: int = 80, unicode: bool = True, chart: str = "", data: str = ""
+) -> str:
+    """Return what a watch brought as lines of text.
+
+    Args:
+        watch: What was found.
+        words: The reading aids.
+        width: Columns of the terminal; count.
+        unicode: Whether the terminal shows more than plain letters.
+        chart: Where the chart was written.
+        data: Where the document was written.
+    """
+    parts = [
+        labelled(watch.history.name, head_text(watch), margin=_room(watch.history.name), width=width),
+        *(labelled("Changed", change_text(change, words), margin=MARGIN, width=width) for change in watch.changes),
+        *_stretches(watch, width),
+        *_alerts(watch, width),
+        *_anchors(watch, width),
+        *(labelled("Note", note, margin=MARGIN, width=width) for note in watch.notes),
+        labelled("False ones", guarantee_text(watch), margin=MARGIN, width=width),
+        *([f"{'Open':<{MARGIN}}{chart}"] if chart else (),),
+        *([f"{'Data':<{MARGIN}}{data}"] if data else (),),
+        labelled("Next", _next(watch), margin=MARGIN, width=width),
+    ]
+    text = "\n".join(line for part in parts for line in part)
+    return text if unicode else text.encode("ascii", "replace").decode()
+
+
+def _room(name: str) -> int:
+    """Return the columns of a label that may be long: two are left between it and the text."""
+    return max(MARGIN, len(name) + 2)
+
+
+def head_text(watch: Watch) -> str:
+    """Return what was looked at, on one line."""
+    scores = watch.history.scores
+    n_missing = sum(score.value is None for score in scores)
+    n_anchors = sum(score.is_anchor for score in scores)
+    told = [score.at for score in scores if score.at is not None]
+    parts = [figures.number_of(len(scores), "score")]
+    parts += [f"{figures.count(n_missing)} of them missing"] * bool(n_missing)
+    parts += [f"{figures.count(n_anchors)} on anchors"] * bool(n_anchors)
+    parts += [f"{day(min(told))} to {day(max(told))}"] if told else []
+    ends = f"scale {watch.history.lowest:g} to {watch.history.highest:g}, {watch.history.worse.value} is bad"
+    return ", ".join([*parts, ends])
+
+
+def day(moment: datetime | None) -> str:
+    """Return the day of a moment; a dash where there is none."""
+    return f"{moment:%Y-%m-%d}" if moment else "-"
+
+
+def change_text(change: InstrumentChange, words: Words) -> str:
+    """Return what changed, and what moved there."""
+    moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unmoved"
+    shift = f", median {change.median_shift:+.2g} points" if change.median_shift is not None else ""
+    where = day(change.at) if change.at else f"score {change.position + 1}"
+    if change.is_suspected:
+        told = f"{where}: nobody declared a change, but {moved} at once{shift}. Suspect the instrument"
+        return f"{told}, and ask who changed what"
+    aid = words.aid("instrument_changed", a=change.before, b=change.after)
+    named = aid if change.part == "judge" else aid.replace("The judge", f"The {change.part}", 1)
+    moves = f" {moved[0].upper()}{moved[1:]}{shift}." if change.median_shift is not None else ""
+    return f"{where}: {named}{moves}"
+
+
+def _stretches(watch: Watch, width: int) -> Iterator[list[str]]:
+    alerted = {alert.application for alert in watch.alerts}
+    shown = [one for one in watch.stretches if one.application in alerted or len(watch.stretches) <= SHOWN][:SHOWN]
+    for stretch in shown:
+        yield labelled(
+            stretch.application or "scores", _stretch(stretch), margin=_room(stretch.application), width=width
+        )
+        if stretch.latest is not None:
+            yield labelled("", _latest(stretch.latest), margin=MARGIN, width=width)
+        for note in stretch.notes:
+            yield labelled("", note, margin=MARGIN, width=width)
+    if len(shown) < len(watch.stretches):
+        rest = len(watch.stretches) - len(shown)
+        yield labelled(
+            "", f"and {figures.count(rest)} more stretches without an alert, in the data", margin=MARGIN, width=width
+        )
+
+
+def _stretch(stretch: Stretch) -> str:
+    under = ", ".join(f"{part} {version}" for part, version in stretch.instruments.items())
+    level = f", level {stretch.level:.2f}" if stretch.level is not None else ""
+    missing = f", {figures.count(stretch.n_missing)} missing" if stretch.n_missing else ""
+    head = f"{figures.number_of(stretch.n, 'score')}{missing}{level}{f' under {under}' if under else ''}"
+    return f"{head}; {_rate(stretch)}" if isinstance(stretch.rate, Estimate) else head
+
+
+def _rate(stretch: Stretch) -> str:
+    rate = stretch.rate
+    if isinstance(rate, Undefined) or rate.count is None:
+        return "no rate"
+    text = f"defects {figures.share(rate.count, rate.n)}"
+    if rate.n >= figures.FEW and rate.low is not None and rate.high is not None:
+        text += f", {figures.span(rate.low, rate.high)} at every look"
+    limit = {True: ", above the limit", False: ", below the limit", None: ""}[stretch.over_limit]
+    return text + limit
+
+
+def _latest(profile: OrderProfile) -> str:
+    parts = [
+        f"PEN {profile.pen_normalized:.2f}{_band(profile.pen)}",
+        f"CIN {profile.cin.value:.0f}{_band(profile.cin)}",
+    ]
+    parts += [f"LIS {profile.lis.value:.0f}{_band(profile.lis)}", f"LNDS {profile.lnds.value:.0f}"]
+    flat = "; all equal, so the order tells nothing" if profile.lis.band is None else ""
+    return f"latest {profile.n}: {', '.join(parts)}; level {profile.level:.2f}{flat}"
+
+
+def _band(found: OrderValue) -> str:
+    words = [found.band.value] if found.band else []
+    words += ["in a hole of the table"] if found.in_gap else []
+    words += [found.chance.verdict()] if not isinstance(found.chance, Undefined) else []
+    return f" ({', '.join(words)})" if words else ""
+
+
+def _alerts(watch: Watch, width: int) -> Iterator[list[str]]:
+    if not watch.alerts:
+        yield labelled("Alerts", "none", margin=MARGIN, width=width)
+    for alert in watch.alerts[:SHOWN]:
+        yield labelled("ALERT", alert_text(alert), margin=MARGIN, width=width)
+    if len(watch.alerts) > SHOWN:
+        yield labelled("", f"and {len(watch.alerts) - SHOWN} more alerts, in the data", margin=MARGIN, width=width)
+
+
+def alert_text(alert: Alert) -> str:
+    """Return one alert as a paragraph: what, where, since when, what was seen, who moved."""
+    where = [alert.application] if alert.application else []
+    where += [day(alert.at)] if alert.at else []
+    where += [f"score {alert.position + 1:,}"] if alert.position is not None else []
+    text = f"{alert.kind.value} ({', '.join(where)}): {alert.detail}"
+    if alert.delay is not None:
+        text += f"; seen {figures.number_of(alert.delay, 'score')} after it began"
+    if alert.kind not in {AlertKind.JUDGE_DRIFT, AlertKind.RECALIBRATION_DUE, AlertKind.RATE_OVER_LIMIT}:
+        text += f"; {CAUSES[alert.cause]}"
+    return text
+
+
+def _anchors(watch: Watch, width: int) -> Iterator[list[str]]:
+    if not watch.anchors:
+        return
+    last = watch.anchors[-1]
+    text = (
+        f"judged again {figures.number_of(len(watch.anchors), 'time')}; latest: of {last.n} anchors"
+        f" {last.n_lower} lower than at first, {last.n_higher} higher"
+    )
+    if last.ranking is not None:
+        tau = last.ranking.tau
+        told = f", tau {figures.coefficient(tau.value)}" if isinstance(tau, Estimate) else ""
+        text += f"; against people's order CIN {last.ranking.cin}, LIS {last.ranking.lis}{told}"
+    yield labelled("Anchors", text, margin=MARGIN, width=width)
+
+
+def guarantee_text(watch: Watch) -> str:
+    """Return how often false alarms come."""
+    return (
+        f"Where nothing changes, the detectors of one application alarm within n scores with a probability of"
+        f" n / {watch.rules.arl:,} at most, and the anchors with half of that."
+    )
+
+
+def _next(watch: Watch) -> str:
+    kinds: Sequence[AlertKind] = [alert.kind for alert in watch.alerts]
+    if AlertKind.JUDGE_DRIFT in kinds:
+        return "let people score the anchors again under the present judge, before any rate is believed"
+    if any(alert.cause is Cause.APPLICATION for alert in watch.alerts):
+        return "read the dialogues since the alert began"
+    if AlertKind.RECALIBRATION_DUE in kinds:
+        return "let people score a sample:  theodolite label STUDY --sample 40"
+    if not watch.anchors:
+        return "add anchors, so that an alert can say who moved"
+    return "nothing; look again after the next run"

@@ -1,0 +1,54 @@
+"""A published table of two years: where its instrument changed is no news about the applications."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from theodolite.config.histories import DeclaredChange, HistoryForm, ScoreTable, aware, read_history
+from theodolite.config.tables import read_table
+from theodolite.domain.history import Worse
+from theodolite.domain.watch import AlertKind
+from theodolite.measurement import watch_history
+
+CHANGE = DeclaredChange(part="judge", version="HHEM-2.1", since=aware("2024-07-25T18:47:14-07:00"))
+FORM = {"columns": {"score": "rate_pct"}, "scale": (0.0, 100.0), "worse": Worse.HIGH, "published": True}
+
+
+@cache
+def watched(*changes):
+    read = read_table(Path(__file__).with_name("hallucination_history.csv.gz"), "history")
+    table = ScoreTable(name="h", described="", columns=read.columns, rows=read.rows, lines=read.lines)
+    return watch_history(read_history(table, HistoryForm(changes=changes, **FORM)))
+
+
+def test_the_table_is_read_in_full():
+    scores = watched().history.scores
+
+    assert (len(scores), len({score.application for score in scores})) == (11_297, 344)
+
+
+def test_the_declared_change_of_the_judge_is_reported_with_what_moved_there():
+    change = next(change for change in watched(CHANGE).changes if change.part == "judge")
+
+    assert (f"{change.at:%Y-%m-%d}", change.after, change.is_suspected) == ("2024-07-25", "HHEM-2.1", False)
+    assert (change.n_lower, change.n_higher) == (9, 27)
+
+
+def test_it_is_no_alert_about_any_application():
+    assert {alert.kind for alert in watched(CHANGE).alerts} <= {AlertKind.RECALIBRATION_DUE}
+
+
+def test_scores_of_gpt_4_are_not_compared_across_the_line():
+    stretches = [one for one in watched(CHANGE).stretches if one.application in {"GPT 4", "GPT-4", "OpenAI GPT-4"}]
+
+    before = [one.level for one in stretches if one.instruments["judge"] != "HHEM-2.1"]
+    after = [one.level for one in stretches if one.instruments["judge"] == "HHEM-2.1"]
+    assert 3.0 in before
+    assert 1.8 in after
+
+
+def test_nobody_has_to_declare_it():
+    days = [f"{change.at:%Y-%m-%d}" for change in watched().changes if change.is_suspected]
+
+    assert days == ["2024-07-25", "2024-08-14", "2025-11-18"]

@@ -1,0 +1,143 @@
+"""`theodolite monitor`: tables, databases and studies of several runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from tests.fakes.terminal import theodolite
+from tests.unit.measurement.monitoring.given import series
+
+pytestmark = pytest.mark.integration
+COLUMNS = ("stars", "at", "item", "run", "human", "anchor")
+
+STUDY = """\
+study: shop
+applications:
+  bot: {kind: python, call: "app.py:reply"}
+  anchors: {kind: recorded, file: anchors.csv, id: id, prompt: prompt, response: response}
+scenarios:
+  inbox: {scripts: {one: One, two: Two, three: Three, four: Four, five: Five, six: Six}}
+judges:
+  rude: {ask: "Is a reply rude?", defect: "== yes", rule: {any: [WORD], then: yes, else: no}}
+"""
+
+
+def rows(wrong):
+    for score in series(wrong).scores:
+        human = "" if score.human is None else int(score.human)
+        yield int(score.value), f"{score.at:%Y-%m-%d}", score.item, score.batch, human, "ny"[score.is_anchor]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A table of each series, and a database of the slip."""
+    folder = tmp_path_factory.mktemp("kept")
+    for wrong in ("nothing", "slip", "judge"):
+        with (folder / f"{wrong}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([COLUMNS, *rows(wrong)])
+    with closing(sqlite3.connect(folder / "app.db")) as connection:
+        connection.execute("CREATE TABLE replies (stars, at, item, run, human, anchor)")
+        connection.executemany("INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?)", rows("slip"))
+        connection.commit()
+    return folder
+
+
+def watch(place, *more, out):
+    return theodolite(
+        "monitor", place, "--defect", "<= 3", "--reference", "300", "--recalibrate", "0", "--out", out, *more
+    )
+
+
+def test_quiet_times_end_with_0(kept, tmp_path):
+    ended = watch(kept / "nothing.csv", out=tmp_path)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "Alerts     none" in ended.out
+    assert {path.name for path in tmp_path.iterdir()} == {"monitor.html", "monitor.json"}
+
+
+def test_an_alert_ends_with_1_and_is_told_to_scripts(kept, tmp_path):
+    ended = watch(kept / "slip.csv", "--json", out=tmp_path)
+
+    assert ended.code == ended.found["exit_code"] == 1
+    slipped = next(alert for alert in ended.found["alerts"] if alert["kind"] == "scores slipped")
+    assert (slipped["cause"], slipped["at"][:7]) == ("application", "2026-01")
+    assert json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))["alerts"] == ended.found["alerts"]
+
+
+def test_a_database_is_asked(kept, tmp_path):
+    query = "SELECT stars AS score, at, item, run, human, anchor FROM replies"
+
+    table, database = (
+        watch(kept / "slip.csv", out=tmp_path),
+        watch(f"sqlite:///{kept}/app.db", "--query", query, out=tmp_path),
+    )
+
+    assert database.code == 1
+    assert database.out.partition("ALERT")[2] == table.out.partition("ALERT")[2]
+
+
+def test_an_alert_that_is_over_does_not_count_for_ever(kept, tmp_path):
+    assert watch(kept / "slip.csv", "--since", "2027-01-01", out=tmp_path).code == 0
+    assert watch(kept / "slip.csv", "--since", "2026-01-15", out=tmp_path).code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--columns", "score"), "`score` names no column"),
+        (("--scale", "5..1"), "`5..1` is no scale"),
+        (("--defect", "bad"), "names no operator"),
+        (("--defect", "== bad"), "`bad` is no number"),
+        (("--changed", "judge"), "expected PART=VERSION@TIME"),
+        (("--changed", "judge=2@soon"), "`soon` is no time"),
+        (("--since", "soon"), "`soon` is no time"),
+        (("--window", "3"), "`window` must be larger than 3"),
+        (("--columns", "score=star"), "meant `stars`?"),
+    ],
+)
+def test_what_cannot_be_read_is_a_fault_of_the_input(kept, words, said):
+    ended = theodolite("monitor", kept / "nothing.csv", *words)
+
+    assert ended.code == 2
+    assert said in " ".join(ended.err.split())
+
+
+def test_a_file_or_a_question_that_is_missing_says_so(kept):
+    missing, unasked = theodolite("monitor", kept / "none.csv"), theodolite("monitor", f"sqlite:///{kept}/app.db")
+
+    assert (missing.code, unasked.code) == (2, 2)
+    assert "there is no such file" in missing.err
+    assert "--query" in unasked.err
+
+
+def study_of(folder, *, word, reply):
+    folder.mkdir(exist_ok=True)
+    (folder / "study.yaml").write_text(STUDY.replace("WORD", word), encoding="utf-8")
+    (folder / "app.py").write_text(f"def reply(prompt):\n    return {reply!r}\n", encoding="utf-8")
+    lines = [f"a{number},Hello,You fool {number}" for number in range(6)]
+    (folder / "anchors.csv").write_text("\n".join(["id,prompt,response", *lines]), encoding="utf-8")
+    ended = theodolite("run", folder, "--anew")
+    assert ended.code == 0, ended.said
+
+
+def test_the_runs_of_a_study_are_one_history(tmp_path):
+    folder = tmp_path / "shop"
+    study_of(folder, word="fool", reply="Good day")
+    study_of(folder, word="fool", reply="Good day")
+    study_of(folder, word="fools", reply="You fool")
+
+    ended = theodolite("monitor", folder, "--anchors", "anchors", "--json")
+    document = json.loads((folder / "monitor.json").read_text(encoding="utf-8"))
+
+    assert ended.code == 1
+    assert document["history"]["n_scores"] == 36
+    assert document["history"]["n_anchors"] == 18
+    (change,) = [change for change in document["instrument_changes"] if change["part"] == "judge"]
+    assert change["position"] == 24
+    assert [check["n_lower"] for check in document["anchors"]] == [0, 6]

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from theodolite.config.defect_text import parse_condition
+from theodolite.config.histories import EARLIER, DeclaredChange, HistoryForm, ScoreTable, aware, holds, read_history
+from theodolite.config.loading import StudyFaults
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.history import Worse
+
+
+def table(*rows, columns=("stars", "at", "model", "anchor", "human")):
+    cells = [dict(zip(columns, (*row, *[""] * len(columns)), strict=False)) for row in rows]
+    return ScoreTable(name="t.csv", described="rows", columns=columns, rows=cells, lines=range(2, 2 + len(cells)))
+
+
+def read(*rows, **form):
+    return read_history(table(*rows), HistoryForm(**form))
+
+
+def complaints(*rows, **form):
+    with pytest.raises(StudyFaults) as caught:
+        read(*rows, **form)
+    return str(caught.value)
+
+
+def test_columns_are_understood_by_their_usual_names():
+    (score,) = read(("4", "2026-03-01", "bot", "yes", "5")).scores
+
+    assert (score.value, score.application, score.human, score.is_anchor) == (4, "bot", 5, True)
+    assert score.at == datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_rows_are_put_in_order_of_time_unless_one_has_none():
+    assert [score.value for score in read(("4", "2026-03-02"), ("5", "2026-03-01")).scores] == [5, 4]
+    assert [score.value for score in read(("4", "2026-03-02"), ("5", "")).scores] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("cell", "outcome"),
+    [("", Outcome.MISSING), ("Failed", Outcome.FAILED), ("good", Outcome.UNPARSEABLE), ("inf", Outcome.UNPARSEABLE)],
+)
+def test_what_is_no_score_keeps_its_place(cell, outcome):
+    scores = read((cell,), ("4",)).scores
+
+    assert (scores[0].value, scores[0].outcome, len(scores)) == (None, outcome, 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "scale"), [("01", (0, 1)), ("15", (1, 5)), ("19", (1, 10)), (("0.5", "40"), (0, 100))]
+)
+def test_the_scale_is_the_shortest_usual_one(cells, scale):
+    history = read(*((cell,) for cell in cells))
+
+    assert (history.lowest, history.highest) == scale
+    assert "told from the scores" in history.source
+
+
+def test_a_rule_tells_defects_and_the_bad_end():
+    low = read(("3",), ("4",), defect=parse_condition("<= 3"))
+    high = read(("3",), ("4",), defect=parse_condition("> 3"))
+
+    assert [score.defect for score in low.scores] == [True, False]
+    assert (low.worse, high.worse) == (Worse.LOW, Worse.HIGH)
+
+
+def test_declared_changes_become_instruments():
+    change = DeclaredChange(part="judge", version="2", since=aware("2026-02-01"))
+
+    history = read(("4", "2026-01-01"), ("4", "2026-02-01"), changes=(change,))
+
+    assert [score.instruments["judge"] for score in history.scores] == [EARLIER, "2"]
+
+
+def test_published_again_is_marked_except_for_anchors():
+    rows = [("4", "", "a"), ("4", "", "a"), ("4", "", "b"), ("5", "", "a"), ("5", "", "a", "yes")]
+
+    history = read(*rows, published=True)
+
+    assert [score.is_repeat for score in history.scores] == [False, True, False, False, False]
+
+
+def test_everything_that_is_wrong_is_named_at_once():
+    said = complaints(("4", "yesterday", "a", "maybe", "much"), ("4", "1767225600"))
+
+    assert "t.csv:2" in said
+    assert "`yesterday` is no time" in said
+    assert "neither yes nor no" in said
+    assert "`much` in `human` is no number" in said
+    assert "3 faults. Nothing was watched." in said
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"scores": "stars"}, "no column can be a `scores`; meant `score`?"),
+        ({"score": "star"}, "there is no column `star`; meant `stars`?"),
+    ],
+)
+def test_columns_that_are_not_there_are_guessed(columns, words):
+    assert words in " ".join(complaints(("4",), columns=columns).split())
+
+
+def test_a_table_without_scores_says_so():
+    assert "no column looks like a score" in _faults(table(("4",), columns=("mark",)))
+    assert "has no row" in _faults(table())
+    assert "holds no score that is a number" in complaints(("good",))
+    assert "fit no usual scale" in complaints(("-4",))
+
+
+def _faults(made):
+    with pytest.raises(StudyFaults) as caught:
+        read_history(made, HistoryForm())
+    return " ".join(str(caught.value).split())
+
+
+@pytest.mark.parametrize("text", ["1767225600", "1767225600000", "2026-01-01", "2026-01-01T01:00:00+01:00"])
+def test_times_in_many_forms(text):
+    assert read(("4", text)).scores[0].at == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "expected"),
+    [("== 3", 3, True), ("!= 3", 3, False), ("< 3", 2, True), (">= 3", 3, True), ("in 1, 2", 2, True)],
+)
+def test_rules_compare_numbers(rule, value, expected):
+    assert holds(parse_condition(rule), value) is expected

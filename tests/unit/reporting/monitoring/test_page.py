@@ -1,0 +1,143 @@
+"""The screen, the document and the page of the same watches."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from tests.fakes.report import words
+from tests.unit.measurement.monitoring.given import series
+from theodolite.domain.history import History, Score
+from theodolite.domain.watch import WatchRules
+from theodolite.measurement import watch_history
+from theodolite.reporting.monitoring.chart import application_chart
+from theodolite.reporting.monitoring.document import thinned, watch_document
+from theodolite.reporting.monitoring.page import watch_html
+from theodolite.reporting.monitoring.text import watch_text
+
+BARE_PERCENT = re.compile(r"(?<!\()\b\d+\.\d+ %(?! to)")
+
+
+@cache
+def seen(wrong):
+    return watch_history(series(wrong), WatchRules(reference=300, limit=0.2, recalibrate_days=None))
+
+
+@cache
+def changed(n):
+    scores = [
+        Score(value=value, application=f"<b>{name}</b>", instruments={"judge": judge})
+        for judge, value in (("1", 4.0), ("2", 3.0))
+        for name in range(n)
+        for _ in range(9)
+    ]
+    return watch_history(History(name="many", scores=tuple(scores), lowest=1, highest=5))
+
+
+def test_an_alert_says_what_when_and_who_moved():
+    text = " ".join(watch_text(seen("slip"), words()).split())
+
+    assert "ALERT scores slipped (2026-01-" in text
+    assert "the anchors stayed put, so the application moved" in text
+    assert text.endswith("Next read the dialogues since the alert began")
+
+
+def test_a_judge_that_drifts_is_the_next_thing_to_mend():
+    text = " ".join(watch_text(seen("judge"), words()).split())
+
+    assert "judge drifts on the anchors" in text
+    assert "this is no news about the application" in text
+    assert "Next let people score the anchors again" in text
+
+
+def test_quiet_times_are_told_in_full():
+    text = watch_text(seen("nothing"), words())
+
+    assert "Alerts     none" in text
+    assert "CIN" in text
+    assert "level" in text
+    assert "n / 10,000" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])
+def test_no_line_is_too_long_and_no_percent_stands_alone(wrong):
+    text = watch_text(seen(wrong), words())
+
+    assert max(map(len, text.split("\n"))) <= 80
+    assert BARE_PERCENT.findall(text) == []
+
+
+def test_a_declared_change_carries_its_aid():
+    text = " ".join(watch_text(changed(2), words(), unicode=False).split())
+
+    assert "The judge changed here from 1 to 2. A jump at this line is not news about the application." in text
+    assert "2 applications lower, 0 higher" in text
+
+
+def test_many_stretches_are_counted_and_kept_in_the_data():
+    watch = changed(20)
+
+    assert "and 40 more stretches" in " ".join(watch_text(watch, words()).split())
+    assert len(watch_document(watch, exit_code=0)["stretches"]) == 40
+
+
+def test_other_parts_are_called_by_their_name():
+    watch = changed(2)
+    of_data = replace(watch, changes=tuple(replace(change, part="data") for change in watch.changes))
+
+    assert "The data changed here" in " ".join(watch_text(of_data, words()).split())
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])
+def test_the_document_is_strict_json(wrong):
+    document = watch_document(seen(wrong), exit_code=1)
+
+    again = json.loads(json.dumps(document, allow_nan=False))
+
+    assert again["exit_code"] == 1
+    assert [alert["kind"] for alert in again["alerts"]] == [alert.kind.value for alert in seen(wrong).alerts]
+    assert max(len(stretch["windows"]["pen_normalized"]) for stretch in again["stretches"]) <= 500
+    assert again["stretches"][0]["latest"]["cin"]["chance"] in {"like chance", "above chance", "below chance"}
+
+
+@pytest.mark.parametrize(("n", "points"), [(0, 5), (5, 5), (6, 5), (1001, 500)])
+def test_thinning_keeps_the_last_point(n, points):
+    kept = thinned(list(range(n)), points)
+
+    assert len(kept) <= points
+    assert kept[-1:] == list(range(n))[-1:]
+
+
+def test_the_page_names_no_host_and_admits_only_its_own_style():
+    page = watch_html(seen("slip"), words())
+
+    assert "default-src &#x27;none&#x27;" in page
+    assert not re.search(r"(src|href)=", page)
+    assert "<script" not in page
+
+
+def test_names_from_files_are_escaped():
+    page = watch_html(changed(2), words())
+
+    assert "<b>0</b>" not in page
+    assert "&lt;b&gt;0&lt;/b&gt;" in page
+
+
+def test_the_chart_shows_alarms_changes_and_every_metric():
+    slip, judge = application_chart(seen("slip"), ""), application_chart(changed(2), "<b>0</b>")
+
+    assert all(name in slip for name in ("mean of 8", "defect share", "PEN", "CIN", "LIS"))
+    assert 'class="alarm"' in slip
+    assert 'class="since"' in slip
+    assert "judge 2" in judge
+
+
+def test_more_applications_than_can_be_drawn_stand_in_a_table():
+    page = watch_html(changed(30), words())
+
+    assert page.count("<svg") == 24
+    assert "Not drawn" in page
