@@ -11,10 +11,11 @@ import click
 from theodolite.bootstrap.monitoring import Request, Seen, keep_watch
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.terminal import speaks_unicode, width
-from theodolite.config.defect_text import Condition, parse_condition
+from theodolite.config.defect_text import parse_condition
 from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.domain.errors import InputError
 from theodolite.domain.history import Worse
+from theodolite.domain.instrument import Condition
 from theodolite.domain.watch import WatchRules
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.usecases.monitoring import Watched

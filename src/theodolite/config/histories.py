@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from theodolite.config.defect_text import Condition
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import PlacedFault
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.guideline import Operator
 from theodolite.domain.history import History, Score, Worse
+from theodolite.domain.instrument import Condition, Operator
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "value", "stars", "rating"),

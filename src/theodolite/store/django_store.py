@@ -18,7 +18,6 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
-from theodolite.store.cabinet import Cabinet
 from theodolite.store.contents import Contents
 from theodolite.store.fresh import RowNumbers
 from theodolite.store.journal import entries_of
@@ -27,6 +26,7 @@ from theodolite.store.owners import Owners
 from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
 from theodolite.store.results import Results
+from theodolite.store.runs import Runs
 from theodolite.store.workplace import Workplace
 from theodolite.store.writes import (
     KeepAdjudications,
@@ -37,7 +37,7 @@ from theodolite.store.writes import (
 )
 
 
-class DjangoStore(Cabinet):
+class DjangoStore(Runs):
     """The whole database of one workspace.
 
     What a flow waits for goes through the writer; everything else is done at the
@@ -52,7 +52,7 @@ class DjangoStore(Cabinet):
         self._contents, self._ledger = contents, Ledger(contents, self._owners, units)
         self._readings = Readings(contents)
         self._work = Workplace(workspace, database, Results(contents, units).apply)
-        super().__init__(self._work, contents, self._readings)
+        super().__init__(self._work, contents, self._readings, self._ledger)
 
     async def start(self) -> None:
         """Start the writer of this event loop."""
@@ -70,18 +70,6 @@ class DjangoStore(Cabinet):
     def open_run(self, study: Study, plan: Plan, *, anew: bool = False) -> Run:
         """Return the latest run of this plan, or begin one."""
         return self._work.write(lambda: self._ledger.open_run(study, plan, anew=anew))
-
-    def latest_run(self, study_name: str) -> Run:
-        """Return the latest run of a study of that name."""
-        return self._work.read(lambda: self._ledger.latest_run(study_name))
-
-    def runs(self, study_name: str) -> list[Run]:
-        """Return all runs of studies of that name, in order of their numbers."""
-        return self._work.read(lambda: self._ledger.runs(study_name))
-
-    def run_of(self, plan: Plan) -> Run:
-        """Return the latest run of a plan."""
-        return self._work.read(lambda: self._ledger.run_of(plan))
 
     def close_run(self, run: Run, state: RunState) -> None:
         """Write down how a run ended."""
