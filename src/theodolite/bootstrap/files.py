@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from theodolite.domain.errors import StorageUnavailable
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str | Iterable[str]) -> None:
     """Write a file whole or not at all: half a file must not look like one.
+
+    Args:
+        path: Where to.
+        text: The text, or its pieces.
 
     Raises:
         StorageUnavailable: If it cannot be written.
@@ -16,7 +21,8 @@ def write_whole(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8", newline="")
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            file.writelines([text] if isinstance(text, str) else text)
         partial.replace(path)
     except OSError as error:
         message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.reports import write_file
+from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.config.histories import HistoryForm, ScoreTable, read_history
 from theodolite.config.loading import StudyFaults
@@ -87,8 +87,8 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None) ->
     code = 1 if any(counts(alert, request.since) for alert in watch.alerts) else 0
     place = Path(request.out) if request.out else folder
     page, data = place / PAGE, place / DATA
-    write_file(page, watch_html(watch, read_words(report_words())))
-    write_file(data, json.dumps(watch_document(watch, exit_code=code), indent=1, allow_nan=False) + "\n")
+    write_whole(page, watch_html(watch, read_words(report_words())))
+    write_whole(data, json.dumps(watch_document(watch, exit_code=code), indent=1, allow_nan=False) + "\n")
     return Seen(watch=watch, exit_code=code, page=str(page), data=str(data))
 
 

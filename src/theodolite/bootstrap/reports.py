@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.hosts import hosts_of
 from theodolite.config.report_assets import report_assets, report_words
-from theodolite.domain.errors import InputError, StorageUnavailable
+from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.plan import Sessions
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.html import report_html
-from theodolite.reporting.results import results_document, results_text
+from theodolite.reporting.html import report_pieces
+from theodolite.reporting.results import results_pieces
 from theodolite.reporting.show import failure_text, first_text, show_text
 from theodolite.reporting.summary import Places, summary_text
 from theodolite.reporting.words import read_words
@@ -60,9 +61,9 @@ def write_reports(
     folder = Path(out) if out else bench.loaded.folder
     facts = facts_of(bench, took_s)
     results, report = folder / RESULTS, folder / REPORT
-    write_file(results, results_text(results_document(evidence, findings, facts)))
+    write_whole(results, results_pieces(evidence, findings, facts))
     if with_report:
-        write_file(report, report_html(evidence, findings, facts, report_assets()))
+        write_whole(report, report_pieces(evidence, findings, facts, report_assets()))
     return Written(report=str(report) if with_report else "", results=str(results))
 
 
@@ -128,16 +129,5 @@ def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
         generated=bench.clock.now(),
         hosts=hosts_of(bench.loaded.study),
         duration_s=took_s,
+        show_command=f"theodolite show {bench.path}",
     )
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all: a half report must not look like one."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        message = f"`{path}` cannot be written: {error.strerror}. Name another folder with --out"
-        raise StorageUnavailable(message) from error

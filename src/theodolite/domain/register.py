@@ -102,6 +102,7 @@ class Register:
         failures: Position to what failed there; positions without a failure are left out.
         backing: How well the labels of each session are backed: 2 for a verified
             quote, and 1 more for a reason in words.
+        letters: Letters of all that was said in and about each session; count.
         unread: Annotator, guideline and question to the first reply that fits no label.
         scripted: Names of endpoints where a script answered for a model in a
             dialogue, then of annotators where it did; in order of appearance.
@@ -115,6 +116,7 @@ class Register:
     finals: Mapping[tuple[str, str], Sequence[Said | None]] = field(default_factory=dict)
     failures: Mapping[int, tuple[Failed, ...]] = field(default_factory=dict)
     backing: Sequence[int] = ()
+    letters: Sequence[int] = ()
     unread: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     scripted: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
@@ -61,6 +62,7 @@ class RegisterBook:
         self._finals: dict[tuple[str, str], list[Said | None]] = defaultdict(lambda: [None] * self._n)
         self._failures: dict[int, tuple[Failed, ...]] = {}
         self._backing = bytearray(self._n)
+        self._letters = array("L", bytes(array("L").itemsize * self._n))
         self._unread: dict[Key, tuple[int, str]] = {}
         self._endpoints: dict[str, None] = {}
         self._judges: dict[str, None] = {}
@@ -77,6 +79,8 @@ class RegisterBook:
             return
         self._places[dialogue.key] = found
         self._held[found] = self._one(_holding(dialogue))
+        self._letters[found] += sum(len(turn.prompt) + len(turn.response) for turn in dialogue.turns)
+        self._letters[found] += len(dialogue.persona.text) if dialogue.persona else 0
         self._endpoints.update(dict.fromkeys(dialogue.scripted))
 
     def enter_annotation(self, annotation: Annotation) -> None:
@@ -97,6 +101,8 @@ class RegisterBook:
     def _note(self, place: int, annotation: Annotation, answer: Answer) -> None:
         backing = 2 * any(quote.verified for quote in answer.evidence) + bool(answer.reasoning)
         self._backing[place] |= backing
+        quoted = sum(len(quote.text) for quote in answer.evidence)
+        self._letters[place] += len(answer.reasoning) + len(answer.raw) + quoted
         if answer.outcome is Outcome.UNPARSEABLE:
             key = (annotation.annotator, annotation.guideline, answer.question)
             if key not in self._unread or place < self._unread[key][0]:
@@ -127,6 +133,7 @@ class RegisterBook:
             finals=dict(self._finals),
             failures=dict(sorted(self._failures.items())),
             backing=self._backing,
+            letters=self._letters,
             unread={key: raw for key, (_, raw) in self._unread.items()},
             scripted=(tuple(self._endpoints), tuple(self._judges)),
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from theodolite.domain.annotation import Adjudication, Annotation, Outcome
 from theodolite.domain.annotator import Annotator, RecordedLabels
@@ -22,6 +23,9 @@ from theodolite.domain.study import Study
 
 REFERENCE = "reference"
 """Name that stands for the recorded final labels where annotators are named."""
+
+_AT_ONCE = 200
+"""Sessions whose records are read together; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +137,13 @@ class Record:
 
 
 def records_at(evidence: Evidence, places: Collection[int]) -> Iterator[Record]:
-    """Yield the records of some places of the plan, in its order; so many at a time are in memory as are asked for."""
+    """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory."""
+    rest = iter(sorted(places))
+    while part := list(islice(rest, _AT_ONCE)):
+        yield from _records(evidence, part)
+
+
+def _records(evidence: Evidence, places: Sequence[int]) -> Iterator[Record]:
     archive, sessions = evidence.archive, evidence.sessions
     dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
     annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
@@ -145,7 +155,7 @@ def records_at(evidence: Evidence, places: Collection[int]) -> Iterator[Record]:
     failures: dict[str, list[Failure]] = defaultdict(list)
     for failure in archive.failures(places):
         failures[failure.label].append(failure)
-    for index in sorted(places):
+    for index in places:
         session = sessions[index]
         dialogue = dialogues.get(session.label)
         yield Record(

@@ -16,6 +16,7 @@ class RunFacts:
         generated: When the report was made; UTC.
         hosts: Hosts that the run spoke to, in order of the study file.
         duration_s: Time that the run took; seconds, None where unknown.
+        show_command: What one types before the label of a dialogue to read it.
         label_command: What one types to label dialogues; empty where there is no such command.
     """
 
@@ -24,4 +25,5 @@ class RunFacts:
     generated: datetime
     hosts: tuple[str, ...] = ()
     duration_s: float | None = None
+    show_command: str = ""
     label_command: str = ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
@@ -16,7 +17,8 @@ from theodolite.reporting.page.accounts_view import accounts_view
 from theodolite.reporting.page.answer_view import answer_view
 from theodolite.reporting.page.applications_view import applications_view
 from theodolite.reporting.page.chips import chips_of
-from theodolite.reporting.page.data import data_text, page_data
+from theodolite.reporting.page.data import data_pieces
+from theodolite.reporting.page.embedded import LETTERS, embedded_in
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
@@ -29,9 +31,24 @@ from theodolite.reporting.words import read_words
 WORDS = "words.yaml"
 TEMPLATE = "report.html"
 
+_HERE = "\0"
+"""Stands for the dialogues while the page around them is made; no text of a study may hold it."""
+
 
 def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets: Mapping[str, str]) -> str:
-    """Return the report of a run as one self-contained HTML file.
+    """Return the report of a run as one self-contained HTML file; see `report_pieces`."""
+    return "".join(report_pieces(evidence, findings, facts, assets))
+
+
+def report_pieces(
+    evidence: Evidence,
+    findings: Findings,
+    facts: RunFacts,
+    assets: Mapping[str, str],
+    *,
+    letters: int = LETTERS,
+) -> Iterator[str]:
+    """Yield the report of a run, one self-contained HTML file, piece by piece.
 
     Texts of dialogues reach the page as JSON and are shown as text alone; the
     content security policy admits the page's own script and style by their
@@ -42,6 +59,8 @@ def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets:
         findings: Everything that was measured on it.
         facts: How the run came about.
         assets: Path below `resources/report` to text, for all files there.
+        letters: Letters of dialogues that the file may hold, about; beyond, it holds
+            the telling ones and a drawn sample, and says so. Count.
 
     Raises:
         InputError: If the words file or the template is not among the assets.
@@ -60,12 +79,20 @@ def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets:
         lstrip_blocks=True,
     )
     template = environment.get_template(TEMPLATE)
-    return template.render(**_views(subject), style=style, script=script, policy=_policy(style, script))
+    views = _views(subject)
+    sample = embedded_in(subject, [read.case for read in views["reads"]], letters=letters)
+    page = template.render(
+        **views, sample=sample, style=style, script=script, policy=_policy(style, script), data=_HERE
+    )
+    before, _, after = page.rpartition(_HERE)
+    yield before
+    yield from data_pieces(subject, views["chips"], sample)
+    yield after
 
 
-def _views(subject: Subject) -> dict[str, object]:
+def _views(subject: Subject) -> dict[str, Any]:
     chips = chips_of(subject)
-    views: dict[str, object] = {
+    return {
         "answer": answer_view(subject),
         "reads": first_reads(subject),
         "areas": area_table(subject),
@@ -83,7 +110,6 @@ def _views(subject: Subject) -> dict[str, object]:
         "chips": chips,
         "n_cases": len(subject.cases),
     }
-    return {**views, "data": data_text(page_data(subject, chips))}
 
 
 def _joined(assets: Mapping[str, str], folder: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
@@ -18,6 +18,7 @@ from theodolite.reporting.application_accounts import ApplicationAccount, applic
 from theodolite.reporting.cases import cases_of
 from theodolite.reporting.claims import claim_entry
 from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 
@@ -31,6 +32,16 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
     Its form is published in `resources/report/results.schema.json`. Nothing in
     it is NaN or infinite: what is undefined is null and says why.
     """
+    return {name: collected(part) for name, part in _document(evidence, findings, facts).items()}
+
+
+def results_pieces(evidence: Evidence, findings: Findings, facts: RunFacts) -> Iterator[str]:
+    """Yield the same as text, piece by piece, so that no list of a run is ever whole in memory."""
+    yield from json_pieces(_document(evidence, findings, facts))
+    yield "\n"
+
+
+def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Flowing]:
     study, run, cases = evidence.study, evidence.run, cases_of(evidence.register)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -43,20 +54,15 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
         "spending": _spending(evidence),
         "accounts": [_account(account) for account in accounts_of(study, cases)],
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
-        "estimates": [estimate_entry(measurement) for measurement in findings.measurements],
+        "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
-        "failures": [_failure(failure) for failure in evidence.archive.failures()],
+        "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
     }
-
-
-def results_text(document: dict[str, Json]) -> str:
-    """Return the document as text; refuses NaN and infinity."""
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def estimate_entry(measurement: Measurement) -> dict[str, Json]:
@@ -221,7 +227,7 @@ def _label_sample(sample: LabelSample) -> dict[str, Json]:
     }
 
 
-def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Json]:
+def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowing]:
     register = evidence.register
     held = zip(register.settings, register.held, strict=True)
     return {
@@ -234,7 +240,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Json]:
                 "n": check.n,
                 "count": len(check.dialogues),
                 "dialogues": list(check.dialogues),
-                "found": [{"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses],
+                "found": ({"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses),
             }
             for check in findings.lapses
         ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import Annotation, Answer
@@ -16,12 +16,14 @@ from theodolite.domain.strategy import Strategy
 from theodolite.reporting import figures
 from theodolite.reporting.cases import Record, records_at, title_of
 from theodolite.reporting.page.chips import Chip
+from theodolite.reporting.page.embedded import Embedded
+from theodolite.reporting.page.sets import CaseSet
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.results import estimate_entry
 
 
-def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
-    """Return everything that the page's scripts read.
+def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> Iterator[str]:
+    """Yield everything that the page's scripts read as JSON, one dialogue at a time.
 
     Sets are added for the numerators of all estimates, so call it after all
     views are made.
@@ -30,23 +32,39 @@ def page_data(subject: Subject, chips: Sequence[Chip]) -> dict[str, Json]:
     estimates: list[Json] = [
         _estimate(subject, place, measurement) for place, measurement in enumerate(subject.findings.measurements)
     ]
-    return {
-        "run": f"{subject.study.name}, run {subject.evidence.run.number}, {subject.facts.generated:%Y-%m-%d}",
+    run = f"{subject.study.name}, run {subject.evidence.run.number}, {subject.facts.generated:%Y-%m-%d}"
+    annotators: list[Json] = [
+        {"name": a.name, "title": a.title or a.name, "kind": a.kind.value, "guideline": a.guideline}
+        for a in subject.study.annotators
+    ]
+    head: dict[str, Json] = {
+        "run": run,
         "applications": [application.name for application in subject.study.applications],
-        "annotators": [
-            {"name": a.name, "title": a.title or a.name, "kind": a.kind.value, "guideline": a.guideline}
-            for a in subject.study.annotators
-        ],
-        "cases": [_case(record, kept) for record in records_at(subject.evidence, range(len(subject.cases)))],
+        "annotators": annotators,
+    }
+    if not sample.is_whole:
+        head["planned"] = sample.n_planned
+    yield data_text(head)[:-1] + ',"cases":['
+    for number, record in enumerate(records_at(subject.evidence, sample.places)):
+        yield ("," if number else "") + data_text(_case(record, kept))
+    tail: dict[str, Json] = {
         "sittings": [dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings],
         "contexts": list(kept.contexts),
         "estimates": estimates,
         "chips": [{"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips],
-        "sets": {name: {"title": kept.title, "cases": list(kept.cases)} for name, kept in subject.sets.sets.items()},
+        "sets": {name: _set(kept, sample) for name, kept in subject.sets.sets.items()},
     }
+    yield "]," + data_text(tail)[1:]
 
 
-def data_text(data: dict[str, Json]) -> str:
+def _set(kept: CaseSet, sample: Embedded) -> dict[str, Json]:
+    """Return a set by the places of its dialogues in the file, with their number in all if not all are there."""
+    cases: list[Json] = [*sample.within(kept.cases)]
+    entry: dict[str, Json] = {"title": kept.title, "cases": cases}
+    return entry if len(cases) == len(kept.cases) else {**entry, "n": len(kept.cases)}
+
+
+def data_text(data: Json) -> str:
     """Return data as JSON that no HTML parser can mistake for markup."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":

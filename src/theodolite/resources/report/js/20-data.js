@@ -9,9 +9,16 @@ const placeOf = new Map(cases.map((entry, place) => [entry.label, place]));
 const annotatorOf = new Map(data.annotators.map((annotator, place) => [annotator.name, { ...annotator, place }]));
 const everyCase = cases.map((_, place) => place);
 
+const planned = data.planned || cases.length;
+
+/** Return how many dialogues a set has in the whole run; a large run's file holds only some of them. */
+function sizeOf(set) {
+  return set.n === undefined ? set.cases.length : set.n;
+}
+
 /** Return a set by name; the set of all cases where there is none. */
 function setNamed(name) {
-  return data.sets[name] || { title: "All dialogues", cases: everyCase };
+  return data.sets[name] || { title: "All dialogues", cases: everyCase, n: planned };
 }
 
 /** Return what an annotator is called. */

@@ -28,7 +28,8 @@ function refill() {
   const chip = data.chips.find((candidate) => candidate.name === list.name && candidate.name !== "all");
   const meaning = chip ? ` (${chip.meaning})` : "";
   const narrowed = wanted ? `, of which ${thousands(list.found.length)} hold "${wanted}"` : "";
-  byId("found").textContent = `${set.title}: ${thousands(set.cases.length)} of ${thousands(cases.length)} dialogues${meaning}${narrowed}`;
+  const here = sizeOf(set) > set.cases.length ? `, ${thousands(set.cases.length)} of them in this file` : "";
+  byId("found").textContent = `${set.title}: ${thousands(sizeOf(set))} of ${thousands(planned)} dialogues${meaning}${here}${narrowed}`;
   drawPiece();
 }
 

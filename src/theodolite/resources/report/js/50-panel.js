@@ -40,7 +40,7 @@ function boundsText(estimate) {
 function actsOf(estimate, place) {
   const acts = make("div", { class: "acts" });
   if (estimate.set) {
-    const n = data.sets[estimate.set].cases.length;
+    const n = sizeOf(data.sets[estimate.set]);
     acts.append(make("button", { type: "button", text: `Its dialogues (${thousands(n)})`, onclick: () => closeAndShow(estimate.set) }));
   }
   const said = make("span", { class: "legend", role: "status" });

@@ -1,0 +1,45 @@
+"""JSON written piece by piece: lists that are too long to hold are made while they are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from theodolite.domain.identity import Json
+
+Flowing: TypeAlias = "Json | Mapping[str, Flowing] | Iterable[Flowing]"
+"""JSON in which an iterable may stand for a list; it is gone through once."""
+
+
+def json_pieces(value: Flowing, level: int = 0) -> Iterator[str]:
+    """Yield a value as JSON text, one space a level; put together they are what `json.dumps` makes with `indent=1`.
+
+    Raises:
+        ValueError: If a number is NaN or infinite.
+    """
+    if value is None or isinstance(value, str | int | float):
+        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+    elif isinstance(value, Mapping):
+        entries = ((f"{json.dumps(key, ensure_ascii=False)}: ", entry) for key, entry in value.items())
+        yield from _enclosed("{}", entries, level)
+    else:
+        yield from _enclosed("[]", (("", entry) for entry in value), level)
+
+
+def _enclosed(ends: str, entries: Iterable[tuple[str, Flowing]], level: int) -> Iterator[str]:
+    space, opened = "\n" + " " * (level + 1), False
+    for name, entry in entries:
+        yield f"{',' if opened else ends[0]}{space}{name}"
+        yield from json_pieces(entry, level + 1)
+        opened = True
+    yield f"{space[:-1]}{ends[1]}" if opened else ends
+
+
+def collected(value: Flowing) -> Json:
+    """Return a value with every iterable in it as a list."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key: collected(entry) for key, entry in value.items()}
+    return [collected(entry) for entry in value]
