@@ -23,7 +23,11 @@ class GivenUp:
 
 
 async def insist(
-    attempt: Callable[[float], Awaitable[tuple[T | Trouble, float]]], *, patience: Patience, clock: Clock, key: str
+    attempt: Callable[[float], Awaitable[tuple[T | Trouble, float]]],
+    *,
+    patience: Patience,
+    clock: Clock,
+    key: Callable[[], str],
 ) -> tuple[T, int] | GivenUp:
     """Try as often as patience allows.
 
@@ -32,7 +36,7 @@ async def insist(
             returns how it ended and how many seconds it took, waiting for its turn not counted.
         patience: Bounds of the call.
         clock: Tells the time and waits between tries.
-        key: What makes this call different from others.
+        key: Tells what makes this call different from others; asked for only where a try failed.
 
     Returns:
         What came and the number of tries, or what it was given up for.
@@ -46,7 +50,7 @@ async def insist(
             return outcome, tries
         spent_s += took_s
         refused += outcome.again is Again.WHEN_ASKED
-        wait_s = patience.wait_s(outcome, tries, key, spent_s=spent_s, refused=refused)
+        wait_s = patience.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
         if wait_s is None:
             return GivenUp(trouble=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
         spent_s += wait_s

@@ -110,7 +110,7 @@ class InspectModel:
             lambda spent_s: self._in_turn(request, on_chunk, patience.attempt_s(spent_s)),
             patience=patience,
             clock=self._clock,
-            key=self.sent(request),
+            key=lambda: self.sent(request),
         )
 
     async def _in_turn(

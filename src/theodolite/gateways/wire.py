@@ -150,7 +150,7 @@ class Wire:
             lambda spent_s: self._in_slot(outgoing, patience, spent_s),
             patience=patience,
             clock=self.clock,
-            key=outgoing.key,
+            key=lambda: outgoing.key,
         )
         if isinstance(outcome, GivenUp):
             return outcome

@@ -22,7 +22,7 @@ async def ended(outcomes: Sequence[str | Trouble], **patience: float) -> tuple[o
         return left.pop(0), 1.0
 
     bounds = Patience(**patience)  # type: ignore[arg-type]
-    return await insist(attempt, patience=bounds, clock=HastyClock(), key="k"), spent
+    return await insist(attempt, patience=bounds, clock=HastyClock(), key=lambda: "k"), spent
 
 
 async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> None:
