@@ -22,6 +22,7 @@ class Knobs:
     to the texts given in turn (by the number of assistant messages so far); `{tag}` is a hash of the request's
     body and `{score}` a number from 1 to 5 drawn from it. A call whose answer is to keep a schema gets the status
     `refuses_schemas`. Where a call asks for a stream it gets one, unless `streams` is off.
+    `complaint` are the words of every error.
     """
 
     latency_s: float = 0.0
@@ -37,6 +38,7 @@ class Knobs:
     finish: str = "stop"
     refuses_schemas: str = ""
     streams: bool = True
+    complaint: str = ""
     replies: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -80,7 +82,8 @@ async def respond(request: web.Request, fault: str, answer: Any, knobs: Knobs) -
     if fault.isdigit():
         headers = {"Retry-After": knobs.retry_after} if fault in {"429", "503", "529"} and knobs.retry_after else {}
         known = {status.value: status.phrase for status in HTTPStatus}
-        return error_answer(int(fault), (known | ERROR_WORDS).get(int(fault), "Overloaded"), headers, knobs.code)
+        words = knobs.complaint or (known | ERROR_WORDS).get(int(fault), "Overloaded")
+        return error_answer(int(fault), words, headers, knobs.code)
     if fault in RAW_FAULTS:
         return await answer_raw(request, RAW_FAULTS[fault])
     if fault in ALTERED:

@@ -82,6 +82,7 @@ MESSAGES = Dialect(
     write=request_body,
     read=read_reply,
     streaming=STREAMED_MESSAGES,
+    form_field=FORM_FIELD,
     key_header="x-api-key",
     headers={"anthropic-version": "2023-06-01"},
     sets_form=sets_form,

@@ -85,7 +85,12 @@ def sets_form(params: Mapping[str, Param]) -> bool:
 
 
 CHAT_COMPLETIONS = Dialect(
-    path="/chat/completions", write=request_body, read=read_reply, streaming=STREAMED_CHAT, sets_form=sets_form
+    path="/chat/completions",
+    write=request_body,
+    read=read_reply,
+    streaming=STREAMED_CHAT,
+    form_field=FORM_FIELD,
+    sets_form=sets_form,
 )
 """OpenAI's Chat Completions, which most other servers speak too."""
 

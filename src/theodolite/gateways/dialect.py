@@ -41,6 +41,7 @@ class Dialect:
         key_header: Header that carries the key.
         headers: Further headers of every call.
         streaming: How it sends answers piece by piece.
+        form_field: Field of a request that says which form the answer has.
         sets_form: Tells whether a study's own `params` already say which form an answer has.
     """
 
@@ -48,6 +49,7 @@ class Dialect:
     write: WriteBody
     read: ReadReply
     streaming: StreamForm
+    form_field: str
     key_header: str = BEARER_HEADER
     headers: Mapping[str, str] = field(default_factory=dict)
     sets_form: Callable[[Mapping[str, Param]], bool] = bool
@@ -56,7 +58,12 @@ class Dialect:
         """Return the call that asks a model, at the base address given, for an answer in one piece or in many."""
         headers = {"Content-Type": "application/json", **self.headers}
         more = self.streaming.fields if in_pieces else {}
-        return Outgoing(url=f"{url}{self.path}", body=self.write(endpoint, request, more=more), headers=headers)
+        return Outgoing(
+            url=f"{url}{self.path}",
+            body=self.write(endpoint, request, more=more),
+            headers=headers,
+            doubtful=() if request.answer_schema is None else (self.form_field,),
+        )
 
     def listing(self, url: str) -> Outgoing:
         """Return the call that asks which models an address offers."""

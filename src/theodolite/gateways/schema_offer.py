@@ -10,8 +10,12 @@ from theodolite.domain.flow import AskModel, Reply, SchemaUse
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
 
-_UNSUPPORTED = frozenset({400, 422})
-"""Statuses with which servers refuse a field that they do not know or cannot follow."""
+_UNSUPPORTED = frozenset({400, 422, 500, 501})
+"""Statuses with which servers refuse a field that they do not know or cannot follow.
+
+A 500 comes here only where its words name the field, as those of llama-cpp-python's server do:
+https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
+"""
 
 
 class SchemaOffer:

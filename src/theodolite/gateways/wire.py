@@ -41,6 +41,8 @@ class Outgoing:
         body: Bytes; None for no body.
         headers: Headers but for the key.
         tokens: What it is expected to take; count, 0 where nobody counts.
+        doubtful: Fields that not every server takes; a complaint that names one is about
+            the request, whatever its status.
         hear: Receives the bytes of a good answer as they arrive; once it has heard
             any, there is no second try.
     """
@@ -50,6 +52,7 @@ class Outgoing:
     body: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     tokens: int = 0
+    doubtful: tuple[str, ...] = ()
     hear: Callable[[bytes], None] | None = field(default=None, compare=False)
 
     @property
@@ -218,11 +221,13 @@ class Wire:
         if 200 <= response.status < 300:
             kind = response.headers.get("Content-Type", "")
             return Answer(body=body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
-        return self._complain(response, body)
+        return self._complain(response, body, outgoing.doubtful)
 
-    def _complain(self, response: aiohttp.ClientResponse, body: bytes) -> Trouble:
+    def _complain(self, response: aiohttp.ClientResponse, body: bytes, doubtful: tuple[str, ...]) -> Trouble:
         complaint = read_complaint(body)
         words = self.secret.scrub(complaint.words)
+        if any(field in complaint.words for field in doubtful):
+            return Trouble(kind=Rejected, words=f"{response.status} {words}", status=response.status)
         if response.status == 400 and complaint.is_filter:
             return withheld(f"400 {words}".rstrip(), status=400)
         if complaint.is_quota:

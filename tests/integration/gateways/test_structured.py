@@ -83,6 +83,22 @@ async def test_an_endpoint_that_refuses_a_schema_is_asked_in_words_from_then_on(
     assert (second.schema_use, second.attempts) == (SchemaUse.REFUSED, 1)
 
 
+async def test_a_500_that_names_the_field_is_a_refusal_and_not_a_breakdown() -> None:
+    with Loopback(refuses_schemas="500", complaint="1 validation error: response_format.type") as server:
+        async with opened(server.url) as model:
+            reply = await model.reply(ASK)
+
+    assert (reply.schema_use, reply.attempts, len(server.calls)) == (SchemaUse.REFUSED, 2, 2)
+
+
+async def test_any_other_500_is_tried_again_with_the_schema() -> None:
+    with Loopback(faults=("500",)) as server:
+        async with opened(server.url) as model:
+            reply = await model.reply(ASK)
+
+    assert (reply.schema_use, [form is not None for form in forms(server)]) == (SchemaUse.SENT, [True, True])
+
+
 async def test_another_schema_is_offered_all_the_same() -> None:
     with Loopback(refuses_schemas="400") as server:
         async with opened(server.url) as model:
