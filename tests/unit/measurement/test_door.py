@@ -31,7 +31,7 @@ SIGNATURES = {
     "conger_kappa": ["ratings", "categories", "weights", "clusters", "confidence"],
     "gwet_ac": ["ratings", "categories", "weights", "clusters", "confidence"],
     "corrected_rate": ["verdicts", "labels", "clusters", "confidence"],
-    "judge_accuracy": ["verdicts", "labels", "clusters", "confidence"],
+    "judge_accuracy": ["verdicts", "labels", "drawn_from", "clusters", "confidence"],
     "corrected_mean": ["scores", "labels", "clusters", "confidence"],
     "rogan_gladen_rate": ["positives", "judged", "sensitivity", "specificity", "confidence"],
     "plan_labels": ["verdicts", "labels", "budget", "seed", "confidence"],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.clusters import ClusterIds
 from theodolite.measurement.correction.chances import middle
@@ -54,7 +55,12 @@ class JudgeAccuracy:
 
 
 def judge_accuracy(
-    verdicts: Sequence[bool | None], labels: Labels, *, clusters: ClusterIds | None = None, confidence: float = 0.95
+    verdicts: Sequence[bool | None],
+    labels: Labels,
+    *,
+    drawn_from: Sequence[Hashable] | None = None,
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
 ) -> JudgeAccuracy:
     """Estimate how often a judge is right, when people labelled some of its alarms and some of the rest.
 
@@ -67,6 +73,8 @@ def judge_accuracy(
         verdicts: The judge's verdict on every dialogue, True = defect; None =
             it gave none. Those are left out here.
         labels: Whether people found a defect; None = nobody looked.
+        drawn_from: What the labelled ones were drawn from beside the verdict,
+            e.g. the application, where shares drawn differ; None = nothing else.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage wanted; fraction in (0, 1).
 
@@ -89,33 +97,55 @@ def judge_accuracy(
     """
     check_confidence(confidence)
     kept = [place for place, verdict in enumerate(verdicts) if verdict is not None]
-    given = [verdicts[place] for place in kept]
+    given = [_heap(verdicts, drawn_from, place) for place in kept]
     found = [labels[place] for place in kept] if len(labels) == len(verdicts) else labels
     ids = None if clusters is None else [clusters[place] for place in kept]
     heaps = strata(given, found, ids)
     rate = corrected_rate(given, found, clusters=ids, confidence=confidence)
     bias, sensitivity, specificity = _joint(heaps, rate, confidence)
-    flagged = heaps.verdicts_by_cluster[:, [part.verdict == DEFECT for part in heaps.parts]].sum(axis=1)
-    sizes = list(zip(flagged.tolist(), heaps.verdicts_by_cluster.sum(axis=1).tolist(), strict=True))
+    alarms = heaps.verdicts_by_cluster[:, _flagged(heaps) > 0].sum(axis=1)
+    sizes = list(zip(alarms.tolist(), heaps.verdicts_by_cluster.sum(axis=1).tolist(), strict=True))
     return JudgeAccuracy(
         rate=rate,
         judge_rate=_share(sizes, heaps, confidence, otherwise="The judge gave no verdict."),
         bias=bias,
         sensitivity=sensitivity,
         specificity=specificity,
-        precision=_share(_labels_of(heaps, DEFECT), heaps, confidence, otherwise=NEVER_LOOKED_AT.format(DEFECT)),
-        clean_rate=_share(
-            [(n - defects, n) for defects, n in _labels_of(heaps, SOUND)],
-            heaps,
-            confidence,
-            otherwise=NEVER_LOOKED_AT.format(SOUND),
-        ),
+        precision=_within(heaps, confidence, flagged=True),
+        clean_rate=_within(heaps, confidence, flagged=False),
     )
 
 
-def _labels_of(heaps: Strata, verdict: str) -> tuple[tuple[int, int], ...]:
-    """Return pairs (defects, labelled) of the dialogues with a verdict, one a cluster."""
-    return next((part.by_cluster for part in heaps.parts if part.verdict == verdict), ())
+def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, place: int) -> Hashable:
+    if drawn_from is not None and len(drawn_from) != len(verdicts):
+        message = f"`drawn_from` must say it of every dialogue; got {len(drawn_from)} for {len(verdicts)}"
+        raise InputError(message)
+    verdict = bool(verdicts[place])
+    return verdict if drawn_from is None else (verdict, drawn_from[place])
+
+
+def _flagged(heaps: Strata) -> Floats:
+    """Return 1 for heaps that the judge called a defect, else 0; shape (verdicts,)."""
+    kinds = [part.kind[0] if isinstance(part.kind, tuple) else part.kind for part in heaps.parts]
+    return np.array([kind is True for kind in kinds], dtype=np.float64)
+
+
+def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Undefined:
+    """Return how often the judge is right where it said one of the two."""
+    chosen = _flagged(heaps) == flagged
+    parts = [part for part, take in zip(heaps.parts, chosen, strict=True) if take]
+    unseen = NEVER_LOOKED_AT.format(DEFECT if flagged else SOUND)
+    if not parts or not all(part.labelled for part in parts):
+        return Undefined(reason=unseen, unit=DIALOGUES, n_clusters=heaps.n_clusters)
+    if len(parts) == 1:
+        pairs = [(defects if flagged else n - defects, n) for defects, n in parts[0].by_cluster]
+        return _share(pairs, heaps, confidence, otherwise=unseen)
+    shares, defects = (table[chosen] for table in heaps.chances())
+    right = defects if flagged else 1.0 - defects
+    plain = np.array([part.defects / part.labelled for part in parts])
+    weights = heaps.shares[chosen]
+    value = float(weights @ (plain if flagged else 1.0 - plain) / weights.sum())
+    return between(value, (shares * right).sum(axis=0) / shares.sum(axis=0), heaps, confidence)
 
 
 def _share(
@@ -133,7 +163,7 @@ def _joint(
     """Return bias, sensitivity and specificity, which rest on both heaps and their sizes."""
     if isinstance(rate, Undefined):
         return replace(rate, unit=RATE_DIFFERENCE), rate, rate
-    flagged = np.array([part.verdict == DEFECT for part in heaps.parts], dtype=np.float64)
+    flagged = _flagged(heaps)
     plain = np.array([part.defects / part.labelled for part in heaps.parts])
     shares, defects = heaps.chances()
     low, high = middle(flagged @ shares - (shares * defects).sum(axis=0), confidence)

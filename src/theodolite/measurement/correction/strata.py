@@ -30,6 +30,7 @@ class Stratum:
 
     Attributes:
         verdict: The verdict, as text.
+        kind: The verdict as it was given.
         judged: Dialogues with it; count.
         labelled: Those that people labelled; count.
         defects: Those in which they found a defect; count.
@@ -37,6 +38,7 @@ class Stratum:
     """
 
     verdict: str
+    kind: Hashable
     judged: int
     labelled: int
     defects: int
@@ -138,14 +140,15 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
         if label is not None:
             found[verdict][code][0] += bool(label)
             found[verdict][code][1] += 1
-    parts = tuple(_stratum(_text(kind), int(table[:, place[kind]].sum()), found[kind]) for kind in kinds)
+    parts = tuple(_stratum(kind, int(table[:, place[kind]].sum()), found[kind]) for kind in kinds)
     return Strata(parts=parts, verdicts_by_cluster=table, alone=clusters is None)
 
 
-def _stratum(verdict: str, judged: int, found: Mapping[int, Sequence[int]]) -> Stratum:
+def _stratum(kind: Hashable, judged: int, found: Mapping[int, Sequence[int]]) -> Stratum:
     pairs = tuple((defects, labelled) for defects, labelled in found.values())
     return Stratum(
-        verdict=verdict,
+        verdict=_text(kind),
+        kind=kind,
         judged=judged,
         labelled=sum(labelled for _, labelled in pairs),
         defects=sum(defects for defects, _ in pairs),
@@ -154,5 +157,7 @@ def _stratum(verdict: str, judged: int, found: Mapping[int, Sequence[int]]) -> S
 
 
 def _text(verdict: Hashable) -> str:
+    if isinstance(verdict, tuple):
+        return ", ".join(_text(part) for part in verdict)
     names: dict[Hashable, str] = {None: "no verdict", True: "defect", False: "sound"}
     return names.get(verdict, str(verdict))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import judge_accuracy
 
@@ -96,3 +97,22 @@ def test_no_verdict_at_all_is_undefined():
 
     assert isinstance(judge.judge_rate, Undefined)
     assert isinstance(judge.rate, Undefined)
+
+
+def test_labels_drawn_by_application_count_by_the_size_of_its_heaps():
+    verdicts = [True] * 10 + [False] * 90 + [True] * 90 + [False] * 10
+    truth = [True] * 5 + [False] * 5 + [False] * 90 + [True] * 90 + [False] * 10
+    drawn = truth[:10] + truth[10:20] + [None] * 80 + truth[100:110] + [None] * 80 + truth[190:]
+    names = ["x"] * 100 + ["y"] * 100
+
+    judge = judge_accuracy(verdicts, drawn, drawn_from=names)
+
+    assert judge.precision.value == pytest.approx((10 * 0.5 + 90 * 1.0) / 100)
+    assert judge.precision.low < judge.precision.value < judge.precision.high
+    assert judge.clean_rate.value == pytest.approx(1.0)
+    assert judge.sensitivity.value == pytest.approx(1.0)
+
+
+def test_what_labels_were_drawn_from_must_be_said_of_every_dialogue():
+    with pytest.raises(InputError, match="`drawn_from` must say it of every dialogue; got 1 for 2"):
+        judge_accuracy([True, False], [True, False], drawn_from=["x"])
