@@ -44,6 +44,17 @@ if TYPE_CHECKING:
     from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
     from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
     from theodolite.measurement.proportion import defect_rate, zero_defect_bound
+    from theodolite.measurement.questionnaire.description import describe_answers
+    from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
+    from theodolite.measurement.questionnaire.ranks import (
+        brunner_munzel_test,
+        dunn,
+        friedman,
+        kruskal_wallis,
+        rank_sum_test,
+        signed_rank_test,
+        superiority,
+    )
     from theodolite.measurement.repeats import pass_hat_k
     from theodolite.measurement.scores import correlation, score_agreement
     from theodolite.measurement.study.findings import measure_study
@@ -67,6 +78,7 @@ __all__ = [
     "adjust_p_values",
     "all_triples_entropy",
     "brennan_prediger",
+    "brunner_munzel_test",
     "cluster_permutation",
     "cohen_kappa",
     "confidence_sequence",
@@ -77,16 +89,20 @@ __all__ = [
     "correlation",
     "cusum",
     "defect_rate",
+    "describe_answers",
     "detectable_difference",
+    "dunn",
     "ewma",
     "exact_agreement",
     "fleiss_kappa",
     "flip_rate",
+    "friedman",
     "gwet_ac",
     "human_ceiling",
     "inversion_count",
     "judge_accuracy",
     "krippendorff_alpha",
+    "kruskal_wallis",
     "length_bias",
     "level_detector",
     "longest_increasing_subsequence",
@@ -100,11 +116,14 @@ __all__ = [
     "newcombe_difference",
     "newcombe_unpaired",
     "non_inferiority",
+    "odds_by_threshold",
+    "ordinal_model",
     "paired_difference",
     "pass_hat_k",
     "permutation_entropy",
     "plan_labels",
     "position_bias",
+    "rank_sum_test",
     "ranking_agreement",
     "rate_detector",
     "relaxed_agreement",
@@ -115,6 +134,8 @@ __all__ = [
     "rolling_inversions",
     "rolling_subsequence",
     "score_agreement",
+    "signed_rank_test",
+    "superiority",
     "vote_share",
     "votes_or_samples",
     "voting_outcome",

@@ -13,6 +13,7 @@ from tests.property.measurement.test_comparison_laws import OF_COMPARISON
 from tests.property.measurement.test_correction_laws import OF_CORRECTION
 from tests.property.measurement.test_monitoring_laws import OF_MONITORING
 from tests.property.measurement.test_order_laws import OF_ORDER
+from tests.property.measurement.test_questionnaire_laws import OF_QUESTIONNAIRES
 from tests.property.measurement.test_score_laws import OF_SCORES
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
 from theodolite.measurement import (
@@ -81,7 +82,7 @@ MEASURES = {
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
-LAWS_ELSEWHERE = (OF_COMPARISON, OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES)
+LAWS_ELSEWHERE = (OF_COMPARISON, OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES, OF_QUESTIONNAIRES)
 """Measures whose laws stand in other files beside this one."""
 
 LISTED = {"measure_study", "MeasurementTree"}.union(*LAWS_ELSEWHERE)

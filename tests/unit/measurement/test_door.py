@@ -59,6 +59,16 @@ SIGNATURES = {
     "n_for_flips": ["only_a", "only_b", "confidence", "power"],
     "n_for_rate": ["rate", "half_width", "confidence"],
     "n_for_zero_defects": ["highest", "confidence", "cluster_size"],
+    "describe_answers": ["answers", "categories", "clusters", "confidence"],
+    "rank_sum_test": ["a", "b"],
+    "signed_rank_test": ["a", "b"],
+    "superiority": ["a", "b", "confidence"],
+    "brunner_munzel_test": ["a", "b"],
+    "kruskal_wallis": ["groups"],
+    "dunn": ["groups", "adjustment"],
+    "friedman": ["rows"],
+    "ordinal_model": ["answers", "factors", "categories", "people", "confidence"],
+    "odds_by_threshold": ["answers", "factors", "categories", "confidence"],
 }
 
 

@@ -1,0 +1,1 @@
+"""Questionnaire: answers on ordered scales, described, compared and modelled."""
