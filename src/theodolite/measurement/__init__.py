@@ -45,12 +45,10 @@ if TYPE_CHECKING:
     from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
     from theodolite.measurement.proportion import defect_rate, zero_defect_bound
     from theodolite.measurement.questionnaire.description import describe_answers
+    from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_wallis
     from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
     from theodolite.measurement.questionnaire.ranks import (
         brunner_munzel_test,
-        dunn,
-        friedman,
-        kruskal_wallis,
         rank_sum_test,
         signed_rank_test,
         superiority,
