@@ -27,6 +27,7 @@ from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
+from theodolite.config.trees import trees_of
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.recording import RecordedDialogue
@@ -63,6 +64,7 @@ def assemble(
     crosschecks.check_everything(parts, shelf, desk, models)
     recordings = tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
     shape = entry.shape
+    guidelines = _guidelines(parts, pack, shelf)
     study = Study(
         name=shape.study,
         applications=tuple(parts.applications),
@@ -72,7 +74,7 @@ def assemble(
         series=shape.series,
         models=models,
         personas=tuple(reading.group for reading in parts.groups),
-        guidelines=_guidelines(parts, pack, shelf),
+        guidelines=guidelines,
         annotators=tuple(parts.annotators),
         reference=parts.reference,
         groups=tuple(shape.groups),
@@ -83,6 +85,7 @@ def assemble(
         levels=levels_of(shape),
         annotation=annotation_of(shape),
         event=event,
+        trees=trees_of(entry, guidelines, parts.annotators, desk),
     )
     return study, recordings
 

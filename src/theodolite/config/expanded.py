@@ -24,6 +24,7 @@ from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
+from theodolite.domain.tree_form import design_document
 
 _LEVEL_NAMES = {level: name for name, level in LEVELS.items()}
 
@@ -65,6 +66,7 @@ def _document(study: Study) -> dict[str, Any]:
             }
             for risk in study.risks
         },
+        "tree": _trees(study),
         "sampling": _filled(
             dialogues=study.sampling.dialogues, seed=study.sampling.seed, repeats=study.sampling.repeats
         ),
@@ -167,6 +169,13 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
 
 def _aria(connection: AriaClass) -> dict[str, Any]:
     return _filled(kind="aria", **{"class": connection.target}, auth=connection.auth, timeout=connection.timeout_s)
+
+
+def _trees(study: Study) -> Any:
+    """Return the study's tree with all its nodes; of several trees their names, since a study file writes out one."""
+    if len(study.trees) == 1:
+        return design_document(study.trees[0])
+    return [design.name for design in study.trees]
 
 
 def _packs(study: Study) -> str | list[str]:

@@ -11,6 +11,7 @@ from theodolite.config.shapes.base import Shape
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import PackShape, StudyShape
+from theodolite.config.shapes.trees import TreeShape
 from theodolite.config.shipped import shipped_text
 from theodolite.domain.errors import InputError
 
@@ -19,6 +20,7 @@ SHAPES: Mapping[str, type[Shape]] = {
     "scenario.schema.json": ScenarioShape,
     "guideline.schema.json": GuidelineShape,
     "pack.schema.json": PackShape,
+    "tree.schema.json": TreeShape,
 }
 """File name to the shape that it describes."""
 

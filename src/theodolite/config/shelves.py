@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
 from theodolite.config.shipped import shipped
+from theodolite.measurement.trees.methods import SummaryMethod
 
 SHIPPED = "shipped"
 """Name of the shelf that came with the package."""
@@ -31,9 +32,11 @@ class Shelves:
 
     Attributes:
         plugins: Shelves that installed plugins bring, by the plugin's name.
+        summaries: Summary methods of trees that they bring.
     """
 
     plugins: tuple[tuple[str, Traversable], ...] = ()
+    summaries: tuple[SummaryMethod, ...] = ()
 
     def resource(self, path: str) -> Resource | None:
         """Return a file by its path below a shelf, or None if no shelf holds it."""

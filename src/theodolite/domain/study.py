@@ -15,6 +15,7 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,7 @@ class Study:
         levels: What each level of testing is to hold; empty means model testing alone.
         annotation: How people's annotation is organised.
         event: When and how people take part, where they do.
+        trees: Measurement trees that the answers are summed up by.
     """
 
     name: str
@@ -116,15 +118,17 @@ class Study:
     levels: tuple[LevelPlan, ...] = ()
     annotation: AnnotationProcess | None = None
     event: Event | None = None
+    trees: tuple[TreeDesign, ...] = ()
 
     @property
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
-        Words, budget, keys, prices and limits are not in it, nor people who label by hand.
+        Words, budget, keys, prices, limits and trees are not in it, nor people who label by hand.
         """
         endpoints = tuple(model.substance for model in self.models)
-        return version_of(replace(self, title="", about="", budget=Budget(), models=endpoints, annotators=self.asked))
+        asked = replace(self, models=endpoints, annotators=self.asked)
+        return version_of(replace(asked, title="", about="", budget=Budget(), trees=()))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:

@@ -110,6 +110,7 @@ class AnswersNode:
         held_by: Only dialogues held by these; all where empty.
         by: Only answers of these: names of annotators, or `person`, `model`,
             `rule`, `tester`; all where empty.
+        among: Only dialogues of these groups; group name to value.
         range: Range of the scale, for numbers; None where the study's instrument tells it.
         labels: Labels of the scale, for categories; likewise.
         free_text: Whether the question is answered in free text.
@@ -122,6 +123,7 @@ class AnswersNode:
     levels: tuple[str, ...] = ()
     held_by: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
+    among: Mapping[str, str] = field(default_factory=dict)
     range: ValueRange | None = None
     labels: tuple[str, ...] = ()
     free_text: bool = False
@@ -245,6 +247,25 @@ class Dimension:
     metrics: tuple[str, ...] = ()
     criteria: tuple[str, ...] = ()
     crosswalk: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeOutline:
+    """A tree that is still to be grown: over the guidelines and questionnaires of a study.
+
+    Attributes:
+        name: Name of the tree.
+        topology: Name of the topology, e.g. `six-levels`.
+        dimensions: What its branches are about; each guideline is one where there are none.
+        edition: Edition that its author gave it.
+        about: What it is, where it comes from.
+    """
+
+    name: str
+    topology: str
+    dimensions: tuple[Dimension, ...] = ()
+    edition: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

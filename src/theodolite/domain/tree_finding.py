@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theodolite.domain.estimate import Estimate, Outcomes, Undefined
-from theodolite.domain.leaf import Leaf
+from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.tree import TreeDesign
 
 
@@ -126,7 +125,6 @@ class TreeFinding:
         design: The tree.
         application: Name of the application.
         nodes: What each node came to, in the order of the design.
-        leaves: The answers it rests on, so that anybody can compute it again.
         scenarios: Names of the scenarios that the dialogues belong to.
         versions: Content hashes of the instruments by name.
         splits: Nodes by group.
@@ -139,7 +137,6 @@ class TreeFinding:
     design: TreeDesign
     application: str
     nodes: tuple[NodeFinding, ...]
-    leaves: tuple[Leaf, ...] = ()
     scenarios: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     splits: tuple[NodeSplit, ...] = ()

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
+from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
 from theodolite.domain.identity import Json
@@ -26,6 +27,7 @@ from theodolite.domain.tree import (
     TransformNode,
     TreeDesign,
     TreeNode,
+    TreeOutline,
     ValueRange,
     Weighing,
 )
@@ -40,7 +42,7 @@ _NUMBER = r"-?\d+(?:\.\d+)?"
 _RANGE = re.compile(rf"\s*({_NUMBER})\s*(?:-|\u2013|\.\.|to)\s*({_NUMBER})\s*")
 
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "answers": ("answers", "levels", "held_by", "by", "scale", "orientation", "title"),
+    "answers": ("answers", "levels", "held_by", "by", "among", "scale", "orientation", "title"),
     "transform": ("transform", "of", "scale", "values", "orientation", "title"),
     "per": ("per", "of", "summary", "title"),
     "summary": ("summary", "of", "weigh", "side", "beside", "title", "about"),
@@ -48,6 +50,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """Key that tells what kind of node it is, to the keys that such a node may have."""
 
 DIMENSION_KEYS = ("definition", "risks", "metrics", "criteria", "crosswalk")
+OUTLINE_KEYS = ("tree", "topology", "edition", "about", "dimensions")
 DESIGN_KEYS = ("tree", "edition", "about", "nodes", "dimensions")
 
 
@@ -75,11 +78,30 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
     )
     design = reader.guarded(make, ())
     if reader.faults or design is None:
-        message = "; ".join(
-            f"{'.'.join(map(str, f.path))}: {f.message}" if f.path else f.message for f in reader.faults
-        )
-        raise InputError(message, faults=reader.faults)
+        raise InputError(_all_words(reader.faults), faults=reader.faults)
     return design
+
+
+def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
+    """Return the outline that a plain form describes: a topology and its dimensions.
+
+    Raises:
+        InputError: If it is no outline; `faults` has everything that is wrong.
+    """
+    reader = _Reader()
+    reader.known(plain, OUTLINE_KEYS, ())
+    dimensions = reader.each(plain, "dimensions", _dimension)
+    keys = ("tree", "topology", "edition", "about")
+    named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) or "" for key in keys]
+    if reader.faults:
+        raise InputError(_all_words(reader.faults), faults=reader.faults)
+    return TreeOutline(name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3])
+
+
+def _all_words(faults: Sequence[Fault]) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, each.path))}: {each.message}" if each.path else each.message for each in faults
+    )
 
 
 def design_document(design: TreeDesign) -> dict[str, Json]:
@@ -153,6 +175,11 @@ class _Reader:
         values = value if isinstance(value, list | tuple) else [value]
         return tuple(self.text(each, what) for each in values)
 
+    def choices(self, value: Any, kind: type[StrEnum], what: str) -> tuple[str, ...]:
+        """Return words of a choice; `red_teaming` is `red teaming`, as in study files."""
+        words = (word.replace("_", " ") for word in self.texts(value, what))
+        return tuple(str(self.choice(word, kind, None, what)) for word in words)
+
     def number(self, value: Any, what: str) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
@@ -192,9 +219,13 @@ def _answers(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
     return AnswersNode(
         name=name,
         question=reader.text(plain["answers"], "answers"),
-        levels=reader.texts(plain.get("levels"), "levels"),
-        held_by=reader.texts(plain.get("held_by"), "held_by"),
+        levels=reader.choices(plain.get("levels"), Level, "levels"),
+        held_by=reader.choices(plain.get("held_by"), HeldBy, "held_by"),
         by=reader.texts(plain.get("by"), "by"),
+        among={
+            str(group): reader.text(part, f"among {group}")
+            for group, part in reader.mapping(plain.get("among"), "among").items()
+        },
         range=found,
         labels=labels,
         free_text=text == FREE_TEXT,
@@ -297,6 +328,7 @@ def _node_form(node: TreeNode) -> dict[str, Json]:
                 levels=list(node.levels),
                 held_by=list(node.held_by),
                 by=list(node.by),
+                among=dict(node.among),
                 scale=scale or (_range_form(node.range) if node.range else ""),
                 orientation=_stated(node.orientation),
                 title=node.title,

@@ -10,6 +10,7 @@ from theodolite.config.shapes.applications import AnyApplication
 from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
+from theodolite.config.shapes.trees import TreeForm
 from theodolite.domain.event import Assignment
 from theodolite.domain.model import CacheUse, ModelKind
 from theodolite.domain.risk import Identification
@@ -224,6 +225,8 @@ class StudyShape(Shape):
     """Columns that dialogues are split by."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)
     """Risks that the study looks for."""
+    tree: TreeForm | None = None
+    """Measurement tree or trees: names (`by-guideline`, `aria-six-levels`, a file in `trees/`), or one written out."""
     sampling: SamplingShape = Field(default_factory=SamplingShape)
     """How many dialogues, and the seed of every draw."""
     budget: BudgetShape = Field(default_factory=BudgetShape)

@@ -20,9 +20,13 @@ from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.sightings import sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
+from theodolite.measurement.study.trees import tree_findings
+from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 
-def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) -> Findings:
+def measure_study(
+    evidence: Evidence, *, lapse_rules: LapseRules | None = None, summaries: Methods = BUILT_IN
+) -> Findings:
     """Measure everything that a run's evidence can carry.
 
     For each application and guideline: the rate of each defect rule, by the
@@ -34,10 +38,11 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
     Args:
         evidence: All records of one run.
         lapse_rules: By what the simulated users are looked at; None where they are not.
+        summaries: Summary methods that trees may name.
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
-        what the checks of the simulated users found, how claims stand, and strategies.
+        what the checks of the simulated users found, how claims stand, strategies, and trees.
 
     Example:
         >>> from datetime import UTC, datetime
@@ -61,6 +66,7 @@ def measure_study(evidence: Evidence, *, lapse_rules: LapseRules | None = None) 
         lapses=lapse_checks(evidence, lapse_rules) if lapse_rules else (),
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
+        trees=tuple(tree_findings(evidence, summaries)),
     )
 
 

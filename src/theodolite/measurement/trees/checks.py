@@ -217,7 +217,7 @@ def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kind
         return NodeKind(holds=method.gives, sides=sides)
     faults += _order_faults(node, method, below)
     faults += _range_faults(node, method, below)
-    first = next(iter(below.values()), NodeKind(holds=Holding.NUMBERS))
+    first = next((kind for kind in below.values() if kind.range), NodeKind(holds=Holding.NUMBERS))
     ranges = [kind.range for kind in below.values() if kind.range]
     orientation = Orientation.HIGHER_IS_WORSE if method.needs_order else first.orientation
     return NodeKind(holds=method.gives, range=_range_after(method, ranges), orientation=orientation, sides=sides)
@@ -225,7 +225,7 @@ def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kind
 
 def _order_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Fault]:
     for name, kind in below.items():
-        if not method.needs_order or kind.holds is not Holding.NUMBERS:
+        if not method.needs_order or kind.range is None:  # a node without any leaf has neither range nor direction
             continue
         if kind.orientation is Orientation.UNSTATED:
             words = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"

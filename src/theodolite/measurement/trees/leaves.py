@@ -100,20 +100,23 @@ class LeafTable:
         order, ends = self._by_question
         at = self.questions.index(node.question)
         rows = order[ends[at] : ends[at + 1]]
-        if node.levels or node.held_by:
-            rows = rows[self._meant(node.levels, node.held_by)[self.session[rows]]]
+        if node.levels or node.held_by or node.among:
+            rows = rows[self._meant(node)[self.session[rows]]]
         if node.by:
             meant = [name in node.by or kind in node.by for name, kind in self.answerers]
             rows = rows[np.array(meant, dtype=bool)[self.answerer[rows]]]
         return rows
 
-    def _meant(self, levels: tuple[str, ...], held_by: tuple[str, ...]) -> Flags:
-        """Return which dialogues are of these levels and holders, shape (sessions,)."""
-        key = (levels, held_by)
+    def _meant(self, node: AnswersNode) -> Flags:
+        """Return which dialogues are of a node's levels, holders and groups, shape (sessions,)."""
+        levels, held_by, among = node.levels, node.held_by, frozenset(node.among.items())
+        key = (levels, held_by, among)
         if key not in self._stations:
             self._stations[key] = np.array(
                 [
-                    (not levels or one.level in levels) and (not held_by or one.held_by in held_by)
+                    (not levels or one.level in levels)
+                    and (not held_by or one.held_by in held_by)
+                    and among.issubset(one.groups)
                     for one in self.sessions
                 ],
                 dtype=bool,
@@ -121,7 +124,7 @@ class LeafTable:
         return self._stations[key]
 
     @cached_property
-    def _stations(self) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Flags]:
+    def _stations(self) -> dict[tuple[object, ...], Flags]:
         return {}
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +56,7 @@ def measure_tree(
     leaves: Iterable[Leaf] | LeafTable,
     *,
     application: str = "",
+    nodes: Collection[str] = (),
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> TreeFinding:
@@ -69,6 +70,7 @@ def measure_tree(
         design: The tree.
         leaves: Single answers, whatever became of them.
         application: Name of the application that they are about.
+        nodes: Names of the nodes that are wanted; all where empty.
         draws: How replicates are drawn.
         methods: The summaries that there are.
 
@@ -96,7 +98,7 @@ def measure_tree(
     return TreeFinding(
         design=design,
         application=application,
-        nodes=tuple(scribe.finding(node) for node in design.nodes),
+        nodes=tuple(scribe.finding(node) for node in design.nodes if not nodes or node.name in nodes),
         seed=draws.seed,
         replicates=draws.replicates,
     )

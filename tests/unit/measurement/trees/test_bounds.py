@@ -68,7 +68,7 @@ def test_a_median_of_few_dialogues_has_no_interval():
 def max_of(n: int, *shares: float):
     names = [f"x{i}" for i in range(len(shares))]
     nodes = {"top": {"summary": "max", "of": names}} | {name: {"summary": "mean", "of": f"{name}a"} for name in names}
-    nodes |= {f"{name}a": answers(name, "0-1", levels=[name]) for name in names}
+    nodes |= {f"{name}a": answers(name) for name in names}
     given = [
         leaf(name, f"{name}-{i}", int(i < round(share * n)), level=name)
         for name, share in zip(names, shares, strict=True)

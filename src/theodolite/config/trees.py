@@ -1,0 +1,125 @@
+"""Trees of a study: found by name or written out, grown over its guidelines, and checked against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.shapes.study import StudyShape
+from theodolite.config.shapes.trees import TreeShape
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, RecordedLabels
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Orientation, Question, ScaleKind
+from theodolite.domain.tree import AnswersNode, TreeDesign, TreeNode, ValueRange
+from theodolite.domain.tree_form import design_of, outline_of
+from theodolite.measurement.trees.checks import design_faults
+from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.methods import methods_with
+
+FOLDER = "trees"
+"""Folder of a study, and of the shelves, that holds trees."""
+
+
+def trees_of(
+    entry: Entry[StudyShape], guidelines: Sequence[Guideline], annotators: Iterable[Annotator], desk: Desk
+) -> tuple[TreeDesign, ...]:
+    """Return the trees that a study asks for; faults go to the desk.
+
+    Args:
+        entry: The study file.
+        guidelines: The study's guidelines.
+        annotators: Who labels by them.
+        desk: Where the study lies, and what takes the faults.
+    """
+    form = entry.shape.tree
+    if form is None:
+        return ()
+    if isinstance(form, TreeShape):
+        written = Entry(name=form.tree or entry.shape.study, shape=form, source=entry.source, path=("tree",))
+        entries = [written]
+    else:
+        names = [form] if isinstance(form, str) else form
+        entries = [found for name in names if (found := _found(entry, name, desk)) is not None]
+    soil = Soil(guidelines=guidelines, by=_by(guidelines, annotators))
+    designs = [_design(each, soil, desk) for each in entries]
+    return tuple(design for design in designs if design is not None)
+
+
+def _found(entry: Entry[StudyShape], name: str, desk: Desk) -> Entry[TreeShape] | None:
+    before = len(desk.complaints.placed)
+    found = desk.shaped_file(FOLDER, name, TreeShape, "tree")
+    if found is None and len(desk.complaints.placed) == before:
+        known = desk.names_in(FOLDER, ".yaml")
+        near = did_you_mean(name, known) or f"; trees are {', '.join(known)}"
+        message = f"there is no tree `{name}` in the study's folder or among the shipped ones{near}"
+        desk.complaints.add(entry.fault("tree", message=message, words=name))
+    return found
+
+
+def _by(guidelines: Sequence[Guideline], annotators: Iterable[Annotator]) -> Mapping[str, tuple[str, ...]]:
+    """Return the guidelines that people label in a recorded file: there, their answers count and no judge's."""
+    recorded = (annotator for annotator in annotators if isinstance(annotator.labelling, RecordedLabels))
+    people = {annotator.guideline for annotator in recorded if annotator.kind is AnnotatorKind.PERSON}
+    return {guideline.name: (AnnotatorKind.PERSON.value,) for guideline in guidelines if guideline.name in people}
+
+
+def _design(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> TreeDesign | None:
+    plain = _plain(entry)
+    try:
+        design = grown(outline_of(plain), soil) if entry.shape.topology else design_of(plain)
+    except InputError as error:
+        _complain(entry, error.faults or (Fault(path=(), message=str(error)),), desk)
+        return None
+    bound = _bound(entry, design, soil.guidelines, desk)
+    faults = design_faults(bound, methods_with(desk.shelves.summaries))
+    _complain(entry, faults, desk)
+    return None if faults else bound
+
+
+def _plain(entry: Entry[TreeShape]) -> dict[str, Any]:
+    plain = entry.shape.model_dump(mode="json", exclude_unset=True)
+    plain["tree"] = entry.shape.tree or entry.name
+    if entry.shape.topology:
+        plain.pop("nodes", None)
+    else:
+        plain.pop("topology", None)
+    return plain
+
+
+def _complain(entry: Entry[TreeShape], faults: Iterable[Fault], desk: Desk) -> None:
+    for fault in faults:
+        path = fault.path if not entry.shape.topology else fault.path[:1]
+        placed = entry.fault(*path, message=fault.message, words=fault.words, at_key=fault.at_key)
+        desk.complaints.add(placed)
+
+
+def _bound(entry: Entry[TreeShape], design: TreeDesign, guidelines: Sequence[Guideline], desk: Desk) -> TreeDesign:
+    """Return a design whose answers have the scales of the study's guidelines, where it states none."""
+    questions = {f"{g.name}.{question.name}": question for g in guidelines for question in g.instrument.questions}
+    nodes: list[TreeNode] = []
+    for node in design.nodes:
+        if isinstance(node, AnswersNode) and not node.has_scale:
+            question = questions.get(node.question)
+            if question is None:
+                known = did_you_mean(node.question, questions) or f"; questions are {', '.join(questions) or 'none'}"
+                message = f"node `{node.name}` is about a question `{node.question}` that the study does not ask{known}"
+                desk.complaints.add(entry.fault("nodes", node.name, "answers", message=message))
+            nodes.append(replace(node, free_text=True) if question is None else _scaled(node, question))
+        else:
+            nodes.append(node)
+    return replace(design, nodes=tuple(nodes))
+
+
+def _scaled(node: AnswersNode, question: Question) -> AnswersNode:
+    scale = question.scale
+    stated = scale.orientation if node.orientation is Orientation.UNSTATED else node.orientation
+    if scale.kind is ScaleKind.TEXT:
+        return replace(node, free_text=True)
+    if scale.is_numeric and scale.lowest is not None and scale.highest is not None:
+        return replace(node, range=ValueRange(lowest=scale.lowest, highest=scale.highest), orientation=stated)
+    return replace(node, labels=scale.categories, orientation=stated)

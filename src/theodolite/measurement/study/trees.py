@@ -1,0 +1,159 @@
+"""Trees of a study: from what was said of each dialogue to what every node came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.application import Application
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.leaf import Leaf
+from theodolite.domain.register import Said
+from theodolite.domain.tree import SummaryNode, TreeDesign
+from theodolite.domain.tree_finding import TreeFinding
+from theodolite.measurement.study.labels import REFERENCE, Sheet, Source, asked_places, sources
+from theodolite.measurement.trees.leaves import LeafTable, table_of
+from theodolite.measurement.trees.linking import link_nodes, without_children
+from theodolite.measurement.trees.measuring import Draws, measure_tree
+from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
+from theodolite.measurement.trees.splitting import split_tree
+
+MOST_LINKS = 45
+"""Pairs of dimensions that are looked at; count. Ten dimensions have as many."""
+
+
+def tree_findings(evidence: Evidence, methods: Methods = BUILT_IN) -> Iterator[TreeFinding]:
+    """Yield what every tree of a study came to for every application.
+
+    Args:
+        evidence: Everything that one run holds.
+        methods: The summaries that there are.
+    """
+    for design in evidence.study.trees:
+        for application in evidence.study.applications:
+            yield _finding(evidence, design, application, methods)
+
+
+def _finding(evidence: Evidence, design: TreeDesign, application: Application, methods: Methods) -> TreeFinding:
+    study, draws = evidence.study, Draws(seed=evidence.study.sampling.seed)
+    table = table_of(tree_leaves(evidence, design, application))
+    finding = measure_tree(design, table, application=application.name, draws=draws, methods=methods)
+    tops = branches(design)
+    return replace(
+        finding,
+        scenarios=_scenarios(evidence, application),
+        versions=dict(_versions(evidence, design, application)),
+        splits=split_tree(design, table, _groups(table, study.groups), nodes=tops, draws=draws, methods=methods),
+        links=link_nodes(design, table, tops, draws=draws, methods=methods) if _pairs(tops) <= MOST_LINKS else (),
+        without=without_children(design, table, methods=methods),
+    )
+
+
+def branches(design: TreeDesign) -> tuple[str, ...]:
+    """Return the names of a tree's main branches: its dimensions, or else what stands below its root.
+
+    Example:
+        >>> from theodolite.domain.tree_form import design_of
+        >>> leaf = {"answers": "q", "scale": "0-1", "orientation": "higher_is_worse"}
+        >>> branches(design_of({"tree": "t", "nodes": {"top": {"summary": "mean", "of": "a"}, "a": leaf}}))
+        ('top',)
+    """
+    named = tuple(dimension.node for dimension in design.dimensions)
+    if named:
+        return named
+    roots = [design.by_name[root] for root in design.roots]
+    opened = [
+        child
+        for root in roots
+        if isinstance(root, SummaryNode)
+        for child in (root.children if root.summary == AGGREGATION else (root.name,))
+    ]
+    return tuple(name for name in opened if isinstance(design.by_name[name], SummaryNode))
+
+
+def _pairs(names: Sequence[str]) -> int:
+    return len(names) * (len(names) - 1) // 2
+
+
+def _groups(table: LeafTable, groups: Sequence[str]) -> tuple[str, ...]:
+    """Return the groups that a tree is split by: the study's own, and the level where there are several."""
+    levels = {one.level for one in table.sessions}
+    return (*groups, *(["level"] if len(levels) > 1 else []))
+
+
+def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application) -> Iterator[Leaf]:
+    """Yield the leaves of a tree for one application, in order of guidelines, questions, annotators and plan.
+
+    Every planned session has a leaf for each question and annotator, whatever
+    became of it; turns have leaves of their own.
+
+    Args:
+        evidence: Everything that one run holds.
+        design: The tree.
+        application: The application.
+    """
+    wanted = set(design.questions)
+    for guideline in evidence.study.guidelines:
+        for question in guideline.instrument.questions:
+            if f"{guideline.name}.{question.name}" in wanted:
+                yield from _leaves(evidence, application, guideline, question)
+
+
+def _leaves(evidence: Evidence, application: Application, guideline: Guideline, question: Question) -> Iterator[Leaf]:
+    places = asked_places(evidence, application, guideline)
+    sheet = Sheet(register=evidence.register, guideline=guideline, question=question, places=places)
+    for source in sources(evidence.study, guideline, application).everybody:
+        for place, reading in zip(places, sheet.readings(source), strict=True):
+            said = _said(evidence, source, guideline, question, place)
+            if question.level is QuestionLevel.TURN and said:
+                for one in said:
+                    yield _leaf(evidence, source, guideline, question, place, one)
+            else:
+                fallen = Said(outcome=reading.outcome, value=reading.value)
+                yield _leaf(evidence, source, guideline, question, place, said[0] if said else fallen)
+
+
+def _said(evidence: Evidence, source: Source, guideline: Guideline, question: Question, place: int) -> tuple[Said, ...]:
+    if evidence.register.held[place] is None:
+        return ()
+    if source.kind is None:
+        final = evidence.register.final(place, guideline.name, question.name)
+        return (final,) if final else ()
+    said = evidence.register.said(place, source.name, guideline.name, question.name)
+    return tuple(one for one in said if (one.turn is None) is (question.level is QuestionLevel.DIALOGUE))
+
+
+def _leaf(evidence: Evidence, source: Source, guideline: Guideline, question: Question, place: int, said: Said) -> Leaf:
+    setting = evidence.register.settings[place]
+    return Leaf(
+        question=f"{guideline.name}.{question.name}",
+        session=evidence.sessions.label(place),
+        value=said.value if said.outcome is Outcome.ANSWERED else None,
+        outcome=said.outcome,
+        by=source.name,
+        kind=source.kind.value if source.kind else REFERENCE,
+        turn=said.turn,
+        replicate=said.replicate,
+        cluster=setting.cluster,
+        level=setting.level.value,
+        held_by=setting.held_by.value,
+        groups=dict(setting.groups),
+    )
+
+
+def _scenarios(evidence: Evidence, application: Application) -> tuple[str, ...]:
+    met = (setting.scenario for setting in evidence.register.settings if setting.application == application.name)
+    return tuple(dict.fromkeys(met))
+
+
+def _versions(evidence: Evidence, design: TreeDesign, application: Application) -> Iterator[tuple[str, str]]:
+    yield "tree", design.method_version
+    for guideline in evidence.study.guidelines:
+        if any(question.startswith(f"{guideline.name}.") for question in design.questions):
+            yield f"guideline {guideline.name}", version_of(guideline)
+            for source in sources(evidence.study, guideline, application).everybody:
+                yield f"annotator {source.name}", source.version
