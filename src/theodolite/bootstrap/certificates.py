@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from theodolite.bootstrap.sitting import BeforeAsking
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.domain.annotator import Annotator
+from theodolite.config.injections import injection_attempts
+from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.certificate import Certificate
+from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.run import UnitKind
 from theodolite.usecases.certifying import certificate_of
+from theodolite.usecases.probing import ProbePlan, Prober, probe_plan
+from theodolite.usecases.running import RunOptions
 
 
-def issue_certificate(bench: Workbench, evidence: Evidence, judge: Annotator) -> Certificate:
+def probe_plans(evidence: Evidence, judges: tuple[Annotator, ...], n: int) -> tuple[ProbePlan, ...]:
+    """Return what the models among some judges are to read again; nothing for `n` of 0."""
+    models = [judge for judge in judges if isinstance(judge.labelling, ModelJudge)] if n else []
+    plans = (probe_plan(evidence, judge, injection_attempts(), n) for judge in models)
+    return tuple(plan for plan in plans if plan.dialogues)
+
+
+def probe_judges(
+    bench: Workbench, plans: tuple[ProbePlan, ...], *, before_asking: BeforeAsking
+) -> dict[str, tuple[Measurement, ...]]:
+    """Let judges read dialogues again, and return what was found by judge.
+
+    Raises:
+        RunStopped: If an endpoint cannot be used, or the budget is reached.
+    """
+    return asyncio.run(_probe(bench, plans, before_asking)) if plans else {}
+
+
+async def _probe(
+    bench: Workbench, plans: tuple[ProbePlan, ...], before_asking: BeforeAsking
+) -> dict[str, tuple[Measurement, ...]]:
+    lines = bench.connect()
+    try:
+        await before_asking(bench, lines, RunOptions(kinds=frozenset({UnitKind.ANNOTATION})))
+        prober = Prober(study=bench.loaded.study, lines=lines)
+        return {plan.judge.name: await prober.probe(plan) for plan in plans}
+    finally:
+        await lines.close()
+
+
+def issue_certificate(
+    bench: Workbench, evidence: Evidence, judge: Annotator, probes: tuple[Measurement, ...] = ()
+) -> Certificate:
     """Issue the certificate of a judge and file it under the judge's version.
 
     Raises:
         InputError: If nobody has labelled what the judge has labelled.
     """
-    certificate = certificate_of(evidence, judge, bench.clock.now())
+    certificate = certificate_of(evidence, judge, bench.clock.now(), probes=probes, probed=bool(probes))
     bench.store.file(certificate.judge_version, certificate)
     return certificate

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
-from theodolite.bootstrap.certificates import issue_certificate
-from theodolite.bootstrap.workbench import open_workbench
+from theodolite.bootstrap.certificates import issue_certificate, probe_judges, probe_plans
+from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
+from theodolite.cli.knocking import knock_first
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
+from theodolite.execution.lines import Lines
 from theodolite.reporting.certificate_text import certificate_text
 from theodolite.reporting.results import certificate_entry
-from theodolite.usecases.certifying import judges_named
+from theodolite.usecases.certifying import check_labelled, judges_named
+from theodolite.usecases.probing import probes_text
+from theodolite.usecases.running import RunOptions
 
 
 @click.group()
@@ -29,21 +35,39 @@ def judge() -> None:
 @judge.command()
 @study_argument
 @click.argument("name", metavar="[JUDGE]", default="")
+@click.option(
+    "--attacks",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Dialogues that a model reads again: attacked, and with its labels reversed.",
+)
+@click.option("--no-attacks", is_flag=True, help="Call no model; the certificate says what it lacks.")
 @json_option
-def certify(study: str, name: str, *, as_json: bool) -> int:
+def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: bool) -> int:
     """Issue the certificate of a judge, or of all models that judge.
 
     It holds the judge against the recorded final labels, or else against each
-    person who has labelled, and is kept with this version of the judge.
+    person who has labelled, and is kept with this version of the judge. A
+    model reads some dialogues again, with texts in them that tell it what to
+    answer; the calls are counted before they are made.
 
     \b
-    Example
+    Examples
       theodolite judge certify support grounded
+      theodolite judge certify support --no-attacks    calls no model
     """  # noqa: D301
     bench = open_workbench(study)
     try:
         evidence = bench.evidence()
-        found = [issue_certificate(bench, evidence, one) for one in judges_named(evidence.study, name)]
+        judges = judges_named(evidence.study, name)
+        check_labelled(evidence, judges)  # before anything is paid
+        plans = probe_plans(evidence, judges, 0 if no_attacks else attacks)
+        if plans and not as_json:
+            click.echo(probes_text(plans, evidence.spending))
+        probes = probe_judges(bench, plans, before_asking=partial(_knock, quiet=as_json))
+        found = [issue_certificate(bench, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:
             click.echo(as_line({"exit_code": 0, "certificates": [certificate_entry(one) for one in found]}))
         else:
@@ -52,6 +76,10 @@ def certify(study: str, name: str, *, as_json: bool) -> int:
         return 0
     finally:
         bench.close()
+
+
+async def _knock(bench: Workbench, lines: Lines, options: RunOptions, *, quiet: bool) -> None:
+    await knock_first(bench, lines, options.kinds, quiet=quiet)
 
 
 @judge.command()

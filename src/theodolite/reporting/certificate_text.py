@@ -14,6 +14,13 @@ from theodolite.reporting.certificate_words import amount_text, coefficient_text
 
 _MARGIN = 13
 
+_MANNERS = {
+    "unparseable_share": "unreadable",
+    "refused_share": "refused",
+    "ungrounded_share": "quotes words that do not stand there",
+    "control_failed_share": "failed the control question",
+}
+
 
 def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
     """Return a certificate on one screen; what is unknown says why.
@@ -108,11 +115,15 @@ def _people(certificate: Certificate) -> str:
 
 
 def _manners(certificate: Certificate) -> str:
-    return "; ".join(_shares(certificate, {"unparseable_share": "unreadable", "refused_share": "refused"}))
+    return "; ".join(_shares(certificate, _MANNERS))
 
 
 def _probes(certificate: Certificate) -> str:
-    titles = {"verdicts_turned": "turned by text that tells what to answer", "order_flips": "turned by the order"}
+    titles = {
+        "verdicts_turned": "turned by text that tells what to answer",
+        "order_consistent": "the same with the labels reversed",
+        "flip_rate": "another label when asked again",
+    }
     return "; ".join(_shares(certificate, titles))
 
 

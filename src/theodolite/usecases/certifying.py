@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from theodolite.domain.annotation import AnnotatorKind
@@ -14,7 +14,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Study
-from theodolite.measurement.study.certifying import JudgeFindings, certify
+from theodolite.measurement.study.certifying import JudgeFindings, authorities_of, certify
 
 
 def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
@@ -36,6 +36,21 @@ def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
     return tuple(judge for judge in judges if judge.name == name) if name else tuple(models)
 
 
+def check_labelled(evidence: Evidence, judges: Iterable[Annotator]) -> None:
+    """Refuse judges that nobody can be held against.
+
+    Raises:
+        InputError: If nobody has labelled a dialogue that one of them has labelled.
+    """
+    for judge in judges:
+        if not authorities_of(evidence, judge.name):
+            message = (
+                f"no person has labelled a dialogue that `{judge.name}` has labelled, so there is nothing to hold it"
+                " against. Draw some:  theodolite assess STUDY --sample 100"
+            )
+            raise InputError(message)
+
+
 def certificate_of(
     evidence: Evidence, judge: Annotator, issued: datetime, *, probes: Sequence[Measurement] = (), probed: bool = False
 ) -> Certificate:
@@ -52,13 +67,8 @@ def certificate_of(
         InputError: If nobody has labelled a dialogue that the judge has labelled.
     """
     study = evidence.study
+    check_labelled(evidence, [judge])
     found = certify(evidence, judge.name)
-    if not found.authorities:
-        message = (
-            f"no person has labelled a dialogue that `{judge.name}` has labelled, so there is nothing to hold it"
-            f" against. Draw some:  theodolite assess STUDY --sample 100"
-        )
-        raise InputError(message)
     guideline = study.guideline(judge.guideline)
     return Certificate(
         study=study.name,

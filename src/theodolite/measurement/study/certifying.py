@@ -12,6 +12,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.study.habits import habit_figures, habits_of, length_figure
 from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
 from theodolite.measurement.study.labels import REFERENCE
 from theodolite.measurement.study.parts import parts_of
@@ -50,18 +51,29 @@ def certify(evidence: Evidence, judge: str) -> JudgeFindings:
         evidence: All records of one run.
         judge: Name of the judge.
     """
-    study = evidence.study
-    guideline = study.guideline(study.annotator(judge).guideline)
-    wide = [found for name in _authorities(evidence, guideline) if (found := _wide(evidence, guideline, judge, name))]
+    guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
+    wide = _all_wide(evidence, guideline, judge)
     measurements = [one for found in wide for one in _against(evidence, found)]
     seen = wide[0].judged if wide else _alone(evidence, guideline, judge)
+    habits = habits_of(evidence.archive.annotations(), judge, guideline.question.name)
+    manners = (*manner_figures(seen), *habit_figures(habits, judge, guideline))
     return JudgeFindings(
-        measurements=(*measurements, *_ceiling(evidence, guideline), *manner_figures(seen)),
+        measurements=(*measurements, *_ceiling(evidence, guideline), *manners),
         confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),
         authorities=tuple(found.authority.name for found in wide),
         judged=len(seen.seen) if seen else 0,
         labelled=len({one.place for found in wide for one in found.labelled.seen}),
     )
+
+
+def authorities_of(evidence: Evidence, judge: str) -> tuple[str, ...]:
+    """Return whom a judge can be held against: the reference, or else each person who labelled what it labelled."""
+    guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
+    return tuple(found.authority.name for found in _all_wide(evidence, guideline, judge))
+
+
+def _all_wide(evidence: Evidence, guideline: Guideline, judge: str) -> list[Sightings]:
+    return [found for name in _authorities(evidence, guideline) if (found := _wide(evidence, guideline, judge, name))]
 
 
 def _authorities(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
@@ -103,6 +115,7 @@ def _against(evidence: Evidence, found: Sightings) -> Iterator[Measurement]:
         if ruled is not None:
             for part in parts_of(evidence, ruled):
                 yield from accuracy_figures(ruled.among(part.places), part)
+            yield from length_figure(evidence, ruled)
 
 
 def _questions(guideline: Guideline) -> Iterator[Question]:
