@@ -60,11 +60,13 @@ def _value_schema(question: Question, arrangement: Arrangement) -> Json:
     words = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
     scale = question.scale
     value: dict[str, Json] = {"type": "string"}
-    if scale.kind is not ScaleKind.TEXT:
+    if scale.categories:
         points: list[Json] = [*arrangement.points(scale.categories), *words]
         value["enum"] = points
     if scale.kind is ScaleKind.NUMBERS and not words:
         value = {"type": "integer", "enum": [int(point) for point in arrangement.points(scale.categories)]}
+    if scale.kind is ScaleKind.DECIMALS and not words:
+        value = {"type": "number"}
     if question.when:
         value["type"] = [value["type"], "null"]
         known = value.get("enum")
@@ -91,4 +93,6 @@ def _scale_words(scale: Scale, arrangement: Arrangement) -> str:
     if scale.kind is ScaleKind.NUMBERS:
         first, last = arrangement.points((scale.lowest, scale.highest))
         return f"a whole number from {first} to {last}"
+    if scale.kind is ScaleKind.DECIMALS:
+        return f"a number from {scale.lowest} to {scale.highest}, decimals allowed"
     return "one of " + ", ".join(f'"{value}"' for value in arrangement.points(scale.categories))

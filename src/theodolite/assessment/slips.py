@@ -68,6 +68,6 @@ def allowed_text(question: Question) -> str:
 def _scale_words(scale: Scale) -> str:
     if scale.kind is ScaleKind.TEXT:
         return "own words"
-    if scale.kind is ScaleKind.NUMBERS:
+    if scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}:
         return f"{scale.lowest} to {scale.highest}"
     return " | ".join(scale.categories)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.instrument import Condition, Operator, Scale, ScaleKind
+from theodolite.domain.instrument import Condition, Operator, Scale, ScaleKind, decimal_of
 
 _FORM = re.compile(r"\s*(?P<question>[^\s<>=!]+)??\s*(?P<operator>==|!=|<=|>=|<|>|\bin\b)\s*(?P<values>.*)\s*")
 _OPERATORS = ", ".join(operator.value for operator in Operator)
@@ -40,6 +40,8 @@ def condition_problem(condition: Condition, scale: Scale) -> str:
         return "the question is answered in free text, which has no order" if condition.operator.needs_order else ""
     if scale.kind is ScaleKind.NUMBERS:
         return _number_problem(condition, scale)
+    if scale.kind is ScaleKind.DECIMALS:
+        return _decimal_problem(condition, scale)
     if condition.operator.needs_order and not scale.ordered:
         return "the labels have no order; use ==, != or in, or state an `orientation`"
     for value in condition.values:
@@ -61,6 +63,15 @@ def _number_problem(condition: Condition, scale: Scale) -> str:
         return result
     end = f"the scale ends at {highest}" if outside[0] > highest else f"the scale begins at {lowest}"
     return f"{end}, so {result.removeprefix('with it ')}" if result else f"{end}, so {outside[0]} is no point of it"
+
+
+def _decimal_problem(condition: Condition, scale: Scale) -> str:
+    ends = f"the scale runs from {scale.lowest} to {scale.highest}"
+    strange = [value for value in condition.values if decimal_of(value) is None]
+    outside = [value for value in condition.values if not strange and not scale.admits(value)]
+    if strange:
+        return f"`{strange[0]}` is no number; {ends}"
+    return f"`{outside[0]}` leaves the scale; {ends}" if outside else ""
 
 
 def _all_or_none(condition: Condition, points: tuple[str, ...]) -> str:

@@ -118,6 +118,8 @@ def _question(question: Question) -> dict[str, Any]:
 def _scale(scale: Scale) -> str | list[str] | dict[str, str]:
     if scale.kind is ScaleKind.TEXT:
         return "text"
+    if scale.kind is ScaleKind.DECIMALS:
+        return f"{scale.lowest}.0-{scale.highest}.0"
     meanings = {label.value: label.meaning for label in scale.labels}
     if scale.kind is ScaleKind.NUMBERS:
         ends = {str(scale.lowest), str(scale.highest)}

@@ -27,6 +27,7 @@ from theodolite.domain.instrument import (
 )
 
 _RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+)\s*")
+_DECIMALS = re.compile(r"\s*(-?\d+)\.0\s*(?:-|\u2013|\.\.|to)\s*(-?\d+)\.0\s*")
 _WHOLE = re.compile(r"-?\d+")
 _WORST_ABOVE = {Operator.ABOVE, Operator.AT_LEAST}
 
@@ -73,11 +74,22 @@ def scale_of(form: ScaleText, orientation: Orientation) -> Scale:
 def _named_scale(form: str, orientation: Orientation) -> Scale:
     if form.strip() == "text":
         return Scale(kind=ScaleKind.TEXT, orientation=orientation)
+    decimals = _DECIMALS.fullmatch(form)
+    if decimals is not None:
+        return _decimals(int(decimals[1]), int(decimals[2]), orientation)
     match = _RANGE.fullmatch(form)
     if match is None:
-        message = f"scale `{form}` is not understood; write `1-5`, a list of labels, `text`, or labels with meanings"
+        known = "`1-5`, `0.0-1.0`, a list of labels, `text`, or labels with meanings"
+        message = f"scale `{form}` is not understood; write {known}"
         raise InputError(message)
     return _numbers(int(match[1]), int(match[2]), {}, orientation)
+
+
+def _decimals(lowest: int, highest: int, orientation: Orientation) -> Scale:
+    if not lowest < highest:
+        message = f"scale runs from {lowest}.0 to {highest}.0; the lower end must stand first"
+        raise InputError(message)
+    return Scale(kind=ScaleKind.DECIMALS, lowest=lowest, highest=highest, ordered=True, orientation=orientation)
 
 
 def _meanings(labels: list[str]) -> dict[str, str]:
@@ -137,7 +149,7 @@ def _questions(entry: Entry[GuidelineShape], desk: Desk) -> dict[str, Question]:
             place = ("questions", key, "scale") if key else ("scale",)
             desk.complaints.add(entry.fault(*place, message=f"guideline `{entry.name}`: {error}"))
             continue
-        name = key or ("score" if scale.is_numeric else "label")
+        name = key or ("score" if scale.is_numeric or scale.kind is ScaleKind.DECIMALS else "label")
         questions[name] = Question(
             name=name,
             text=question.ask,
@@ -324,6 +336,6 @@ def _contradiction(
 
 
 def _scale_words(value: str, scale: Scale) -> str:
-    if scale.is_numeric:
+    if scale.is_numeric or scale.kind is ScaleKind.DECIMALS:
         return f" {scale.lowest} to {scale.highest}"
     return did_you_mean(value, scale.categories) or f"; labels are {', '.join(scale.categories)}"

@@ -27,6 +27,7 @@ from theodolite.domain.annotator import (
 )
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.instrument import ScaleKind
 
 DEFAULT_TIMEOUT_S = 60.0
 """Patience for a labelling function that says nothing else; seconds."""
@@ -136,7 +137,15 @@ def _labelling(entry: Entry[JudgeShape], guideline: Guideline, desk: Desk) -> La
         sha256 = code_hash(entry, "callable", shape.callable, "function", desk)
         timeout = shape.timeout or DEFAULT_TIMEOUT_S
         return PythonLabeller(target=shape.callable, edition=shape.version, sha256=sha256, timeout_s=timeout)
-    return ModelJudge(model=shape.model, voting=_voting(entry, desk))
+    voting = _voting(entry, desk)
+    if voting.most > 1 and any(
+        question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions
+    ):
+        message = (
+            f"guideline `{guideline.name}` is answered by decimals, and no two votes need be equal; take `votes` out"
+        )
+        desk.complaints.add(entry.fault("votes", message=message, at_key=True))
+    return ModelJudge(model=shape.model, voting=voting)
 
 
 def _voting(entry: Entry[JudgeShape], desk: Desk) -> Voting:

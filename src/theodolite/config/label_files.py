@@ -267,6 +267,8 @@ class _Reader:
         if question.scale.kind is ScaleKind.TEXT:
             return Outcome.ANSWERED, written
         plain = " ".join(written.removeprefix("'").split()).casefold()
+        if question.scale.kind is ScaleKind.DECIMALS and question.scale.admits(plain):
+            return Outcome.ANSWERED, plain
         labels = {label.casefold(): label for label in question.scale.categories}
         label = labels.get(plain) or labels.get(plain.removesuffix(".0"))
         if label is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -28,6 +30,7 @@ class ScaleKind(StrEnum):
 
     CATEGORIES = "categories"
     NUMBERS = "numbers"
+    DECIMALS = "decimals"
     TEXT = "text"
 
 
@@ -41,6 +44,17 @@ class Operator(StrEnum):
     ABOVE = ">"
     AT_LEAST = ">="
     ONE_OF = "in"
+
+    def compares(self, number: float, limits: Sequence[float]) -> bool:
+        """Tell whether a number meets the comparison with one limit, or with several for `in`."""
+        if self in {Operator.EQUAL, Operator.ONE_OF, Operator.UNEQUAL}:
+            return (number in limits) != (self is Operator.UNEQUAL)
+        return {
+            Operator.BELOW: number < limits[0],
+            Operator.AT_MOST: number <= limits[0],
+            Operator.ABOVE: number > limits[0],
+            Operator.AT_LEAST: number >= limits[0],
+        }[self]
 
     @property
     def needs_order(self) -> bool:
@@ -71,7 +85,7 @@ class Scale:
     """The values that may answer a question.
 
     Attributes:
-        kind: Named categories, whole numbers, or free text.
+        kind: Named categories, whole numbers, any number between two ends, or free text.
         labels: The categories in order, or the named points of a number scale.
         lowest: Lower end of a number scale; scale points.
         highest: Upper end of a number scale; scale points.
@@ -98,7 +112,10 @@ class Scale:
         if self.kind is ScaleKind.NUMBERS and not self._has_range():
             message = f"a number scale needs `lowest` below `highest`; lowest={self.lowest}, highest={self.highest}"
             raise InputError(message)
-        if self.lowest is not None and self.highest is not None and self.highest - self.lowest >= MOST_POINTS:
+        if self.kind is ScaleKind.DECIMALS and not self._has_range():
+            message = f"a decimal scale needs `lowest` below `highest`; lowest={self.lowest}, highest={self.highest}"
+            raise InputError(message)
+        if self.kind is ScaleKind.NUMBERS and (self.highest or 0) - (self.lowest or 0) >= MOST_POINTS:
             message = f"a number scale has {MOST_POINTS} points at most; lowest={self.lowest}, highest={self.highest}"
             raise InputError(message)
 
@@ -107,7 +124,7 @@ class Scale:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """All values in scale order, used or not; empty for free text."""
+        """All values in scale order, used or not; empty for free text and decimals, which have no list of values."""
         if self.kind is ScaleKind.CATEGORIES:
             return tuple(label.value for label in self.labels)
         if self.kind is ScaleKind.NUMBERS and self.lowest is not None and self.highest is not None:
@@ -121,7 +138,18 @@ class Scale:
 
     def admits(self, value: str) -> bool:
         """Tell whether a value is a point of this scale."""
+        if self.kind is ScaleKind.DECIMALS:
+            number = decimal_of(value)
+            return number is not None and (self.lowest or 0) <= number <= (self.highest or 0)
         return self.kind is ScaleKind.TEXT or value in self.categories
+
+
+_DECIMAL = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
+
+
+def decimal_of(value: str) -> float | None:
+    """Return the number that a text is; None where it is none."""
+    return float(value) if _DECIMAL.fullmatch(value) else None
 
 
 YES_NO = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes"), Label(value="no")))
@@ -163,24 +191,27 @@ class Condition:
         if not scale.admits(value):
             message = f"`{value}` is no point of the scale {list(scale.categories)}"
             raise InputError(message)
+        if scale.kind is ScaleKind.DECIMALS:
+            return self._compares(value)
         if self.operator in {Operator.EQUAL, Operator.ONE_OF}:
             return value in self.values
         if self.operator is Operator.UNEQUAL:
             return value not in self.values
         return self._ranks(value, scale)
 
+    def _compares(self, value: str) -> bool:
+        number, limits = decimal_of(value), [decimal_of(limit) for limit in self.values]
+        if number is None or None in limits:
+            message = f"`{self.text}` needs numbers on a decimal scale; the answer is `{value}`"
+            raise InputError(message)
+        return self.operator.compares(number, [limit for limit in limits if limit is not None])
+
     def _ranks(self, value: str, scale: Scale) -> bool:
         points = scale.categories
         if self.values[0] not in points or not (scale.is_numeric or scale.ordered):
             message = f"`{self.text}` needs an ordered scale that has the point; the scale is {list(points)}"
             raise InputError(message)
-        place, limit = points.index(value), points.index(self.values[0])
-        return {
-            Operator.BELOW: place < limit,
-            Operator.AT_MOST: place <= limit,
-            Operator.ABOVE: place > limit,
-            Operator.AT_LEAST: place >= limit,
-        }[self.operator]
+        return self.operator.compares(points.index(value), [points.index(self.values[0])])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,8 @@ def agreed(agreement: Agreement) -> int:
 
 def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
     """Tell whether a judge was held against people at all."""
-    found = with_people(study, agreements, guideline, judge, "exact_agreement")
+    measures = ("exact_agreement", "score_agreement")
+    found = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
     return any(agreement.estimate is not None for agreement in found)
 
 

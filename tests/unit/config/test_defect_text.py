@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.config.defect_text import Condition, condition_problem, parse_condition
 from theodolite.config.guidelines import scale_of
-from theodolite.domain.instrument import Operator, Orientation
+from theodolite.domain.instrument import Operator, Orientation, Scale, ScaleKind
 
 FIVE = scale_of("1-5", Orientation.UNSTATED)
 LABELS = scale_of(["a", "b", "not a"], Orientation.UNSTATED)
@@ -61,3 +61,16 @@ def test_a_rule_must_fit_its_scale(text, scale, words):
     problem = condition_problem(condition, scale)
 
     assert (words in problem) if words else not problem
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("> 0.5", ""), (">= 1", ""), ("> half", "`half` is no number"), ("> 1.5", "`1.5` leaves the scale")],
+)
+def test_a_rule_on_decimals_names_a_number_of_the_scale(text, problem):
+    decimals = Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1, ordered=True)
+
+    found = condition_problem(parse_condition(text), decimals)
+
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)

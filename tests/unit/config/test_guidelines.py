@@ -37,13 +37,19 @@ def test_a_scale_has_these_points(form, points):
 
 
 @pytest.mark.parametrize(
-    ("form", "kind"), [(["1", "2"], ScaleKind.NUMBERS), (["1", "3"], ScaleKind.CATEGORIES), ("text", ScaleKind.TEXT)]
+    ("form", "kind"),
+    [
+        (["1", "2"], ScaleKind.NUMBERS),
+        (["1", "3"], ScaleKind.CATEGORIES),
+        ("text", ScaleKind.TEXT),
+        ("0.0-1.0", ScaleKind.DECIMALS),
+    ],
 )
 def test_whole_numbers_without_gaps_are_a_number_scale(form, kind):
     assert scale_of(form, UNSTATED).kind is kind
 
 
-@pytest.mark.parametrize("form", ["five", "5-1", "3-3", ["a"], ["a", "a"], {}])
+@pytest.mark.parametrize("form", ["five", "5-1", "1.0-0.0", "0.5-1.0", "3-3", ["a"], ["a", "a"], {}])
 def test_what_is_no_scale_is_refused(form):
     with pytest.raises(InputError, match="scale"):
         scale_of(form, UNSTATED)

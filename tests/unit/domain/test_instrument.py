@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.builders import NUMBERS, categories, question
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.instrument import YES_NO, Instrument, Label, Scale, ScaleKind
+from theodolite.domain.instrument import YES_NO, Condition, Instrument, Label, Operator, Scale, ScaleKind
 
 
 def test_numbers_are_points_in_order():
@@ -60,3 +60,40 @@ def test_a_question_is_found_by_its_name():
     assert instrument.question("b").name == "b"
     with pytest.raises(InputError, match="no question `c`"):
         instrument.question("c")
+
+
+DECIMALS = Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "is_admitted"),
+    [
+        *((value, True) for value in ("0", "0.25", "1", "1e-3")),
+        *((value, False) for value in ("1.01", "-0.1", "nan", "")),
+    ],
+)
+def test_a_decimal_scale_admits_every_number_between_its_ends(value, is_admitted):
+    assert DECIMALS.admits(value) is is_admitted
+    assert DECIMALS.categories == ()
+
+
+@pytest.mark.parametrize(
+    ("operator", "limit", "value", "holds"),
+    [
+        (Operator.ABOVE, "0.5", "0.51", True),
+        (Operator.ABOVE, "0.5", "0.5", False),
+        (Operator.AT_MOST, "0.5", "0.50", True),
+        (Operator.EQUAL, "1", "1.0", True),
+        (Operator.UNEQUAL, "1", "1.0", False),
+        (Operator.BELOW, "1", "9e-1", True),
+    ],
+)
+def test_conditions_compare_decimals_as_numbers(operator, limit, value, holds):
+    condition = Condition(question="score", operator=operator, values=(limit,))
+
+    assert condition.holds(value, DECIMALS) is holds
+
+
+def test_a_decimal_scale_runs_upwards():
+    with pytest.raises(InputError, match="`lowest` below `highest`"):
+        Scale(kind=ScaleKind.DECIMALS, lowest=1, highest=1)

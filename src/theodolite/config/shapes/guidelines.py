@@ -18,7 +18,7 @@ ScaleForm: TypeAlias = Annotated[
     | Annotated[dict[str, Word], Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-"""`1-5`, a list of labels, or labels (or numbers) with their meanings."""
+"""`1-5`, `0.0-1.0`, `text`, a list of labels, or labels (or numbers) with their meanings."""
 
 
 class DefectShape(Shape):

@@ -18,6 +18,9 @@ from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources,
 UNREADABLE = Outcome.UNPARSEABLE.value
 """The category of labels that cannot be read; it agrees with nothing, not even itself."""
 
+MOST_IN_PAIRS = 10
+"""People who are compared two by two at most; among more, pairs tell nothing that the panel does not."""
+
 WORST_FIRST = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
 """Which outcome a unit is counted under where annotators' outcomes differ."""
 
@@ -43,7 +46,7 @@ class Pair:
 def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurement]:
     """Yield the agreement of those who label one application, on one question.
 
-    Every two people are compared, all people together, and every judge with
+    Every two people are compared (up to ten people), all people together, and every judge with
     the reference or, where there is none, with each person. A label that
     cannot be read counts as not agreeing; on ordered scales, where it has no
     place, Krippendorff's alpha leaves it out.
@@ -54,14 +57,14 @@ def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurem
         by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
-    for first, second in combinations(people, 2):
-        yield from _pair_measurements(application, sheet, _pair(sheet, first, second))
+    for first, second in pairs_of(people):
+        yield from _pair_measurements(application, sheet, pair_of(sheet, first, second))
     if len(people) >= 2:
         yield from _panel_measurements(application, sheet, people)
     judges = [source for source in by.annotators if not source.is_person]
     for judge in judges:
         for authority in [by.reference] if by.reference else people:
-            yield from _pair_measurements(application, sheet, _pair(sheet, authority, judge))
+            yield from _pair_measurements(application, sheet, pair_of(sheet, authority, judge))
 
 
 def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusion]:
@@ -75,9 +78,9 @@ def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusio
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
     standards = ([by.reference] if by.reference else []) + people
-    compared = [*combinations(people, 2), *((standard, judge) for judge in judges for standard in standards)]
+    compared = [*pairs_of(people), *((standard, judge) for judge in judges for standard in standards)]
     for first, second in compared:
-        a, b = _pair(sheet, first, second).labels()
+        a, b = pair_of(sheet, first, second).labels()
         scale = sheet.question.scale.categories
         seen = UNREADABLE in {*_met(a, b), *_met(b, a)}
         yield Confusion(
@@ -90,11 +93,17 @@ def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusio
         )
 
 
+def pairs_of(people: Sequence[Source]) -> list[tuple[Source, Source]]:
+    """Return every two people; none where there are more than a reader could look at pair by pair."""
+    return list(combinations(people, 2)) if len(people) <= MOST_IN_PAIRS else []
+
+
 def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator[str]:
     return (label for label, other in zip(labels, others, strict=True) if label is not None and other is not None)
 
 
-def _pair(sheet: Sheet, first: Source, second: Source) -> Pair:
+def pair_of(sheet: Sheet, first: Source, second: Source) -> Pair:
+    """Return what two sources say of the same planned sessions."""
     readings = zip(sheet.readings(first), sheet.readings(second), strict=True)
     return Pair(first=first, second=second, readings=tuple(readings))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.lapse import LapseRules
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
@@ -17,6 +17,7 @@ from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
+from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
@@ -88,6 +89,8 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
                 yield from _corrected(evidence, sheet, by, station)
         for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, by)
+        for sheet in _sheets(evidence, application, guideline, _is_number):
+            yield from score_agreements(application.name, sheet, by)
 
 
 def _corrected(evidence: Evidence, sheet: Sheet, by: Sources, station: Mapping[str, str]) -> Iterator[Measurement]:
@@ -121,9 +124,22 @@ def _confusions(evidence: Evidence) -> Iterator[Confusion]:
             yield from confusions(application.name, sheet, sources(evidence.study, guideline, application))
 
 
-def _sheets(evidence: Evidence, application: Application, guideline: Guideline) -> Iterator[Sheet]:
-    """Yield the questions that are asked once a dialogue and answered on a scale; others cannot be compared."""
+def _has_points(scale: Scale) -> bool:
+    return bool(scale.categories)
+
+
+def _is_number(scale: Scale) -> bool:
+    return scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}
+
+
+def _sheets(
+    evidence: Evidence,
+    application: Application,
+    guideline: Guideline,
+    is_comparable: Callable[[Scale], bool] = _has_points,
+) -> Iterator[Sheet]:
+    """Yield the questions that are asked once a dialogue and answered on a scale that can be compared."""
     places = asked_places(evidence, application, guideline)
     for question in guideline.instrument.questions:
-        if question.level is QuestionLevel.DIALOGUE and question.scale.categories:
+        if question.level is QuestionLevel.DIALOGUE and is_comparable(question.scale):
             yield Sheet(register=evidence.register, guideline=guideline, question=question, places=places)

@@ -218,7 +218,7 @@ def _table(subject: Subject, guideline: str, who: tuple[str, ...], found: Sequen
 
 def _measure_of(agreement: Agreement) -> tuple[str, str]:
     about = agreement.measurement.about
-    return agreement.measurement.measure, about.get("scale", about.get("weights", ""))
+    return agreement.measurement.measure, about.get("scale") or about.get("weights") or about.get("statistic", "")
 
 
 def _measure_title(subject: Subject, measure: str, scale: str) -> str:
@@ -236,7 +236,7 @@ def _agreement_cell(agreement: Agreement) -> AgreementCell:
     if isinstance(result, Undefined):
         return AgreementCell(place=agreement.place, text="unknown", interval=result.reason)
     has_ends = result.low is not None and result.high is not None
-    if agreement.measurement.measure.endswith("_agreement"):
+    if agreement.measurement.measure in {"exact_agreement", "relaxed_agreement"}:
         text = figures.share(agreed(agreement), result.n)
         ends = figures.span(result.low or 0.0, result.high or 0.0) + " %" if has_ends else ""
         return AgreementCell(place=agreement.place, text=text, interval=ends if result.n >= figures.FEW else "")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting import figures
 from theodolite.reporting.cases import lead_annotators, rules_of, title_of
 from theodolite.reporting.matrix import matrix_of
@@ -157,6 +158,7 @@ def spreads(subject: Subject) -> tuple[Spread, ...]:
     return tuple(
         _spread(subject, guideline, annotator, f"spread{place}.{number}")
         for place, guideline in enumerate(subject.study.guidelines)
+        if guideline.question.scale.kind is not ScaleKind.DECIMALS  # no two numbers need be equal
         for number, annotator in enumerate(_lead(subject, guideline))
     )
 

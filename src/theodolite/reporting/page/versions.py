@@ -12,7 +12,7 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, ScaleKind
 
 
 def guideline_text(guideline: Guideline) -> str:
@@ -32,6 +32,8 @@ def _rule_text(rule: DefectRule) -> str:
 def _question_text(question: Question) -> str:
     labels = {label.value: label.meaning for label in question.scale.labels}
     points = [f"  {value}{': ' + labels[value] if labels.get(value) else ''}" for value in question.scale.categories]
+    if question.scale.kind is ScaleKind.DECIMALS:
+        points = [f"  any number from {question.scale.lowest} to {question.scale.highest}"]
     points += [f"  {UNABLE}"] * question.may_be_unable + [f"  {NOT_APPLICABLE}"] * question.may_not_apply
     asked = f" (asked when {question.when.text})" if question.when else ""
     return "\n".join([f"{question.name}: {question.text}{asked}", *points])

@@ -1,0 +1,61 @@
+"""Scores: how the numbers that a judge gives follow those of people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from theodolite.domain.estimate import Measurement
+from theodolite.domain.instrument import decimal_of
+from theodolite.measurement.scores import score_agreement
+from theodolite.measurement.study.agreements import Pair, pair_of, pairs_of
+from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
+
+STATISTIC = "statistic"
+"""Entry of `about` that says which of the five numbers it is."""
+
+
+def score_agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurement]:
+    """Yield how far numbers go together, on one question that is answered by numbers.
+
+    Every judge is held against the reference or, where there is none, against each
+    person; people are held against each other. There are five numbers for each
+    pair: distance, bias (second minus first) and three correlations.
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+    """
+    people = [source for source in by.annotators if source.is_person]
+    judges = [source for source in by.annotators if not source.is_person]
+    authorities = [by.reference] if by.reference else people
+    compared = [*pairs_of(people), *((first, judge) for judge in judges for first in authorities)]
+    for first, second in compared:
+        yield from _of_pair(application, sheet, first, second)
+
+
+def _of_pair(application: str, sheet: Sheet, first: Source, second: Source) -> Iterator[Measurement]:
+    pair: Pair = pair_of(sheet, first, second)
+    ours = [_number(reading) for _, reading in pair.readings]
+    theirs = [_number(reading) for reading, _ in pair.readings]
+    found = score_agreement(ours, theirs)
+    for field in fields(found):
+        yield Measurement(
+            measure=score_agreement.__name__,
+            application=application,
+            about={
+                "guideline": sheet.guideline.name,
+                "question": sheet.question.name,
+                "first": first.name,
+                "second": second.name,
+                STATISTIC: field.name,
+            },
+            result=getattr(found, field.name),
+            outcomes=account(pair.outcomes()),
+            versions=versions(sheet.guideline, [first, second]),
+        )
+
+
+def _number(reading: Reading) -> float | None:
+    return decimal_of(reading.value) if reading.value is not None else None
