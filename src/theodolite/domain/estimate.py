@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theodolite.domain.claim import ClaimTest
+from theodolite.domain.conduct import Conduct
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.tree_finding import TreeFinding
@@ -131,6 +132,7 @@ class Findings:
         lapses: What the checks of simulated users found; empty where none were asked for.
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
+        conducts: How judges went about their work.
     """
 
     measurements: tuple[Measurement, ...]
@@ -139,3 +141,4 @@ class Findings:
     claims: tuple[ClaimTest, ...] = ()
     strategies: tuple[StrategyTally, ...] = ()
     trees: tuple[TreeFinding, ...] = ()
+    conducts: tuple[Conduct, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntFlag
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Ending
@@ -84,6 +85,21 @@ class Failed:
     annotator: str = ""
 
 
+class Mark(IntFlag):
+    """What is known of an annotation beside its answers."""
+
+    QUOTING = 1
+    """It quotes something."""
+    UNGROUNDED = 2
+    """It quotes words that do not stand where it says."""
+    PASSED = 4
+    """The control question was answered rightly."""
+    FAILED = 8
+    """The control question was answered wrongly."""
+    UNANSWERED = 16
+    """The control question was left out."""
+
+
 Column = Sequence[tuple[Said, ...] | None]
 """What one annotator said to one question, a planned session each; None where nothing came."""
 
@@ -106,6 +122,10 @@ class Register:
         unread: Annotator, guideline and question to the first reply that fits no label.
         scripted: Names of endpoints where a script answered for a model in a
             dialogue, then of annotators where it did; in order of appearance.
+        marks: Annotator to the marks of its annotations, a session each; see `Mark`.
+        votes: Annotator, guideline and question to what all readings of a judge said,
+            with their replicate numbers; judges that read once are left out.
+        names: Annotator to the names that its endpoint gave itself.
     """
 
     sessions: Sessions
@@ -119,6 +139,9 @@ class Register:
     letters: Sequence[int] = ()
     unread: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     scripted: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    marks: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    votes: Mapping[tuple[str, str, str], Column] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return how many sessions are planned; count."""

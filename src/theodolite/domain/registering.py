@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import TypeVar
 
-from theodolite.domain.annotation import Adjudication, Annotation, Answer, Outcome
+from theodolite.domain.annotation import Adjudication, Annotation, Answer, Control, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.plan import Sessions
-from theodolite.domain.register import Failed, Holding, Register, Said, Tried
+from theodolite.domain.register import Failed, Holding, Mark, Register, Said, Tried
 
 Key = tuple[str, str, str]
 
@@ -66,6 +66,9 @@ class RegisterBook:
         self._unread: dict[Key, tuple[int, str]] = {}
         self._endpoints: dict[str, None] = {}
         self._judges: dict[str, None] = {}
+        self._marks: dict[str, bytearray] = defaultdict(lambda: bytearray(self._n))
+        self._votes: dict[Key, list[tuple[Said, ...] | None]] = defaultdict(lambda: [None] * self._n)
+        self._names: dict[str, dict[str, None]] = defaultdict(dict)
 
     def enter_dialogue(self, dialogue: Dialogue, place: int | None = None) -> None:
         """Enter a dialogue; one that is not of this plan is left out.
@@ -97,6 +100,16 @@ class RegisterBook:
             self._note(place, annotation, answer)
         for question, one in said.items():
             self._columns[annotation.annotator, annotation.guideline, question][place] = self._one(one)
+        self._enter_conduct(place, annotation)
+
+    def _enter_conduct(self, place: int, annotation: Annotation) -> None:
+        self._marks[annotation.annotator][place] = _marks(annotation)
+        self._names[annotation.annotator].update(dict.fromkeys(annotation.answered_as.split()))
+        cast: dict[str, tuple[Said, ...]] = {}
+        for answer in (answer for vote in annotation.votes for answer in vote.answers):
+            cast[answer.question] = (*cast.get(answer.question, ()), _said(answer))
+        for question, one in cast.items():
+            self._votes[annotation.annotator, annotation.guideline, question][place] = self._one(one)
 
     def _note(self, place: int, annotation: Annotation, answer: Answer) -> None:
         backing = 2 * any(quote.verified for quote in answer.evidence) + bool(answer.reasoning)
@@ -136,6 +149,9 @@ class RegisterBook:
             letters=self._letters,
             unread={key: raw for key, (_, raw) in self._unread.items()},
             scripted=(tuple(self._endpoints), tuple(self._judges)),
+            marks=dict(self._marks),
+            votes=dict(self._votes),
+            names={annotator: tuple(names) for annotator, names in self._names.items()},
         )
 
     def _one(self, entry: T) -> T:
@@ -163,3 +179,14 @@ def _holding(dialogue: Dialogue) -> Holding:
 
 def _said(answer: Answer) -> Said:
     return Said(outcome=answer.outcome, value=answer.value, turn=answer.turn, replicate=answer.replicate)
+
+
+def _marks(annotation: Annotation) -> Mark:
+    quoting = any(answer.evidence for answer in annotation.answers)
+    marks = Mark.QUOTING if quoting else Mark(0)
+    if annotation.is_ungrounded:
+        marks |= Mark.UNGROUNDED
+    return marks | _CONTROLS.get(annotation.control, Mark(0))
+
+
+_CONTROLS = {Control.PASSED: Mark.PASSED, Control.FAILED: Mark.FAILED, Control.UNANSWERED: Mark.UNANSWERED}

@@ -17,6 +17,7 @@ from theodolite.reporting.accounts import Account, accounts_of
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.cases import cases_of
 from theodolite.reporting.claims import claim_entry
+from theodolite.reporting.conduct import conduct_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.scripted import scripted_names
@@ -57,6 +58,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
+        "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from theodolite.domain.annotation import Adjudication, Annotation, Answer
+from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Control, Quote, Vote
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -41,7 +41,7 @@ def show_text(
     """
     said = _turns(dialogue)
     said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
-    said += [(title_of(study, a.annotator), _answer_text(answer)) for a in annotations for answer in a.answers]
+    said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(a)]
     said += [("failed", failure_text(failure)) for failure in failures]
     margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in said), _WHO))
     lines = [line for who, text in said for line in _said(who, text, margin=margin, width=width)]
@@ -128,10 +128,41 @@ def harmless(text: str) -> str:
     )
 
 
+def _annotation_texts(annotation: Annotation) -> list[str]:
+    """Return what an annotator answered, how it voted, and what makes its answers doubtful."""
+    texts = [_answer_text(answer) for answer in annotation.answers]
+    texts += [_votes_text(annotation)] if annotation.votes else []
+    doubts = {Control.FAILED: "answered wrongly", Control.UNANSWERED: "left out"}
+    if annotation.control in doubts and not annotation.scripted:
+        texts.append(f"Control question {doubts[annotation.control]}: did it follow what the dialogue says?")
+    return texts
+
+
+def _votes_text(annotation: Annotation) -> str:
+    """Return how the readings of a judge fell, question by question, e.g. `5 readings: score 2, 2, 3`."""
+    n = len(annotation.votes)
+    said = [
+        f"{name} {', '.join(_vote_text(vote, name, turn) for vote in annotation.votes)}"
+        for name, turn in dict.fromkeys((answer.question, answer.turn) for answer in annotation.answers)
+    ]
+    return f"{figures.number_of(n, 'reading')}: {'; '.join(said)}"
+
+
+def _vote_text(vote: Vote, question: str, turn: int | None) -> str:
+    answers = (a for a in vote.answers if a.question == question and a.turn in {turn, None})
+    return next((answer.value or answer.outcome.value for answer in answers), "nothing")
+
+
 def _answer_text(answer: Answer) -> str:
     turn = f" (turn {answer.turn})" if answer.turn is not None else ""
     parts = [f"{answer.value or answer.outcome.value}{turn}.", answer.reasoning]
-    parts += [f'"{q.text}" (turn {q.turn}, {"verified" if q.verified else "NOT in the text"})' for q in answer.evidence]
+    parts += [_quote_text(quote) for quote in answer.evidence]
     if answer.value is None and answer.raw:
         parts.append(f'It said: "{answer.raw[:200]}"')
     return " ".join(part for part in parts if part)
+
+
+def _quote_text(quote: Quote) -> str:
+    place = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
+    place = "source material" if quote.turn == SOURCE_MATERIAL else place
+    return f'"{quote.text}" ({place}, {"verified" if quote.verified else "NOT in the text"})'

@@ -16,6 +16,7 @@ from theodolite.reporting.application_accounts import application_accounts, filt
 from theodolite.reporting.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
 from theodolite.reporting.cases import Case, cases_of, rules_of
 from theodolite.reporting.claims import claims_text
+from theodolite.reporting.conduct import conduct_lines
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.matrix import matrix_lines, matrix_of
 from theodolite.reporting.next_step import next_step
@@ -147,6 +148,8 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines("People", people_text(study, guideline, agreements))
         judges = judges_text(study, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judges", judges)
+    for label, text in conduct_lines(study, summary.findings.conducts):
+        lines += summary.lines(label, text)
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     return lines + summary.lines("Claims", claims_text(summary.findings.claims))
 

@@ -13,6 +13,7 @@ from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.lapse import LapseRules
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
+from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
@@ -43,7 +44,8 @@ def measure_study(
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
-        what the checks of the simulated users found, how claims stand, strategies, and trees.
+        what the checks of the simulated users found, how claims stand, strategies, trees, and how judges
+        went about their work.
 
     Example:
         >>> from datetime import UTC, datetime
@@ -68,6 +70,7 @@ def measure_study(
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
         trees=tuple(tree_findings(evidence, summaries)),
+        conducts=tuple(conducts(evidence)),
     )
 
 

@@ -1,0 +1,143 @@
+"""Conduct: how each judge went about its work, apart from what it found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting
+from theodolite.domain.conduct import Conduct, VoteAdvice, VoteRecord
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.register import Mark, Register, Said
+from theodolite.measurement.alpha import AlphaScale
+from theodolite.measurement.votes.spending import votes_or_samples
+from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
+
+DEFECT, SOUND = "defect", "sound"
+"""What a vote says of a dialogue, for rates."""
+
+Values = tuple[str | None, ...]
+"""What a judge's readings of one dialogue said to the deciding question; None where one gave no label."""
+
+
+def conducts(evidence: Evidence) -> Iterator[Conduct]:
+    """Yield how each judge went about each application, in the order of the study."""
+    study, register = evidence.study, evidence.register
+    for annotator in study.annotators:
+        if isinstance(annotator.labelling, ModelJudge | PythonLabeller):
+            for application in study.applications:
+                conduct = _conduct(register, annotator, study.guideline(annotator.guideline), application.name)
+                if conduct.verdicts:
+                    yield conduct
+
+
+def _conduct(register: Register, annotator: Annotator, guideline: Guideline, application: str) -> Conduct:
+    annotated = register.annotated.get(annotator.name)
+    marks = register.marks.get(annotator.name, ())
+    places = [place for place in register.places(application) if annotated and annotated[place]]
+
+    def marked(mark: Mark) -> tuple[str, ...]:
+        return tuple(register.sessions.label(place) for place in places if marks[place] & mark)
+
+    ballots = _Ballots.of(register, annotator, guideline, places)
+    return Conduct(
+        annotator=annotator.name,
+        application=application,
+        guideline=guideline.name,
+        verdicts=len(places),
+        quoting=len(marked(Mark.QUOTING)),
+        ungrounded=marked(Mark.UNGROUNDED),
+        control_passed=len(marked(Mark.PASSED)),
+        control_failed=marked(Mark.FAILED),
+        control_unanswered=len(marked(Mark.UNANSWERED)),
+        answered_as=register.names.get(annotator.name, ()),
+        scripted=annotator.name in register.scripted[1],
+        votes=ballots.record() if ballots.places else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ballots:
+    """The votes of one judge on some dialogues, on the question that its guideline's first rule decides by."""
+
+    register: Register
+    guideline: Guideline
+    voting: Voting
+    places: tuple[int, ...]
+    cast: tuple[tuple[Said, ...], ...]
+
+    @classmethod
+    def of(cls, register: Register, annotator: Annotator, guideline: Guideline, places: Sequence[int]) -> _Ballots:
+        """Return the votes of a judge on the dialogues at some places; none for a judge that reads once."""
+        column = register.votes.get((annotator.name, guideline.name, guideline.question.name))
+        found = [(place, said) for place in places if column is not None and (said := column[place])]
+        labelling = annotator.labelling
+        return cls(
+            register=register,
+            guideline=guideline,
+            voting=labelling.voting if isinstance(labelling, ModelJudge) else Voting(),
+            places=tuple(place for place, _ in found),
+            cast=tuple(said for _, said in found),
+        )
+
+    def record(self) -> VoteRecord:
+        """Return what the votes cost and how they fell."""
+        values = [self._values(said) for said in self.cast]
+        labels = [self.register.sessions.label(place) for place in self.places]
+        settings = [self.register.settings[place] for place in self.places]
+        clusters = [setting.cluster or label for setting, label in zip(settings, labels, strict=True)]
+        sides = [tuple(self._side(value) for value in votes) for votes in values]
+        return VoteRecord(
+            voting=self.voting,
+            dialogues=len(values),
+            cast=sum(map(len, values)),
+            split=tuple(label for label, votes in zip(labels, values, strict=True) if len(set(votes)) > 1),
+            tied=tuple(label for label, said in zip(labels, self.cast, strict=True) if self._is_tied(said)),
+            flip_rate=flip_rate(values, clusters=clusters),
+            retest_alpha=self._alpha(values, clusters),
+            by_single_votes=vote_share(sides, DEFECT, clusters=clusters),
+            by_majorities=majority_share(sides, DEFECT, clusters=clusters),
+            advice=_advice(sides),
+        )
+
+    def _values(self, said: Sequence[Said]) -> Values:
+        """Return the value of each reading: about the dialogue, or that of the turn that makes a defect of it."""
+        by_reading: dict[int, list[str | None]] = {}
+        for one in said:
+            by_reading.setdefault(one.replicate, []).append(one.value)
+        defects = {n: [value for value in own if self._side(value) == DEFECT] for n, own in by_reading.items()}
+        return tuple(next(iter(defects[n] or own)) for n, own in by_reading.items())
+
+    def _side(self, value: str | None) -> str | None:
+        scale = self.guideline.question.scale
+        if value is None or not scale.admits(value):
+            return None
+        return DEFECT if self.guideline.defect_rules[0].is_defect(value, scale) else SOUND
+
+    def _is_tied(self, said: Sequence[Said]) -> bool:
+        if self.guideline.question.level is QuestionLevel.TURN:
+            return False
+        counts = sorted(Counter((one.outcome, one.value) for one in said).values())
+        return counts[-2:-1] == counts[-1:]
+
+    def _alpha(self, values: Sequence[Values], clusters: Sequence[str]) -> Estimate | Undefined:
+        scale = self.guideline.question.scale
+        if not scale.categories:
+            return Undefined(reason="The question is answered in free text.")
+        kind: AlphaScale = "ordinal" if scale.ordered else "nominal"
+        return retest_alpha(values, categories=scale.categories, scale=kind, clusters=clusters)
+
+
+def _advice(sides: Sequence[Values]) -> VoteAdvice | None:
+    compared = votes_or_samples(sides, DEFECT)
+    if isinstance(compared, Undefined):
+        return None
+    return VoteAdvice(
+        error=compared.error,
+        error_as_samples=compared.error_as_samples,
+        samples_do_better=compared.samples_do_better,
+    )

@@ -1,0 +1,135 @@
+"""How judges went about their work: as results, and as lines of a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from theodolite.domain.conduct import Conduct, VoteRecord
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.identity import Json
+from theodolite.domain.study import Study
+from theodolite.reporting import figures
+from theodolite.reporting.cases import title_of
+
+_NAMED = 5
+"""Dialogues that are named one by one; more are counted. Count."""
+
+
+def conduct_entry(conduct: Conduct) -> dict[str, Json]:
+    """Return one entry of the list `conduct` of the results file."""
+    return {
+        "annotator": conduct.annotator,
+        "application": conduct.application,
+        "guideline": conduct.guideline,
+        "verdicts": conduct.verdicts,
+        "quoting": conduct.quoting,
+        "ungrounded": list(conduct.ungrounded),
+        "control": {
+            "passed": conduct.control_passed,
+            "failed": list(conduct.control_failed),
+            "unanswered": conduct.control_unanswered,
+        },
+        "answered_as": list(conduct.answered_as),
+        "scripted": conduct.scripted,
+        "votes": _votes_entry(conduct.votes) if conduct.votes else None,
+    }
+
+
+def _votes_entry(votes: VoteRecord) -> dict[str, Json]:
+    advice = votes.advice
+    return {
+        "rule": votes.voting.rule.value,
+        "most": votes.voting.most,
+        "dialogues": votes.dialogues,
+        "cast": votes.cast,
+        "split": list(votes.split),
+        "tied": list(votes.tied),
+        "flip_rate": number_entry(votes.flip_rate),
+        "retest_alpha": number_entry(votes.retest_alpha),
+        "rate_by_single_votes": number_entry(votes.by_single_votes),
+        "rate_by_majorities": number_entry(votes.by_majorities),
+        "standard_error": advice.error if advice else None,
+        "standard_error_as_samples": advice.error_as_samples if advice else None,
+        "samples_do_better": advice.samples_do_better if advice else None,
+    }
+
+
+def number_entry(result: Estimate | Undefined) -> dict[str, Json]:
+    """Return a number that stands outside the list `estimates`, or nulls and the reason."""
+    common: dict[str, Json] = {"n": result.n, "unit": result.unit, "method": result.method}
+    if isinstance(result, Undefined):
+        return {**dict.fromkeys(("value", "low", "high", "confidence")), **common, "undefined_reason": result.reason}
+    ends: dict[str, Json] = {"value": result.value, "low": result.low, "high": result.high}
+    return {**ends, "confidence": result.confidence, **common, "undefined_reason": None}
+
+
+def conduct_lines(study: Study, conducts: Sequence[Conduct]) -> Iterator[tuple[str, str]]:
+    """Yield labelled sentences on votes, quotes and control questions, where there is something to say."""
+    for name in dict.fromkeys(conduct.annotator for conduct in conducts):
+        own = [conduct for conduct in conducts if conduct.annotator == name]
+        title = title_of(study, name)
+        for label, text in (
+            ("Votes", _votes_text(title, [one.votes for one in own if one.votes])),
+            ("Quotes", _quotes_text(title, own)),
+            ("Control", _control_text(title, own)),
+            ("Changed", _names_text(title, own)),
+        ):
+            if text:
+                yield label, text
+
+
+def _votes_text(title: str, records: Sequence[VoteRecord]) -> str:
+    dialogues, cast = sum(r.dialogues for r in records), sum(r.cast for r in records)
+    if not dialogues:
+        return ""
+    n_split, n_tied = sum(len(r.split) for r in records), sum(len(r.tied) for r in records)
+    text = f"{title} took {cast / dialogues:.1f} of {records[0].voting.most} calls a dialogue"
+    text += f"; its readings differ on {figures.share(n_split, dialogues)}"
+    text += f", without a majority on {figures.count(n_tied)}" if n_tied else ""
+    dearest = max((r for r in records if r.advice), key=lambda r: r.advice.error if r.advice else 0, default=None)
+    return f"{text}. {_advice_text(dearest)}".rstrip()
+
+
+def _advice_text(record: VoteRecord | None) -> str:
+    if record is None or record.advice is None or not record.advice.samples_do_better:
+        return ""
+    error, better = record.advice.error, record.advice.error_as_samples
+    return (
+        f"For the rate alone, {figures.number_of(record.cast, 'call')} on as many dialogues would do better: a standard"
+        f" error of {100 * better:.1f} points, not {100 * error:.1f}."
+    )
+
+
+def _quotes_text(title: str, conducts: Sequence[Conduct]) -> str:
+    found = [label for conduct in conducts for label in conduct.ungrounded]
+    if not found:
+        return ""
+    verdicts = sum(conduct.verdicts for conduct in conducts)
+    return (
+        f"{title} quotes words that do not stand there in {figures.share(len(found), verdicts)} verdicts{_named(found)}"
+    )
+
+
+def _control_text(title: str, conducts: Sequence[Conduct]) -> str:
+    asked = [conduct for conduct in conducts if not conduct.scripted]
+    failed = [label for conduct in asked for label in conduct.control_failed]
+    n_silent = sum(conduct.control_unanswered for conduct in asked)
+    if not failed and not n_silent:
+        return ""
+    verdicts = sum(conduct.verdicts for conduct in asked)
+    parts = [f"answered wrongly in {figures.share(len(failed), verdicts)}{_named(failed)}"] if failed else []
+    parts += [f"left out in {figures.share(n_silent, verdicts)}"] if n_silent else []
+    return f"{title}: control question {', '.join(parts)}; such verdicts may follow what the dialogue told the judge"
+
+
+def _names_text(title: str, conducts: Sequence[Conduct]) -> str:
+    names = list(dict.fromkeys(name for conduct in conducts for name in conduct.answered_as))
+    if len(names) < 2:
+        return ""
+    return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not one instrument"
+
+
+def _named(labels: Sequence[str]) -> str:
+    shown = ", ".join(labels[:_NAMED])
+    more = f" and {figures.count(len(labels) - _NAMED)} more" if len(labels) > _NAMED else ""
+    return f" ({shown}{more})" if labels else ""

@@ -1,0 +1,89 @@
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from tests.fakes.evidence import live_evidence
+from theodolite.config.shipped import shipped_text
+from theodolite.domain.annotator import StopRule, Voting
+from theodolite.domain.conduct import Conduct, VoteAdvice, VoteRecord
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.reporting.conduct import conduct_entry, conduct_lines
+
+STUDY = live_evidence().study
+NUMBER = Estimate(value=0.1, low=0.05, high=0.2, confidence=0.95, n=60, unit="fraction", method="m")
+VOTES = VoteRecord(
+    voting=Voting(rule=StopRule.LEAD, most=5),
+    dialogues=60,
+    cast=138,
+    split=("d001", "d002", "d003"),
+    tied=("d003",),
+    flip_rate=NUMBER,
+    retest_alpha=Undefined(reason="All gave the same answer."),
+    by_single_votes=NUMBER,
+    by_majorities=NUMBER,
+    advice=VoteAdvice(error=0.034, error_as_samples=0.02, samples_do_better=True),
+)
+PLAIN = Conduct(annotator="grounded", application="bot-1.4", guideline="groundedness", verdicts=60)
+
+
+def lines(**parts):
+    return list(conduct_lines(STUDY, [replace(PLAIN, **parts)]))
+
+
+def test_a_judge_with_nothing_to_tell_takes_no_line():
+    assert lines() == []
+
+
+def test_votes_say_what_they_cost_and_what_samples_would_do():
+    ((label, text),) = lines(votes=VOTES)
+
+    assert label == "Votes"
+    assert "grounded took 2.3 of 5 calls a dialogue; its readings differ on 3 of 60 (5.0 %)" in text
+    assert "without a majority on 1." in text
+    assert "138 calls on as many dialogues would do better: a standard error of 2.0 points, not 3.4." in text
+
+
+def test_votes_that_pay_are_not_advised_against():
+    advice = VoteAdvice(error=0.02, error_as_samples=0.03, samples_do_better=False)
+
+    assert "would do better" not in lines(votes=replace(VOTES, advice=advice))[0][1]
+
+
+@pytest.mark.parametrize(
+    ("parts", "label", "words"),
+    [
+        (
+            {"quoting": 40, "ungrounded": ("d001", "d009")},
+            "Quotes",
+            "do not stand there in 2 of 60 (3.3 %) verdicts (d001, d009)",
+        ),
+        ({"control_failed": ("d004",), "control_passed": 59}, "Control", "answered wrongly in 1 of 60 (1.7 %) (d004)"),
+        ({"control_unanswered": 60}, "Control", "left out in 60 of 60 (100.0 %)"),
+        ({"answered_as": ("a", "b")}, "Changed", "answered under 2 names, a, b: it is not one instrument"),
+    ],
+)
+def test_what_makes_verdicts_doubtful_is_said_with_its_count(parts, label, words):
+    ((found, text),) = lines(**parts)
+
+    assert found == label
+    assert words in text
+
+
+def test_many_dialogues_are_counted_and_not_listed():
+    ((_, text),) = lines(ungrounded=tuple(f"d{n}" for n in range(9)))
+
+    assert text.endswith("(d0, d1, d2, d3, d4 and 4 more)")
+
+
+def test_a_script_answers_no_control_question_and_nobody_is_told():
+    assert lines(control_unanswered=60, scripted=True) == []
+
+
+@pytest.mark.parametrize("votes", [None, VOTES, replace(VOTES, advice=None)])
+def test_results_hold_it_in_the_published_form(votes):
+    schema = json.loads(shipped_text("report/results.schema.json"))
+    entry = conduct_entry(replace(PLAIN, votes=votes, control_failed=("d001",)))
+
+    jsonschema.validate(entry, {"$ref": "#/$defs/conduct", "$defs": schema["$defs"]})
