@@ -101,7 +101,6 @@ async def test_what_may_pass_is_tried_again(fault: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "tries"),
     [
-        ("429", RateLimited, 3),
         ("500", ServerFault, 3),
         ("reset", ServerFault, 3),
         ("400", Rejected, 1),
@@ -122,6 +121,13 @@ async def test_tries_are_bounded_and_counted(fault: str, kind: type[GatewayError
 
     assert (caught.value.endpoint, caught.value.tries) == ("app", tries)
     assert len(server.calls) == tries
+
+
+async def test_refusals_are_borne_eight_times_for_each_attempt() -> None:
+    with Loopback(every=1, fault="429") as server:
+        async with opened(server.url, attempts=2) as model:
+            with pytest.raises(RateLimited, match="16 tries"):
+                await model.reply(ASK)
 
 
 @pytest.mark.parametrize("fault", [*ALTERED, *RAW_FAULTS, "huge", "529", "599", "299"])
