@@ -133,6 +133,7 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         headers=dict(shape.headers),
         key=shape.key,
         timeout_s=shape.timeout,
+        parallel=shape.parallel,
     )
 
 
@@ -180,13 +181,15 @@ def _check_template(
 
 def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallable:
     sha256 = code_hash(entry, "call", shape.call, "function", desk)
-    return PythonCallable(target=shape.call, sha256=sha256, timeout_s=shape.timeout)
+    return PythonCallable(target=shape.call, sha256=sha256, timeout_s=shape.timeout, parallel=shape.parallel)
 
 
 def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk, environ: Mapping[str, str] | None) -> AriaClass:
     sha256 = code_hash(entry, "class", shape.target, "Class", desk)
     check_key(entry, key=shape.auth, at="auth", desk=desk, environ=environ)
-    return AriaClass(target=shape.target, sha256=sha256, auth=shape.auth, timeout_s=shape.timeout)
+    return AriaClass(
+        target=shape.target, sha256=sha256, auth=shape.auth, timeout_s=shape.timeout, parallel=shape.parallel
+    )
 
 
 def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> str:

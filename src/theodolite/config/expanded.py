@@ -148,7 +148,7 @@ def _connection(application: Application) -> dict[str, Any]:
     if isinstance(connection, HttpEndpoint):
         return _http(connection)
     if isinstance(connection, PythonCallable):
-        return {"kind": "python", "call": connection.target, "timeout": connection.timeout_s}
+        return _python(connection)
     return _aria(connection)
 
 
@@ -164,11 +164,22 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
         session=connection.session,
         key=connection.key,
         timeout=connection.timeout_s,
+        parallel=connection.parallel,
     )
 
 
+def _python(connection: PythonCallable) -> dict[str, Any]:
+    return _filled(kind="python", call=connection.target, timeout=connection.timeout_s, parallel=connection.parallel)
+
+
 def _aria(connection: AriaClass) -> dict[str, Any]:
-    return _filled(kind="aria", **{"class": connection.target}, auth=connection.auth, timeout=connection.timeout_s)
+    return _filled(
+        kind="aria",
+        **{"class": connection.target},
+        auth=connection.auth,
+        timeout=connection.timeout_s,
+        parallel=connection.parallel,
+    )
 
 
 def _trees(study: Study) -> Any:

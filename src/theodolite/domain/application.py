@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from theodolite.domain.address import refuse_userinfo
+from theodolite.domain.bounds import require_counts
 
 
 class ClaimKind(StrEnum):
@@ -101,6 +102,7 @@ class HttpEndpoint:
         headers: Header name to template.
         key: Name of the environment variable that holds the bearer token.
         timeout_s: Patience for one reply; seconds.
+        parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
     """
 
     url: str
@@ -113,10 +115,12 @@ class HttpEndpoint:
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     timeout_s: float = 60.0
+    parallel: int = field(default=256, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a password in the address."""
+        """Refuse a password in the address, and a limit under which no call could be made."""
         refuse_userinfo("an HTTP endpoint", self.url)
+        require_counts("an HTTP endpoint", parallel=self.parallel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +131,17 @@ class PythonCallable:
         target: `module:function` or `file.py:function`.
         sha256: Hash of the file's bytes where `target` names a file.
         timeout_s: Patience for one reply; seconds.
+        parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
     """
 
     target: str
     sha256: str = ""
     timeout_s: float = 60.0
+    parallel: int = field(default=16, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a limit under which no call could be made."""
+        require_counts("a Python function", parallel=self.parallel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,12 +154,19 @@ class AriaClass:
         auth: Name of the environment variable that holds the credentials, a JSON
             object; `ARIA_AUTH_JSON` where it is empty and that is set.
         timeout_s: Patience for one call; seconds.
+        parallel: Sessions that are called at one time at most; count. It decides no reply,
+            so it is no part of the version.
     """
 
     target: str
     sha256: str = ""
     auth: str = ""
     timeout_s: float = 60.0
+    parallel: int = field(default=16, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a limit under which no call could be made."""
+        require_counts("an ARIA class", parallel=self.parallel)
 
 
 Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
@@ -166,3 +183,8 @@ class Application:
     claims: tuple[Claim, ...] = ()
     mitigations: tuple[Mitigation, ...] = ()
     guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED
+
+    @property
+    def substance(self) -> Application:
+        """The same without what is only said about it: to edit a claim makes no other application."""
+        return replace(self, claims=(), description="")

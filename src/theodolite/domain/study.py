@@ -124,10 +124,11 @@ class Study:
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
-        Words, budget, keys, prices, limits and trees are not in it, nor people who label by hand.
+        Words, claims, budget, keys, prices, limits and trees are not in it, nor people who label by hand.
         """
+        applications = tuple(application.substance for application in self.applications)
         endpoints = tuple(model.substance for model in self.models)
-        asked = replace(self, models=endpoints, annotators=self.asked)
+        asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         return version_of(replace(asked, title="", about="", budget=Budget(), trees=()))
 
     @property
@@ -157,11 +158,11 @@ class Study:
         return not named or guideline in named
 
     def application_version(self, name: str) -> str:
-        """Return the content hash of an application together with the model that it runs on."""
+        """Return the content hash of an application, without its claims, together with the model that it runs on."""
         application = self.application(name)
         if isinstance(application.connection, PromptedModel):
-            return digest(version_of(application), self.model(application.connection.model).version)
-        return version_of(application)
+            return digest(version_of(application.substance), self.model(application.connection.model).version)
+        return version_of(application.substance)
 
     def annotator(self, name: str) -> Annotator:
         """Return the annotator of that name."""

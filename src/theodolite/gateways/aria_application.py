@@ -16,9 +16,6 @@ from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
-PARALLEL = 16
-"""Sessions of one class that are called at the same time at most; count."""
-
 
 class AriaApplication:
     """A class with ARIA's dialogue interface: one instance a session, each on a thread of its own.
@@ -47,7 +44,7 @@ class AriaApplication:
         self._credentials = credentials
         self._of = AriaClassOf(name=name, kind=kind, credentials=credentials, timeout_s=connection.timeout_s)
         self._clock = clock
-        self._slots = Slots(PARALLEL)
+        self._slots = Slots(connection.parallel)
         self._instances: dict[str, AriaInstance] = {}
 
     def __repr__(self) -> str:

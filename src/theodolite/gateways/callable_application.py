@@ -19,9 +19,6 @@ from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
-PARALLEL = 16
-"""Calls in flight at most to one function; count."""
-
 OFFERED = ("history", "session", "context", "turn")
 """Keywords that a function is given beside the prompt if it takes them."""
 
@@ -50,7 +47,7 @@ class CallableApplication:
         self._keywords = _keywords_of(function)
         # Only what is async by its definition may run on the loop itself; anything else could block it.
         self._on_loop = any(map(_is_async, (function, getattr(function, "__call__", None))))  # noqa: B004 - the method
-        self._slots = Slots(PARALLEL)
+        self._slots = Slots(connection.parallel)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the function returns, or the sum of what it yields.

@@ -196,7 +196,9 @@ def _http(
     name: str, connection: HttpEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts | None
 ) -> HttpApplication:
     checked_template(connection.url, what=f"application `{name}`")
-    account = (accounts or Accounts(clock)).of(host_of(connection.url.partition("{")[0]), connection.key)
+    account = (accounts or Accounts(clock)).of(
+        host_of(connection.url.partition("{")[0]), connection.key, parallel=connection.parallel
+    )
     return HttpApplication(name, connection, key=environ.get(connection.key), clock=clock, pace=Pace(account, clock))
 
 

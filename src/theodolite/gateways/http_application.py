@@ -10,7 +10,7 @@ from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.errors import MalformedReply, TimedOut, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
-from theodolite.gateways.account import PARALLEL, Account
+from theodolite.gateways.account import Account
 from theodolite.gateways.event_stream import EventStream
 from theodolite.gateways.http_form import RequestForm
 from theodolite.gateways.insisting import GivenUp
@@ -81,8 +81,8 @@ class HttpApplication:
             secret=Secret(key or "", variable=connection.key),
             clock=clock,
             patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
-            parallel=PARALLEL,
-            pace=pace or Pace(Account(clock), clock),
+            parallel=connection.parallel,
+            pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
         )
 
     def __repr__(self) -> str:

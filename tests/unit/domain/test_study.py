@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.fakes.builders import guideline, judge, live, person, question, study
 
-from theodolite.domain.application import Application, PromptedModel
+from theodolite.domain.application import Application, Claim, ClaimKind, PromptedModel, PythonCallable
+from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint, ModelKind
 
 SMALL = study(annotators=(judge(), person()))
@@ -57,3 +58,18 @@ def test_what_decides_a_models_replies_is_part_of_the_studys_substance(change):
 
     assert changed.substance != plain.substance
     assert replace(first, **change).version != first.version
+
+
+def test_to_edit_what_is_claimed_of_an_application_asks_nothing_anew():
+    claimed = replace(SMALL.applications[0], claims=(Claim(text="It is kind.", kind=ClaimKind.CAPABILITY),), description="A bot.")
+    edited = replace(SMALL, applications=(claimed, *SMALL.applications[1:]))
+
+    assert edited.application_version(claimed.name) == SMALL.application_version(claimed.name)
+    assert edited.substance == SMALL.substance
+    assert version_of(edited) != version_of(SMALL)
+
+
+def test_how_often_an_application_is_called_at_one_time_is_no_part_of_its_version():
+    one, many = (Application(name="a", connection=PythonCallable(target="a:b", parallel=n)) for n in (1, 64))
+
+    assert version_of(one) == version_of(many)

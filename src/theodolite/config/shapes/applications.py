@@ -112,6 +112,8 @@ class HttpShape(ApplicationShape):
     """Name of the environment variable that holds the bearer token."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one reply; seconds."""
+    parallel: int = Field(default=256, ge=1)
+    """Calls in flight at most; how many the host bears is found out below that."""
 
 
 class PythonShape(ApplicationShape):
@@ -123,6 +125,8 @@ class PythonShape(ApplicationShape):
     """`module:function` or `file.py:function`."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one reply; seconds."""
+    parallel: int = Field(default=16, ge=1)
+    """Calls in flight at most, each on a thread of its own."""
 
 
 class AriaShape(ApplicationShape):
@@ -136,6 +140,8 @@ class AriaShape(ApplicationShape):
     """Name of the environment variable with the credentials as a JSON object; `ARIA_AUTH_JSON` if that is set."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one call; seconds."""
+    parallel: int = Field(default=16, ge=1)
+    """Sessions that are called at one time at most, each on a thread of its own."""
 
 
 def _kind_of(value: Any) -> str:
