@@ -53,6 +53,8 @@ if TYPE_CHECKING:
         signed_rank_test,
         superiority,
     )
+    from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
+    from theodolite.measurement.raters.models import dawid_skene, mace
     from theodolite.measurement.repeats import pass_hat_k
     from theodolite.measurement.scores import correlation, score_agreement
     from theodolite.measurement.study.findings import measure_study
@@ -85,8 +87,11 @@ __all__ = [
     "corrected_mean",
     "corrected_rate",
     "correlation",
+    "cross_agreement",
     "cusum",
+    "dawid_skene",
     "defect_rate",
+    "defect_rates_by_group",
     "describe_answers",
     "detectable_difference",
     "dunn",
@@ -95,6 +100,7 @@ __all__ = [
     "fleiss_kappa",
     "flip_rate",
     "friedman",
+    "group_agreement",
     "gwet_ac",
     "human_ceiling",
     "inversion_count",
@@ -104,6 +110,7 @@ __all__ = [
     "length_bias",
     "level_detector",
     "longest_increasing_subsequence",
+    "mace",
     "majority_share",
     "mcnemar",
     "measure_study",

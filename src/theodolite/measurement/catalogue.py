@@ -46,6 +46,8 @@ from theodolite.measurement.questionnaire.description import describe_answers
 from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_wallis
 from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
 from theodolite.measurement.questionnaire.ranks import brunner_munzel_test, rank_sum_test, signed_rank_test, superiority
+from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
+from theodolite.measurement.raters.models import dawid_skene, mace
 from theodolite.measurement.repeats import pass_hat_k
 from theodolite.measurement.scores import correlation, score_agreement
 from theodolite.measurement.study.findings import measure_study
@@ -70,8 +72,11 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             corrected_mean,
             corrected_rate,
             correlation,
+            cross_agreement,
             cusum,
+            dawid_skene,
             defect_rate,
+            defect_rates_by_group,
             describe_answers,
             detectable_difference,
             dunn,
@@ -80,6 +85,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             fleiss_kappa,
             flip_rate,
             friedman,
+            group_agreement,
             gwet_ac,
             human_ceiling,
             inversion_count,
@@ -89,6 +95,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             length_bias,
             level_detector,
             longest_increasing_subsequence,
+            mace,
             majority_share,
             mcnemar,
             measure_study,

@@ -14,6 +14,7 @@ from tests.property.measurement.test_correction_laws import OF_CORRECTION
 from tests.property.measurement.test_monitoring_laws import OF_MONITORING
 from tests.property.measurement.test_order_laws import OF_ORDER
 from tests.property.measurement.test_questionnaire_laws import OF_QUESTIONNAIRES
+from tests.property.measurement.test_rater_laws import OF_RATERS
 from tests.property.measurement.test_score_laws import OF_SCORES
 from theodolite.domain.estimate import ConfusionMatrix, Estimate, Undefined
 from theodolite.measurement import (
@@ -82,7 +83,7 @@ MEASURES = {
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
-LAWS_ELSEWHERE = (OF_COMPARISON, OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES, OF_QUESTIONNAIRES)
+LAWS_ELSEWHERE = (OF_COMPARISON, OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES, OF_QUESTIONNAIRES, OF_RATERS)
 """Measures whose laws stand in other files beside this one."""
 
 LISTED = {"measure_study", "MeasurementTree"}.union(*LAWS_ELSEWHERE)

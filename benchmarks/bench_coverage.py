@@ -1,0 +1,281 @@
+"""How often nominal 95 % intervals hold what is true, in designs that users have.
+
+python benchmarks/bench_coverage.py [REPETITIONS]
+
+Data are drawn from a known truth again and again, by seed; an interval is right where it holds the truth. Methods that
+we do not use stand beside those that we do, so that one sees why. Writes benchmarks/COVERAGE.md. Not part of `make
+bench`: it takes minutes, and its figures do not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from theodolite.measurement import (  # noqa: E402
+    cohen_kappa,
+    corrected_mean,
+    corrected_rate,
+    defect_rate,
+    judge_accuracy,
+    paired_difference,
+    rogan_gladen_rate,
+)
+
+WANTED = 0.93
+N_JUDGED = 5_000
+RATES = [
+    ("10 personas x 50, rate .02, correlation .1", 10, 50, ("beta", 0.02, 0.1)),
+    ("10 x 50, rate .02, correlation .3", 10, 50, ("beta", 0.02, 0.3)),
+    ("20 x 25, rate .02, correlation .1", 20, 25, ("beta", 0.02, 0.1)),
+    ("20 x 25, rate .1, correlation .1", 20, 25, ("beta", 0.1, 0.1)),
+    ("50 x 10, rate .02, correlation .3", 50, 10, ("beta", 0.02, 0.3)),
+    ("10 x 50, one persona in ten at .30, the rest at .002", 10, 50, ("two", 0.30, 0.002)),
+    ("20 x 25, likewise", 20, 25, ("two", 0.30, 0.002)),
+    ("20 x 25, personas spread as a logit-normal, sd 1.2", 20, 25, ("logit", -3.5, 1.2)),
+    ("20 x 25, all personas alike at .03", 20, 25, ("flat", 0.03, 0.0)),
+]
+JUDGES = [(0.02, 0.85, 0.95, 100), (0.02, 0.85, 0.95, 300), (0.05, 0.85, 0.95, 100), (0.05, 0.95, 0.99, 200),
+          (0.20, 0.85, 0.95, 100), (0.50, 0.80, 0.80, 100)]  # fmt: skip
+
+
+class Tally:
+    """How often each method was asked, answered and right, and how wide it was."""
+
+    def __init__(self) -> None:
+        self.asked: defaultdict[str, int] = defaultdict(int)
+        self.right: defaultdict[str, int] = defaultdict(int)
+        self.widths: defaultdict[str, list[float]] = defaultdict(list)
+
+    def note(self, method: str, truth: float, result: object) -> None:
+        """Note one interval."""
+        self.asked[method] += 1
+        ends = result if isinstance(result, tuple) else (getattr(result, "low", None), getattr(result, "high", None))
+        if ends[0] is not None and ends[1] is not None:
+            self.right[method] += ends[0] - 1e-12 <= truth <= ends[1] + 1e-12
+            self.widths[method].append(ends[1] - ends[0])
+
+    def cell(self, method: str, *, ours: bool) -> str:
+        """Return coverage and mean width of a method; bold where it is ours."""
+        n = len(self.widths[method])
+        if not n:
+            return "undefined"
+        share = self.right[method] / n
+        undefined = 1.0 - n / self.asked[method]
+        text = f"{share:.3f} / {np.mean(self.widths[method]):.3f}"
+        text = f"**{text}**" if ours else text
+        return text + (f", undefined in {undefined:.0%}" if undefined > 0.004 else "")
+
+
+def personas(rng: np.random.Generator, n: int, kind: tuple[str, float, float]) -> np.ndarray:
+    """Return the rate of each persona."""
+    name, first, second = kind
+    if name == "beta":
+        size = 1 / second - 1
+        return rng.beta(first * size, (1 - first) * size, n)
+    if name == "two":
+        return np.where(rng.random(n) < 0.1, first, second)
+    return 1 / (1 + np.exp(-rng.normal(first, second, n))) if name == "logit" else np.full(n, first)
+
+
+def truth_of(kind: tuple[str, float, float]) -> float:
+    """Return the rate over all personas that there are."""
+    name, first, second = kind
+    if name == "two":
+        return 0.1 * first + 0.9 * second
+    if name == "logit":
+        nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+        return float((weights / weights.sum()) @ (1 / (1 + np.exp(-(first + second * nodes)))))
+    return first
+
+
+def percentile(rng: np.random.Generator, found: np.ndarray, size: int) -> tuple[float, float]:
+    """Return the percentile bootstrap over personas."""
+    drawn = found[rng.integers(0, len(found), (500, len(found)))].mean(axis=1) / size
+    return tuple(np.quantile(drawn, [0.025, 0.975]))
+
+
+def clustered_rates(n_reps: int) -> list[str]:
+    """Return the table of rates over clusters."""
+    methods = ("Wilson", "cluster bootstrap", "beta-binomial (default)")
+    lines = ["| personas x dialogues | " + " | ".join(methods) + " |", "|---" * 4 + "|"]
+    for number, (title, n, size, kind) in enumerate(RATES):
+        rng, tally, truth = np.random.default_rng([1, number]), Tally(), truth_of(kind)
+        for _ in range(n_reps):
+            found = rng.binomial(size, personas(rng, n, kind))
+            total = int(found.sum())
+            tally.note(methods[0], truth, defect_rate(total, n * size))
+            tally.note(methods[1], truth, percentile(rng, found, size))
+            tally.note(methods[2], truth, defect_rate(total, n * size, clusters=[(int(d), size) for d in found]))
+        cells = [tally.cell(method, ours=method == methods[2]) for method in methods]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def judged(rng: np.random.Generator, defect: np.ndarray, sensitivity: float, specificity: float) -> np.ndarray:
+    """Return a judge's verdicts."""
+    return np.where(defect, rng.random(defect.size) < sensitivity, rng.random(defect.size) > specificity)
+
+
+def corrected_rates(n_reps: int) -> list[str]:
+    """Return the table of rates corrected by people's labels."""
+    methods = ("the judge alone, Wilson", "PPI++", "Rogan-Gladen", "verdict-stratified (default)")
+    lines = ["| rate, sensitivity, specificity, labels | " + " | ".join(methods) + " |", "|---" * 5 + "|"]
+    for number, (rate, sensitivity, specificity, n) in enumerate(JUDGES):
+        rng, tally = np.random.default_rng([2, number]), Tally()
+        for _ in range(n_reps):
+            defect = rng.random(N_JUDGED) < rate
+            verdicts = judged(rng, defect, sensitivity, specificity)
+            labels: list[bool | None] = [None] * N_JUDGED
+            for place in rng.choice(N_JUDGED, n, replace=False).tolist():
+                labels[place] = bool(defect[place])
+            tally.note(methods[0], rate, defect_rate(int(verdicts.sum()), N_JUDGED))
+            scores = [None if label is None else float(label) for label in labels]
+            tally.note(methods[1], rate, corrected_mean(verdicts.astype(float).tolist(), scores))
+            tally.note(methods[2], rate, from_elsewhere(rng, verdicts, (rate, sensitivity, specificity), n))
+            tally.note(methods[3], rate, corrected_rate(verdicts.tolist(), labels))
+        cells = [tally.cell(method, ours=method == methods[3]) for method in methods]
+        lines.append(f"| {rate}, {sensitivity}, {specificity}, {n} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def from_elsewhere(rng: np.random.Generator, verdicts: np.ndarray, truth: tuple[float, float, float], n: int) -> object:
+    """Return Rogan and Gladen's correction with as many labels of other dialogues."""
+    defects = int(rng.binomial(n, truth[0]))
+    caught, passed = int(rng.binomial(defects, truth[1])), int(rng.binomial(n - defects, truth[2]))
+    return rogan_gladen_rate(
+        int(verdicts.sum()), len(verdicts), sensitivity=(caught, defects), specificity=(passed, n - defects)
+    )
+
+
+def corrected_clusters(n_reps: int) -> list[str]:
+    """Return the table of corrected rates over clusters."""
+    methods = ("as if independent", "clusters given")
+    lines = ["| personas x dialogues, rate, correlation, labels | " + " | ".join(methods) + " |", "|---" * 3 + "|"]
+    for number, (n, size, rate, alike, n_labels) in enumerate(
+        [(20, 100, 0.05, 0.1, 200), (20, 100, 0.2, 0.1, 200), (50, 40, 0.05, 0.1, 200)]
+    ):
+        rng, tally = np.random.default_rng([3, number]), Tally()
+        for _ in range(n_reps // 2):
+            shares = np.repeat(personas(rng, n, ("beta", rate, alike)), size)
+            defect = rng.random(n * size) < shares
+            verdicts = judged(rng, defect, 0.85, 0.95).tolist()
+            labels: list[bool | None] = [None] * (n * size)
+            for place in rng.choice(n * size, n_labels, replace=False).tolist():
+                labels[place] = bool(defect[place])
+            ids = [place // size for place in range(n * size)]
+            tally.note(methods[0], rate, corrected_rate(verdicts, labels))
+            tally.note(methods[1], rate, corrected_rate(verdicts, labels, clusters=ids))
+        cells = [tally.cell(method, ours=method == methods[1]) for method in methods]
+        lines.append(f"| {n} x {size}, {rate}, {alike}, {n_labels} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def accuracies(n_reps: int) -> list[str]:
+    """Return the table of sensitivities where half of the labels are alarms."""
+    methods = ("labelled dialogues alone, Wilson", "by heaps (default)")
+    lines = ["| rate, sensitivity, specificity, labels | " + " | ".join(methods) + " |", "|---" * 3 + "|"]
+    for number, (rate, sensitivity, specificity, n) in enumerate([(0.05, 0.8, 0.95, 200), (0.2, 0.8, 0.9, 200)]):
+        rng, tally = np.random.default_rng([4, number]), Tally()
+        for _ in range(n_reps):
+            defect = rng.random(N_JUDGED) < rate
+            verdicts = judged(rng, defect, sensitivity, specificity)
+            drawn = [rng.choice(np.flatnonzero(verdicts == said), n // 2, replace=False) for said in (True, False)]
+            labels: list[bool | None] = [None] * N_JUDGED
+            for place in np.concatenate(drawn).tolist():
+                labels[place] = bool(defect[place])
+            seen = np.concatenate(drawn)
+            caught, all_seen = int((defect & verdicts)[seen].sum()), int(defect[seen].sum())
+            tally.note(methods[0], sensitivity, defect_rate(caught, all_seen) if all_seen else None)
+            tally.note(methods[1], sensitivity, judge_accuracy(verdicts.tolist(), labels).sensitivity)
+        cells = [tally.cell(method, ours=method == methods[1]) for method in methods]
+        lines.append(f"| {rate}, {sensitivity}, {specificity}, {n} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def agreements(n_reps: int) -> list[str]:
+    """Return the table of kappa where errors come by persona."""
+    methods = ("as if independent", "clusters given")
+    lines = ["| personas x dialogues, kappa | " + " | ".join(methods) + " |", "|---" * 3 + "|"]
+    for number, (n, size) in enumerate([(10, 20), (20, 15), (40, 10)]):
+        rng, tally = np.random.default_rng([5, number]), Tally()
+        for _ in range(n_reps):
+            # Half of the dialogues are defects; the judge errs on .1 of them, by persona.
+            errors = np.repeat(personas(rng, n, ("beta", 0.1, 0.2)), size)
+            people = rng.random(n * size) < 0.5
+            judge = people ^ (rng.random(n * size) < errors)
+            ids = [place // size for place in range(n * size)]
+            arguments = (people.astype(int).tolist(), judge.astype(int).tolist())
+            tally.note(methods[0], 0.8, cohen_kappa(*arguments, categories=[0, 1]))
+            tally.note(methods[1], 0.8, cohen_kappa(*arguments, categories=[0, 1], clusters=ids))
+        cells = [tally.cell(method, ours=method == methods[1]) for method in methods]
+        lines.append(f"| {n} x {size}, .8 | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def differences(n_reps: int) -> list[str]:
+    """Return the table of paired differences."""
+    methods = ("normal, independent", "ours")
+    lines = ["| cases | " + " | ".join(methods) + " |", "|---" * 3 + "|"]
+    designs = [("100, independent, .05 to .03", 100, 1), ("20 personas x 10, .20 to .15", 20, 10)]
+    for number, (title, n, size) in enumerate(designs):
+        rng, tally = np.random.default_rng([6, number]), Tally()
+        first, second = (0.05, 0.03) if size == 1 else (0.20, 0.15)
+        for _ in range(n_reps):
+            hard = np.repeat(personas(rng, n, ("beta", first, 0.2)), size) if size > 1 else np.full(n, first)
+            a = rng.random(n * size) < hard
+            b = (
+                a & (rng.random(n * size) < np.repeat(rng.beta(6, 2, n), size))
+                if size > 1
+                else a & (rng.random(n) < 0.6)
+            )
+            gaps = b.astype(float) - a
+            reach = 1.96 * gaps.std(ddof=1) / math.sqrt(gaps.size)
+            tally.note(methods[0], second - first, (gaps.mean() - reach, gaps.mean() + reach))
+            ids = None if size == 1 else [place // size for place in range(n * size)]
+            tally.note(methods[1], second - first, paired_difference(a.tolist(), b.tolist(), clusters=ids))
+        cells = [tally.cell(method, ours=method == methods[1]) for method in methods]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+SECTIONS = [
+    ("Rates over clusters", clustered_rates),
+    ("Rates corrected by people's labels on a random part of 5,000 judged dialogues", corrected_rates),
+    ("Corrected rates over clusters (half as many repetitions)", corrected_clusters),
+    ("Sensitivity of a judge, half of the labels on its alarms", accuracies),
+    ("Cohen's kappa where a judge errs by persona", agreements),
+    ("Paired differences of two applications", differences),
+]
+
+
+def main(n_reps: int) -> None:
+    """Write the report."""
+    lines = [
+        "# Coverage",
+        "",
+        f"Written by `benchmarks/bench_coverage.py`: {n_reps} repetitions a row, seeded; the same on every machine.",
+        f"Each cell: share of nominal 95 % intervals that hold the truth / their mean width. Wanted: {WANTED} or more.",
+        f"With {n_reps} repetitions a share near .95 is known to {1.96 * math.sqrt(0.95 * 0.05 / n_reps):.3f} or so.",
+        "Ours are bold. The columns beside them are there to show what they do instead.",
+    ]
+    for title, section in SECTIONS:
+        lines += ["", f"## {title}", "", *section(n_reps)]
+    (ROOT / "benchmarks" / "COVERAGE.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)

@@ -1,0 +1,1 @@
+"""Raters: whom people agree with, whose defects are seen, and who errs how."""
