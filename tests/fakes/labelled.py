@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from tests.fakes.builders import by_hand
 from tests.fakes.evidence import annotation_of, changed, live_evidence
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.evidence import Evidence
+from theodolite.usecases.certifying import certificate_of
 from theodolite.usecases.sampling_labels import LabelRequest, draw_labels
 
 
@@ -48,3 +50,20 @@ def labelled_evidence(
 
 def _answer(value: str) -> Answer:
     return Answer(question="score", outcome=Outcome.ANSWERED, value=value)
+
+
+def certified_evidence() -> Evidence:
+    """Return the live evidence after two people labelled a sample and the judge got its certificate.
+
+    They see no defect in every fifth alarm, and one where the judge gives a 4.
+    """
+    turned = {"2": "5", "4": "2"}
+    labels = iter(range(10_000))
+
+    def label(said: str | None) -> str:
+        return turned.get(said or "", said or "1") if next(labels) % 5 == 0 else said or "1"
+
+    evidence = labelled_evidence(label, people=("anna", "ben"))
+    judge = evidence.study.annotator("grounded")
+    certificate = certificate_of(evidence, judge, datetime(2026, 3, 2, 9, 30, tzinfo=UTC))
+    return replace(evidence, certificates=(certificate,))

@@ -7,6 +7,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
+from tests.fakes.labelled import certified_evidence
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.measurement import measure_study
@@ -46,6 +47,7 @@ def evidence_named(name: str) -> Evidence:
         "live": live_evidence,
         "scripted": functools.partial(live_evidence, script=("Hello.", "END")),
         "unfinished": functools.partial(live_evidence, held=7),
+        "certified": certified_evidence,
         "nothing": functools.partial(live_evidence, held=0),
     }[name]()
 

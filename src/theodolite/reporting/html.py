@@ -16,6 +16,7 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.accounts_view import accounts_view
 from theodolite.reporting.page.answer_view import answer_view
 from theodolite.reporting.page.applications_view import applications_view
+from theodolite.reporting.page.certificates_view import certificates
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.conduct_view import conduct_table
 from theodolite.reporting.page.data import data_pieces
@@ -105,6 +106,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "applications": applications_view(subject),
         "instruments": instruments(subject),
         "conduct": conduct_table(subject),
+        "certificates": certificates(subject),
         "agreements": agreement_tables(subject),
         "matrices": matrix_groups(subject),
         "method": method_view(subject),

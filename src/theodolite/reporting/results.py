@@ -18,6 +18,7 @@ from theodolite.reporting.application_accounts import ApplicationAccount, applic
 from theodolite.reporting.cases import cases_of
 from theodolite.reporting.claims import claim_entry
 from theodolite.reporting.conduct import conduct_entry
+from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.scripted import scripted_names
@@ -278,6 +279,7 @@ def _instruments(evidence: Evidence) -> dict[str, Json]:
                 "guideline": a.guideline,
                 "version": study.annotator_version(a.name),
                 "answer_schema": _answer_schema(evidence, a.name),
+                "certificate": _moment(one.issued) if (one := certificate_of_judge(evidence, a.name)) else None,
             }
             for a in study.annotators
         ],

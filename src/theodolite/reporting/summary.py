@@ -24,7 +24,14 @@ from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.show import harmless
 from theodolite.reporting.strips import pen_for
-from theodolite.reporting.summary_notes import account_text, headline, judges_text, people_text, unreadable_judges
+from theodolite.reporting.summary_notes import (
+    account_text,
+    corrected_text,
+    headline,
+    judges_text,
+    people_text,
+    unreadable_judges,
+)
 from theodolite.reporting.summary_rows import Screen, guardrail_rows, rule_rows
 from theodolite.reporting.words import Words
 
@@ -146,8 +153,9 @@ def _notes(summary: _Summary) -> list[str]:
     lines += _account_lines(summary)
     for guideline in study.guidelines:
         lines += summary.lines("People", people_text(study, guideline, agreements))
-        judges = judges_text(study, guideline, agreements, summary.cases, summary.findings)
+        judges = judges_text(summary.evidence, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judges", judges)
+        lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
     for label, text in conduct_lines(study, summary.findings.conducts):
         lines += summary.lines(label, text)
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))

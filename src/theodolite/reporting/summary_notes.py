@@ -27,11 +27,13 @@ from theodolite.reporting.agreements import (
     unparseable_cases,
     with_people,
 )
-from theodolite.reporting.cases import REFERENCE, Case
+from theodolite.reporting.cases import REFERENCE, Case, title_of
+from theodolite.reporting.corrections import certificate_note, corrections_of, own_rate, own_text
 from theodolite.reporting.rates import Rate, rates_for, rates_of
 from theodolite.reporting.summary_rows import short_phrase
 
 _TOO_OFTEN = 0.1
+_MOST_CORRECTED = 4
 _EXCERPT = 120
 _NUMERALS = {2: "both people"}
 
@@ -62,9 +64,10 @@ def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreeme
 
 
 def judges_text(
-    study: Study, guideline: Guideline, agreements: Sequence[Agreement], cases: Sequence[Case], findings: Findings
+    evidence: Evidence, guideline: Guideline, agreements: Sequence[Agreement], cases: Sequence[Case], findings: Findings
 ) -> str:
-    """Return how far each judge agrees with people, and what it alone would have shown."""
+    """Return how far each judge agrees with people, if it has a certificate, and what it alone would have shown."""
+    study = evidence.study
     tried = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
     tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
     sentences = []
@@ -77,9 +80,24 @@ def judges_text(
         inside = [percents_text(exact), _unparseable_text(cases, guideline, judge)]
         notes = "; ".join(text for text in inside if text)
         opponent = "people" if people_of(study, guideline.name) else "the final labels"
-        sentences.append(f"{name} agrees with {opponent} on {counts_text(exact)}{f' ({notes})' if notes else ''}.")
+        noted = f"{name} ({certificate_note(evidence, judge.name)})"
+        sentences.append(f"{noted} agrees with {opponent} on {counts_text(exact)}{f' ({notes})' if notes else ''}.")
         sentences.append(_alone_text(study, guideline, judge, rates_of(findings)))
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings) -> str:
+    """Return what the judges' rates become by the labels of people; empty where nobody labelled a sample."""
+    found = corrections_of(findings, guideline)
+    several = len(guideline.defect_rules) > 1
+    texts = []
+    for one in found[:_MOST_CORRECTED]:
+        own = own_rate(one, rates_of(findings))
+        subject = one.measurement.application + (f" {one.measurement.about['rule']}" if several else "")
+        alone = f"; {title_of(evidence.study, one.judge)} alone {own_text(own)}" if own else ""
+        texts.append(f"{subject} {one.text} by {title_of(evidence.study, one.by)}{alone}.")
+    rest = len(found) - _MOST_CORRECTED
+    return " ".join([*texts, f"{rest} more in the report."] if rest > 0 else texts)
 
 
 def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:

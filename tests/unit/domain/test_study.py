@@ -61,7 +61,9 @@ def test_what_decides_a_models_replies_is_part_of_the_studys_substance(change):
 
 
 def test_to_edit_what_is_claimed_of_an_application_asks_nothing_anew():
-    claimed = replace(SMALL.applications[0], claims=(Claim(text="It is kind.", kind=ClaimKind.CAPABILITY),), description="A bot.")
+    claimed = replace(
+        SMALL.applications[0], claims=(Claim(text="It is kind.", kind=ClaimKind.CAPABILITY),), description="A bot."
+    )
     edited = replace(SMALL, applications=(claimed, *SMALL.applications[1:]))
 
     assert edited.application_version(claimed.name) == SMALL.application_version(claimed.name)

@@ -60,4 +60,4 @@ def test_a_method_is_found_by_the_longest_name_it_holds():
 
 
 def test_a_measure_that_the_file_does_not_know_keeps_its_name():
-    assert words().measure("gwet_ac").title == "Gwet ac"
+    assert words().measure("no_such_measure").title == "No such measure"

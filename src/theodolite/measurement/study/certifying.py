@@ -12,7 +12,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.confusion import confusion_matrix
-from theodolite.measurement.study.habits import habit_figures, habits_of, length_figure
+from theodolite.measurement.study.habits import habit_figures, length_figure
 from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
 from theodolite.measurement.study.labels import REFERENCE
 from theodolite.measurement.study.parts import parts_of
@@ -55,8 +55,7 @@ def certify(evidence: Evidence, judge: str) -> JudgeFindings:
     wide = _all_wide(evidence, guideline, judge)
     measurements = [one for found in wide for one in _against(evidence, found)]
     seen = wide[0].judged if wide else _alone(evidence, guideline, judge)
-    habits = habits_of(evidence.archive.annotations(), judge, guideline.question.name)
-    manners = (*manner_figures(seen), *habit_figures(habits, judge, guideline))
+    manners = (*manner_figures(seen), *habit_figures(evidence, judge, guideline))
     return JudgeFindings(
         measurements=(*measurements, *_ceiling(evidence, guideline), *manners),
         confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),

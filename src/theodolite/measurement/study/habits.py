@@ -3,69 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from theodolite.domain.annotation import Annotation, Control
+from theodolite.domain.annotation import Annotation
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.register import Said
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.probes import length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.labels import Reading
 from theodolite.measurement.study.sightings import Sightings
 from theodolite.measurement.votes.stability import flip_rate, retest_alpha
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
-    """What a judge did in its sittings of one run.
-
-    Attributes:
-        quoted: Sittings that gave words as evidence; count.
-        ungrounded: Those among them whose words do not stand where they say; count.
-        controlled: Sittings with a control question; count.
-        uncontrolled: Those among them that did not answer it rightly; count.
-        votes: The labels of each sitting that read more than once; None for none.
-        planned: Sittings in all; count.
-    """
-
-    quoted: int = 0
-    ungrounded: int = 0
-    controlled: int = 0
-    uncontrolled: int = 0
-    votes: tuple[tuple[str | None, ...], ...] = ()
-    planned: int = 0
-
-
-def habits_of(annotations: Iterator[Annotation], judge: str, question: str) -> Habits:
-    """Return what a judge did, read in one pass.
+def habit_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Iterator[Measurement]:
+    """Yield what a judge's habits come to over all applications of a run.
 
     Args:
-        annotations: Of all annotators.
+        evidence: All records of one run.
         judge: Name of the judge.
-        question: Whose votes are looked at.
+        guideline: What it labels by.
     """
-    quoted, ungrounded, controls, votes, planned = 0, 0, list[Control](), list[tuple[str | None, ...]](), 0
-    for one in annotations:
-        if one.annotator != judge:
-            continue
-        planned += 1
-        quoted += any(answer.evidence for answer in one.answers)
-        ungrounded += one.is_ungrounded
-        controls += [one.control] if one.control is not Control.NOT_ASKED else []
-        votes += [votes_of(one, question)] if one.votes else []
-    return Habits(
-        quoted=quoted,
-        ungrounded=ungrounded,
-        controlled=len(controls),
-        uncontrolled=sum(control is not Control.PASSED for control in controls),
-        votes=tuple(votes),
-        planned=planned,
-    )
+    found = [one for one in conducts(evidence) if one.annotator == judge]
+    failed = sum(len(one.control_failed) + one.control_unanswered for one in found)
+    shares = {
+        "ungrounded_share": (sum(len(one.ungrounded) for one in found), sum(one.quoting for one in found)),
+        "control_failed_share": (failed, failed + sum(one.control_passed for one in found)),
+    }
+    planned = sum(one.verdicts for one in found)
+    for measure, (count, n) in shares.items():
+        if n:
+            yield _figure(measure, judge, guideline, defect_rate(count, n), planned=planned, used=n)
+    column = evidence.register.votes.get((judge, guideline.name, guideline.question.name), ())
+    votes = [_by_reading(said) for said in column if said]
+    if votes:
+        yield from stability_figures(votes, judge, guideline)
+
+
+def _by_reading(said: Sequence[Said]) -> tuple[str | None, ...]:
+    """Return the label of each reading; a question about turns has no one label, and none is made up."""
+    by_reading = {one.replicate: one.value if one.turn is None else None for one in said}
+    return tuple(by_reading[number] for number in sorted(by_reading))
 
 
 def votes_of(annotation: Annotation, question: str) -> tuple[str | None, ...]:
@@ -74,19 +58,6 @@ def votes_of(annotation: Annotation, question: str) -> tuple[str | None, ...]:
         next((answer.value for answer in vote.answers if answer.question == question and answer.turn is None), None)
         for vote in annotation.votes
     )
-
-
-def habit_figures(found: Habits, judge: str, guideline: Guideline) -> Iterator[Measurement]:
-    """Yield the shares and coefficients that a judge's habits come to."""
-    shares = {
-        "ungrounded_share": (found.ungrounded, found.quoted),
-        "control_failed_share": (found.uncontrolled, found.controlled),
-    }
-    for measure, (count, n) in shares.items():
-        if n:
-            yield _figure(measure, judge, guideline, defect_rate(count, n), planned=found.planned, used=n)
-    if found.votes:
-        yield from stability_figures(found.votes, judge, guideline)
 
 
 def stability_figures(

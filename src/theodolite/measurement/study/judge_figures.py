@@ -120,7 +120,9 @@ def accuracy_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
     labels = [found.verdict(one.person) if found.design.counts(one.place) else None for one in seen.seen]
     if all(label is None for label in labels):
         return
-    accuracy = judge_accuracy([found.verdict(one.judge) for one in seen.seen], labels, clusters=seen.clusters)
+    strata = None if found.design.census else [found.design.strata.get(one.place, "") for one in seen.seen]
+    verdicts = [found.verdict(one.judge) for one in seen.seen]
+    accuracy = judge_accuracy(verdicts, labels, drawn_from=strata, clusters=seen.clusters)
     figures = {
         "judge_sensitivity": accuracy.sensitivity,
         "judge_specificity": accuracy.specificity,
@@ -128,7 +130,7 @@ def accuracy_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
         "judge_clean_rate": accuracy.clean_rate,
         "judge_bias": accuracy.bias,
         "judge_rate": accuracy.judge_rate,
-        "corrected_rate": accuracy.rate,
+        "corrected_rate": share_in_all(found, lambda one: found.verdict(one.person)),
     }
     for measure, result in figures.items():
         yield figure_of(found, part, measure, result)

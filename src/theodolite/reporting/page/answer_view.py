@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.estimate import Estimate
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
 from theodolite.reporting import figures
 from theodolite.reporting.agreements import among_people, counts_text, is_tried, judges_of
-from theodolite.reporting.cases import rules_of
+from theodolite.reporting.cases import rules_of, title_of
+from theodolite.reporting.certificate_words import rules_of_certificate
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.rates import Rate, guardrail_of, lead_rates
@@ -19,6 +21,8 @@ from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strips import axis_end
 from theodolite.reporting.summary_notes import headline, unreadable_judges
 from theodolite.reporting.summary_rows import heading_of, phrase_of, short_phrase
+
+_TRIED = ("judge_sensitivity", "judge_precision", "corrected_rate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +183,7 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
         _failures_aid(subject, rates),
         _levels_aid(subject, rates),
         words.aid("judge_untried") if untried else "",
+        _tried_aid(subject),
         words.aid("simulated_users") if simulated else "",
         words.aid("any_rate"),
         _cluster_aid(subject, rates),
@@ -186,6 +191,23 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
         words.aid("interval"),
     ]
     return tuple(aid for aid in aids if aid)
+
+
+def _tried_aid(subject: Subject) -> str:
+    """Return what a certificate says of the first judge that has one, by the first rule that labels can tell about."""
+    for certificate in subject.evidence.certificates:
+        for rule in rules_of_certificate(certificate):
+            found = [certificate.figure(measure, rule=rule) for measure in _TRIED]
+            results = [one.result for one in found if one is not None and isinstance(one.result, Estimate)]
+            if len(results) == len(_TRIED):
+                caught, right, rate = results
+                false = figures.count(right.n - (right.count or 0))
+                low, high = figures.points(rate.low or 0.0), figures.percent(1.0 if rate.high is None else rate.high)
+                value = figures.percent(rate.value)
+                n, miss = figures.count(certificate.labelled), figures.percent(1 - caught.value)
+                tried = subject.words.aid("judge_tried", n=n, miss=miss, false=false, value=value, low=low, high=high)
+                return f"{title_of(subject.study, certificate.judge)}, {rule}: {tried}"
+    return ""
 
 
 def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:

@@ -26,6 +26,7 @@ from theodolite.domain.study import Reference, Study
 from theodolite.reporting import figures
 from theodolite.reporting.agreements import Agreement, agreed, is_tried
 from theodolite.reporting.cases import Case, title_of
+from theodolite.reporting.corrections import certificate_note
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
 
@@ -138,8 +139,8 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
         return f"labels by {annotator.guideline}"
     guideline = subject.study.guideline(annotator.guideline)
     if is_tried(subject.study, subject.agreements, guideline, annotator.name):
-        return "held against people, see below; no certificate"
-    return "not tried on people yet; no certificate"
+        return f"held against people, see below; {certificate_note(subject.evidence, annotator.name)}"
+    return f"not tried on people yet; {certificate_note(subject.evidence, annotator.name)}"
 
 
 def _schema_words(subject: Subject, annotator: str) -> str:

@@ -10,6 +10,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting import figures
 from theodolite.reporting.cases import lead_annotators, rules_of, title_of
+from theodolite.reporting.corrections import certificate_note, corrections_of, own_rate, own_text
 from theodolite.reporting.matrix import matrix_of
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
@@ -28,6 +29,18 @@ class GroupTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedRow:
+    """A judge's rate beside what one person's labels make of it; `place` is its entry in `estimates`."""
+
+    place: int
+    application: str
+    judge: str
+    by: str
+    own: str
+    corrected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleBlock:
     """One rule: rates by every annotator, and by groups.
 
@@ -39,6 +52,7 @@ class RuleBlock:
         axis: End of the axis, e.g. `75 %`.
         tables: Whose labels, and the rates by them.
         groups: The splits.
+        corrected: Judges' rates as people correct them.
     """
 
     title: str
@@ -48,6 +62,7 @@ class RuleBlock:
     axis: str
     tables: tuple[tuple[str, tuple[RateView, ...]], ...]
     groups: tuple[GroupTable, ...]
+    corrected: tuple[CorrectedRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +129,31 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
         phrase=phrase_of(rule, n),
         axis=f"{figures.points(end).removesuffix('.0')} %",
         tables=tuple(
-            (title_of(subject.study, name), tuple(rate_view(subject, rate, end) for rate in by_annotator[name]))
+            (_by(subject, name), tuple(rate_view(subject, rate, end) for rate in by_annotator[name]))
             for name in ordered
         ),
         groups=_groups(subject, guideline, rule, ordered[:1]),
+        corrected=_corrected(subject, guideline, rule),
+    )
+
+
+def _by(subject: Subject, annotator: str) -> str:
+    """Return whose labels a table is by; of a judge, whether it has a certificate."""
+    note = certificate_note(subject.evidence, annotator)
+    return title_of(subject.study, annotator) + (f" ({note})" if note else "")
+
+
+def _corrected(subject: Subject, guideline: Guideline, rule: DefectRule) -> tuple[CorrectedRow, ...]:
+    return tuple(
+        CorrectedRow(
+            place=one.place,
+            application=one.measurement.application,
+            judge=title_of(subject.study, one.judge),
+            by=title_of(subject.study, one.by),
+            own=own_text(own) if (own := own_rate(one, subject.rates)) else "none",
+            corrected=one.text,
+        )
+        for one in corrections_of(subject.findings, guideline, rule)
     )
 
 

@@ -1,0 +1,138 @@
+"""Certificates as the page shows them: one a judge, with all that is known and all that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.estimate import Measurement
+from theodolite.domain.identity import SHORT
+from theodolite.reporting.cases import title_of
+from theodolite.reporting.certificate_words import amount_text, coefficient_text, points_text, rules_of_certificate
+from theodolite.reporting.page.subject import Subject
+
+_AGREEMENT = ("exact_agreement", "relaxed_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha")
+_ACCURACY = ("judge_sensitivity", "judge_specificity", "judge_precision", "judge_bias", "corrected_rate")
+_MANNERS = (
+    "unparseable_share",
+    "refused_share",
+    "refused_defects",
+    "ungrounded_share",
+    "control_failed_share",
+    "flip_rate",
+    "retest_alpha",
+    "order_consistent",
+    "prefers_first",
+    "length_bias",
+    "verdicts_turned",
+)
+_COEFFICIENTS = ("cohen_kappa", "gwet_ac", "krippendorff_alpha", "retest_alpha", "length_bias")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureTable:
+    """Figures of a judge beside one authority: a row a part of the dialogues, a column a measure."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateView:
+    """One certificate.
+
+    Attributes:
+        judge: What people call the judge.
+        guideline: Name of the guideline.
+        version: First characters of the judge's content hash.
+        issued: Day and time, in words.
+        about: What it rests on, as a sentence.
+        tables: Agreement and accuracy.
+        manners: Name and value of what does not hang on the verdict.
+        lacking: What is not known.
+    """
+
+    judge: str
+    guideline: str
+    version: str
+    issued: str
+    about: str
+    tables: tuple[FigureTable, ...]
+    manners: tuple[tuple[str, str], ...]
+    lacking: tuple[str, ...]
+
+
+def certificates(subject: Subject) -> tuple[CertificateView, ...]:
+    """Return the certificates of the study's judges as they are now."""
+    return tuple(_view(subject, one) for one in subject.evidence.certificates)
+
+
+def _view(subject: Subject, certificate: Certificate) -> CertificateView:
+    names = ", ".join(title_of(subject.study, name) for name in certificate.authorities)
+    return CertificateView(
+        judge=title_of(subject.study, certificate.judge),
+        guideline=certificate.guideline,
+        version=certificate.judge_version[:SHORT],
+        issued=f"{certificate.issued:%Y-%m-%d %H:%M} UTC",
+        about=f"{certificate.labelled:,} of {certificate.judged:,} judged dialogues, held against {names}.",
+        tables=tuple(_tables(subject, certificate)),
+        manners=tuple(_manners(subject, certificate)),
+        lacking=certificate.lacking,
+    )
+
+
+def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
+    for authority in certificate.authorities:
+        own = [one for one in certificate.measurements if _is_of(one, authority)]
+        name = title_of(subject.study, authority)
+        yield _table(subject, f"Agreement with {name}", [one for one in own if "rule" not in one.about], _AGREEMENT)
+        for rule in rules_of_certificate(certificate):
+            by_rule = [one for one in own if one.about.get("rule") == rule]
+            yield _table(subject, f"Defects ({rule}) against {name}", by_rule, _ACCURACY)
+    ceiling = [one for one in certificate.measurements if "ceiling" in one.about]
+    for pair in dict.fromkeys((one.about["first"], one.about["second"]) for one in ceiling):
+        names = " and ".join(title_of(subject.study, name) for name in pair)
+        found = [one for one in ceiling if (one.about["first"], one.about["second"]) == pair]
+        yield _table(subject, f"The ceiling: agreement of {names}", found, _AGREEMENT)
+
+
+def _is_of(one: Measurement, authority: str) -> bool:
+    return one.about.get("first") == authority and "ceiling" not in one.about and one.measure not in _MANNERS
+
+
+def _table(subject: Subject, title: str, found: Sequence[Measurement], measures: Sequence[str]) -> FigureTable:
+    columns = [measure for measure in measures if any(one.measure == measure for one in found)]
+    cells = {(_part(one), one.measure): _text(one) for one in found}
+    parts = dict.fromkeys(_part(one) for one in found)
+    return FigureTable(
+        title=title,
+        columns=tuple(subject.words.measure(measure).title for measure in columns),
+        rows=tuple((part, tuple(cells.get((part, column), "") for column in columns)) for part in parts),
+    )
+
+
+def _part(one: Measurement) -> str:
+    """Return what part of the dialogues a figure is about."""
+    part = one.about.get("part", "")
+    if not part:
+        return one.application
+    return f"{part.removeprefix('group.')}: {one.about[part]}"
+
+
+def _text(one: Measurement) -> str:
+    if one.measure in _COEFFICIENTS:
+        return coefficient_text(one.result)
+    return points_text(one.result) if one.measure == "judge_bias" else amount_text(one.result)
+
+
+def _manners(subject: Subject, certificate: Certificate) -> Iterator[tuple[str, str]]:
+    for one in certificate.measurements:
+        whole = one.application == ALL_APPLICATIONS and "part" not in one.about
+        if one.measure in _MANNERS and whole:
+            against = f"against {title_of(subject.study, one.about['first'])}" if "first" in one.about else ""
+            named = [one.about.get(key, "") for key in ("attempt", "rule", "readings")]
+            tail = ", ".join(words for words in [*named, against] if words)
+            title = subject.words.measure(one.measure).title
+            yield f"{title} ({tail})" if tail else title, _text(one)

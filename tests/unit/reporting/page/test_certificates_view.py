@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from functools import cache
+
+from tests.fakes.labelled import certified_evidence
+from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
+from theodolite.measurement import measure_study
+from theodolite.reporting.corrections import certificate_note
+from theodolite.reporting.page.certificates_view import certificates
+from theodolite.reporting.page.results_view import rule_blocks
+from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.results import results_document
+from theodolite.reporting.summary import summary_text
+
+
+@cache
+def evidence():
+    return certified_evidence()
+
+
+@cache
+def findings():
+    return measure_study(evidence())
+
+
+@cache
+def subject():
+    return subject_of(evidence(), findings(), facts(), words())
+
+
+def test_a_certificate_shows_agreement_accuracy_and_the_ceiling():
+    (view,) = certificates(subject())
+
+    assert [table.title for table in view.tables] == [
+        "Agreement with anna",
+        "Defects (defect) against anna",
+        "Agreement with ben",
+        "Defects (defect) against ben",
+        "The ceiling: agreement of anna and ben",
+    ]
+    assert view.about == "30 of 58 judged dialogues, held against anna, ben."
+    assert view.lacking[0].startswith("Attacks and repeated readings were left out")
+
+
+def test_figures_stand_with_their_counts_and_intervals():
+    (view,) = certificates(subject())
+
+    (name, cells) = view.tables[1].rows[0]
+    assert name == "all applications"
+    assert all("of" in cell or "from" in cell or "points" in cell for cell in cells)
+
+
+def test_what_does_not_hang_on_the_verdict_is_told_too():
+    (view,) = certificates(subject())
+
+    assert ("Unreadable replies", "1 of 58 (1.7 %, 0.3 to 9.1)") in view.manners
+
+
+def test_the_corrected_rate_stands_beside_the_judges_own():
+    (block,) = rule_blocks(subject())
+
+    assert [(row.by, row.own) for row in block.corrected] == [("anna", "9 of 57 (15.8 %)"), ("ben", "9 of 57 (15.8 %)")]
+    assert block.tables[0][0] == "grounded (certificate of 2026-03-02)"
+
+
+def test_a_judge_without_a_certificate_is_said_to_have_none():
+    live = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
+
+    assert rule_blocks(live)[0].tables[0][0] == "grounded (no certificate)"
+    assert certificates(live) == ()
+    assert certificate_note(evidence(), "anna") == ""
+
+
+def test_summary_and_results_say_when_the_certificate_was_issued():
+    text = " ".join(summary_text(evidence(), findings(), facts(), words()).split())
+    results = results_document(evidence(), findings(), facts())
+
+    assert "grounded (certificate of 2026-03-02) agrees with people on" in text
+    assert "Corrected bot-1.4 " in text
+    assert "; grounded alone 9 of 57 (15.8 %)." in text
+    stated = {one["name"]: one["certificate"] for one in results["instruments"]["annotators"]}
+    assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
+
+
+def test_the_page_holds_the_certificate_and_the_reading_aid():
+    page = report_named("certified")
+
+    assert "<h3>Certificates</h3>" in page
+    assert "grounded, defect: Against 30 human labels this judge misses" in page
+    assert "<h3>Certificates</h3>" not in report_named("live")
