@@ -85,3 +85,35 @@ def test_killed_in_the_middle_it_goes_on_without_asking_again(study: Path) -> No
         assert _count(study, "store_dialogue") == N_PERSONAS
         assert _count(study, "store_annotation") == N_PERSONAS
         assert _count(study, "store_turn") == 3 * N_PERSONAS
+
+
+VOTED = """\
+study: voted
+models:
+  large: {{url: {url}, name: judge, parallel: 16}}
+applications:
+  old: {{kind: recorded, file: rows.csv, id: id, prompt: prompt, response: response}}
+judges:
+  useful: {{ask: How useful is the reply?, scale: 1-5, defect: "<= 2", model: large, votes: {{rule: fixed, most: 5}}}}
+"""
+N_ROWS = 120
+
+
+def test_killed_in_the_middle_of_votes_it_asks_for_those_that_are_missing(study: Path) -> None:
+    rows = "".join(f"r{n},Question {n}?,Answer {n}.\n" for n in range(N_ROWS))
+    (study / "rows.csv").write_text("id,prompt,response\n" + rows, encoding="utf-8")
+    with LoopbackProcess("--latency", "0.02") as server:
+        (study / "study.yaml").write_text(VOTED.format(url=server.url), encoding="utf-8")
+        process = _run(study)
+        while _made(server) < N_ROWS * 5 // 2:
+            assert process.poll() is None, (study / "log.txt").read_text()
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+        again = _run(study)
+
+        assert again.wait(timeout=120) == 0, (study / "log.txt").read_text()
+        assert _count(study, "store_vote") == _count(study, "store_journalentry") == 5 * N_ROWS
+        assert _count(study, "(SELECT DISTINCT annotation_id, replicate FROM store_vote)") == 5 * N_ROWS
+        assert server.stats()["duplicates"] <= 16
