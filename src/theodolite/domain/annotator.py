@@ -181,3 +181,8 @@ class Annotator:
     def by_hand(self) -> bool:
         """Whether a person labels by hand, outside of any run."""
         return isinstance(self.labelling, HandLabels)
+
+    def answers(self, question: str) -> bool:
+        """Tell whether it answers a question of its guideline: a rule or a column may be about one alone."""
+        labelling = self.labelling
+        return not isinstance(labelling, WordRule | RecordedLabels) or labelling.question in {"", question}

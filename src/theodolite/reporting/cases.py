@@ -171,13 +171,16 @@ def _records(evidence: Evidence, places: Sequence[int]) -> Iterator[Record]:
 def labellers(study: Study, guideline: str, application: str) -> tuple[Annotator, ...]:
     """Return who labels an application's dialogues under a guideline.
 
-    Columns of a recorded file hold labels of recorded dialogues only.
+    Columns of a recorded file hold labels of recorded dialogues only. Who answers
+    another question than the guideline's first rule decides by does not count.
     """
     recorded = _is_recorded(study, application)
+    asked = [annotator for annotator in study.annotators if annotator.guideline == guideline]
     return tuple(
         annotator
-        for annotator in study.annotators
-        if annotator.guideline == guideline and (recorded or not isinstance(annotator.labelling, RecordedLabels))
+        for annotator in asked
+        if annotator.answers(study.guideline(guideline).question.name)
+        and (recorded or not isinstance(annotator.labelling, RecordedLabels))
     )
 
 

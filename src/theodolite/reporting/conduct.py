@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from theodolite.domain.conduct import Conduct, VoteRecord
 from theodolite.domain.estimate import Estimate, Undefined
@@ -65,20 +65,17 @@ def number_entry(result: Estimate | Undefined) -> dict[str, Json]:
 
 def conduct_lines(study: Study, conducts: Sequence[Conduct]) -> Iterator[tuple[str, str]]:
     """Yield labelled sentences on votes, quotes and control questions, where there is something to say."""
-    for name in dict.fromkeys(conduct.annotator for conduct in conducts):
-        own = [conduct for conduct in conducts if conduct.annotator == name]
-        title = title_of(study, name)
-        for label, text in (
-            ("Votes", _votes_text(title, [one.votes for one in own if one.votes])),
-            ("Quotes", _quotes_text(title, own)),
-            ("Control", _control_text(title, own)),
-            ("Changed", _names_text(title, own)),
-        ):
-            if text:
+    by_name: dict[str, list[Conduct]] = {}
+    for conduct in conducts:
+        by_name.setdefault(conduct.annotator, []).append(conduct)
+    for label, words in _LINES.items():
+        for name, own in by_name.items():
+            if text := words(title_of(study, name), own):
                 yield label, text
 
 
-def _votes_text(title: str, records: Sequence[VoteRecord]) -> str:
+def _votes_text(title: str, conducts: Sequence[Conduct]) -> str:
+    records = [conduct.votes for conduct in conducts if conduct.votes]
     dialogues, cast = sum(r.dialogues for r in records), sum(r.cast for r in records)
     if not dialogues:
         return ""
@@ -133,3 +130,12 @@ def _named(labels: Sequence[str]) -> str:
     shown = ", ".join(labels[:_NAMED])
     more = f" and {figures.count(len(labels) - _NAMED)} more" if len(labels) > _NAMED else ""
     return f" ({shown}{more})" if labels else ""
+
+
+_LINES: Mapping[str, Callable[[str, Sequence[Conduct]], str]] = {
+    "Votes": _votes_text,
+    "Quotes": _quotes_text,
+    "Control": _control_text,
+    "Changed": _names_text,
+}
+"""What a summary calls each matter, and how it is said of one judge."""

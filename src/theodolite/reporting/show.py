@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Control, Quote, Vote
 from theodolite.domain.dialogue import Dialogue
@@ -41,7 +42,7 @@ def show_text(
     """
     said = _turns(dialogue)
     said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
-    said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(a)]
+    said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
     said += [("failed", failure_text(failure)) for failure in failures]
     margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in said), _WHO))
     lines = [line for who, text in said for line in _said(who, text, margin=margin, width=width)]
@@ -128,9 +129,19 @@ def harmless(text: str) -> str:
     )
 
 
-def _annotation_texts(annotation: Annotation) -> list[str]:
-    """Return what an annotator answered, how it voted, and what makes its answers doubtful."""
-    texts = [_answer_text(answer) for answer in annotation.answers]
+def _annotation_texts(study: Study, annotation: Annotation) -> list[str]:
+    """Return what an annotator answered, how it voted, and what makes its answers doubtful.
+
+    Reason and quotes that several answers share are said once.
+    """
+    several = len(study.guideline(annotation.guideline).instrument.questions) > 1
+    texts, told = [], set()
+    for answer in annotation.answers:
+        grounds = (answer.reasoning, answer.evidence)
+        told_before = grounds in told
+        told.add(grounds)
+        brief = replace(answer, reasoning="", evidence=()) if told_before else answer
+        texts.append(_answer_text(brief, named=several))
     texts += [_votes_text(annotation)] if annotation.votes else []
     doubts = {Control.FAILED: "answered wrongly", Control.UNANSWERED: "left out"}
     if annotation.control in doubts and not annotation.scripted:
@@ -153,9 +164,10 @@ def _vote_text(vote: Vote, question: str, turn: int | None) -> str:
     return next((answer.value or answer.outcome.value for answer in answers), "nothing")
 
 
-def _answer_text(answer: Answer) -> str:
+def _answer_text(answer: Answer, *, named: bool) -> str:
     turn = f" (turn {answer.turn})" if answer.turn is not None else ""
-    parts = [f"{answer.value or answer.outcome.value}{turn}.", answer.reasoning]
+    name = f"{answer.question}: " if named else ""
+    parts = [f"{name}{answer.value or answer.outcome.value}{turn}.", answer.reasoning]
     parts += [_quote_text(quote) for quote in answer.evidence]
     if answer.value is None and answer.raw:
         parts.append(f'It said: "{answer.raw[:200]}"')

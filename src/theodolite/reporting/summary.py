@@ -156,10 +156,17 @@ def _notes(summary: _Summary) -> list[str]:
         judges = judges_text(summary.evidence, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judges", judges)
         lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
-    for label, text in conduct_lines(study, summary.findings.conducts):
-        lines += summary.lines(label, text)
+    lines += _conduct(summary)
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     return lines + summary.lines("Claims", claims_text(summary.findings.claims))
+
+
+def _conduct(summary: _Summary) -> list[str]:
+    lines, said = [], set()
+    for label, text in conduct_lines(summary.evidence.study, summary.findings.conducts):
+        lines += summary.lines("" if label in said else label, text)
+        said.add(label)
+    return lines
 
 
 def _bounds_text(summary: _Summary, account: Account) -> str:

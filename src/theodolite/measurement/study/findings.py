@@ -82,18 +82,23 @@ def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:
 
 def _measurements(evidence: Evidence) -> Iterator[Measurement]:
     for application, guideline in _pieces(evidence):
-        by = sources(evidence.study, guideline, application)
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
+            by = sources(evidence.study, guideline, application, question.name)
             for station, places in _posts(evidence, application, guideline, rule):
                 records = evidence.register
                 sheet = Sheet(register=records, guideline=guideline, question=question, places=places, rule=rule)
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
                 yield from _corrected(evidence, sheet, by, station)
         for sheet in _sheets(evidence, application, guideline):
-            yield from agreements(application.name, sheet, by)
+            yield from agreements(application.name, sheet, _those_of(evidence, sheet, application))
         for sheet in _sheets(evidence, application, guideline, _is_number):
-            yield from score_agreements(application.name, sheet, by)
+            yield from score_agreements(application.name, sheet, _those_of(evidence, sheet, application))
+
+
+def _those_of(evidence: Evidence, sheet: Sheet, application: Application) -> Sources:
+    """Return everybody who answers the question of a sheet."""
+    return sources(evidence.study, sheet.guideline, application, sheet.question.name)
 
 
 def _corrected(evidence: Evidence, sheet: Sheet, by: Sources, station: Mapping[str, str]) -> Iterator[Measurement]:
@@ -124,7 +129,7 @@ def _posts(
 def _confusions(evidence: Evidence) -> Iterator[Confusion]:
     for application, guideline in _pieces(evidence):
         for sheet in _sheets(evidence, application, guideline):
-            yield from confusions(application.name, sheet, sources(evidence.study, guideline, application))
+            yield from confusions(application.name, sheet, _those_of(evidence, sheet, application))
 
 
 def _has_points(scale: Scale) -> bool:

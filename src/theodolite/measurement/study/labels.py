@@ -93,10 +93,16 @@ _FAILED, _MISSING = Reading(outcome=Outcome.FAILED), Reading(outcome=Outcome.MIS
 _UNPARSEABLE = Reading(outcome=Outcome.UNPARSEABLE)
 
 
-def sources(study: Study, guideline: Guideline, application: Application) -> Sources:
+def sources(study: Study, guideline: Guideline, application: Application, question: str = "") -> Sources:
     """Return everybody who is to label an application's dialogues under a guideline.
 
     Columns of a recorded file hold labels of recorded dialogues only.
+
+    Args:
+        study: Names them.
+        guideline: What they label by.
+        application: Whose dialogues they label.
+        question: Leave out those who answer other questions alone; empty to keep all.
     """
     recorded = isinstance(application.connection, RecordedFile)
     reference = study.reference if recorded else None
@@ -113,6 +119,7 @@ def sources(study: Study, guideline: Guideline, application: Application) -> Sou
             )
             for annotator in study.annotators
             if annotator.guideline == guideline.name
+            and (not question or annotator.answers(question))
             and (recorded or not isinstance(annotator.labelling, RecordedLabels))
         ),
     )
