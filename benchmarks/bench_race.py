@@ -18,15 +18,25 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE / "race"), *filter(None, [o
 
 import ours  # noqa: E402
 from contenders import FLOOR, OURS, Contender, contenders  # noqa: E402
+from limits import limits  # noqa: E402
 from measured import Measured, Server, emptied, measure  # noqa: E402
-from results import Overhead, Pressure, page  # noqa: E402
+from results import COLD, Overhead, Pressure, page  # noqa: E402
+from trials import faults, killed  # noqa: E402
 
 AT_A_TIME = 100
+WARMING = 4
+"""Dialogues for each place by which a contender's limits are warm; count."""
 
 
-def run(server: Server, contender: Contender, folder: Path, n: int, c: int, latency_ms: float) -> Measured:
-    """Run one contender once in an empty folder."""
-    words = contender.prepare(emptied(folder), server.base, n, c)
+def run(
+    server: Server, contender: Contender, folder: Path, n: int, c: int, latency_ms: float, *, is_warm: bool = False
+) -> Measured:
+    """Run one contender once, in an empty folder unless its limits are to be warm."""
+    emptied(folder)
+    if is_warm:
+        server.reset(latency_ms=latency_ms)
+        measure(server, contender.prepare(folder, server.base, WARMING * c, c), folder, WARMING * c)
+    words = contender.prepare(folder, server.base, n, c)
     server.reset(latency_ms=latency_ms)
     found = measure(server, words, folder, n)
     print(
@@ -37,6 +47,17 @@ def run(server: Server, contender: Contender, folder: Path, n: int, c: int, late
         print(f"    not whole: exit code {found.code}, {found.ok} calls answered; the end of its log:")
         print("    " + "\n    ".join(folder.with_suffix(".log").read_text(errors="replace").splitlines()[-5:]))
     return found
+
+
+def pressure(server: Server, present: list[Contender], folder: Path, latency_ms: float, c: int, n: int) -> Pressure:
+    """Return the floor and ours against a latency, ours with warm limits and with cold ones."""
+    floor, mine = (next(one for one in present if one.name == name) for name in (FLOOR, OURS))
+    runs = {
+        FLOOR: run(server, floor, folder, n, c, latency_ms),
+        OURS: run(server, mine, folder, n, c, latency_ms, is_warm=True),
+        COLD: run(server, mine, folder, n, c, latency_ms),
+    }
+    return Pressure(latency_ms=latency_ms, concurrency=c, runs=runs)
 
 
 def start_s(server: Server, folder: Path) -> float:
@@ -72,15 +93,12 @@ def main() -> None:
             )
             for contender in present
         }
-        pressures = []
-        for latency_ms, c, n in ((50, 100, 1000), (200, 500, 2000)):
-            runs = {
-                contender.name: run(server, contender, folder, 10_000 if asked.full else n, c, latency_ms)
-                for contender in present
-                if contender.name in {FLOOR, OURS}
-            }
-            pressures.append(Pressure(latency_ms=latency_ms, concurrency=c, runs=runs))
-        text = page(overheads, pressures, start_s(server, folder), missing, load=load, when=when)
+        pressures = [
+            pressure(server, present, folder, latency_ms, c, 10_000 if asked.full else n)
+            for latency_ms, c, n in ((50, 100, 1000), (200, 500, 2000))
+        ]
+        trials = [faults(server, folder), killed(server, folder), *limits()]
+        text = page(overheads, pressures, trials, start_s(server, folder), missing, load=load, when=when)
     asked.page.write_text(text, encoding="utf-8")
     print(text)
 

@@ -1,10 +1,11 @@
-"""How close adaptive limits come to the best fixed one, and what a cold start costs.
-
-python benchmarks/bench_limits.py
+"""How close adaptive limits come to the best fixed one, what a cold start costs, and whether limits per minute hold.
 
 A loopback server in a process of its own refuses every call above 40 in flight. The same calls are made with fixed
 numbers in flight and with the adaptive limit, which knows nothing of the 40. Then a server that bears all: what the
-adaptive limit loses by beginning at 8. Last, a limit per minute (of 2 seconds here), as the server's clock saw it.
+adaptive limit loses by beginning at 8. Last, limits per minute, as the server's clock saw them: once with a minute of
+two seconds, once with a real one.
+
+python limits.py
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.fakes.loopback import LoopbackProcess  # noqa: E402
@@ -27,6 +28,7 @@ from theodolite.gateways.adaptive_limit import START  # noqa: E402
 from theodolite.gateways.chat_model import ChatModel  # noqa: E402
 from theodolite.gateways.pace import Pace  # noqa: E402
 from theodolite.gateways.window import Window  # noqa: E402
+from trials import Trial  # noqa: E402
 
 CLOCK = SystemClock()
 CAPACITY = 40
@@ -63,18 +65,18 @@ def measured(server: LoopbackProcess, account: Account, n_calls: int, **more: ob
     return took_s, server.stats()["by_fault"].get("429", 0)
 
 
-def overload() -> None:
-    """Print the adaptive limit against fixed ones on a server that refuses above its capacity."""
+def overload() -> Trial:
+    """Return the adaptive limit against fixed ones on a server that refuses above its capacity."""
     with LoopbackProcess("--latency", "0.05", "--refuse-above", str(CAPACITY)) as server:
-        fixed = {}
-        for n in FIXED:
-            fixed[n], refused = measured(server, _fixed(n), N_CALLS)
-            print(f"  fixed {n:>3} in flight      {fixed[n]:6.2f} s, {refused:>5} refused")
-        account = Account(CLOCK)
-        adaptive, refused = measured(server, account, N_CALLS)
-    best = min(fixed.values())
-    print(
-        f"  adaptive, cold start    {adaptive:6.2f} s, {refused:>5} refused; {adaptive / best:.2f} x the best fixed one"
+        fixed = {n: measured(server, _fixed(n), N_CALLS)[0] for n in FIXED}
+        adaptive, refused = measured(server, Account(CLOCK), N_CALLS)
+    best = min(fixed, key=fixed.__getitem__)
+    ratio = adaptive / fixed[best]
+    return Trial(
+        what=f"a server that refuses above {CAPACITY} in flight, {N_CALLS} calls, adaptive limit from {START}",
+        came=f"{adaptive:.2f} s and {refused} refusals; best of {len(FIXED)} fixed limits ({best}): {fixed[best]:.2f} s; {ratio:.2f} times",
+        wanted="at most 1.3 times the best fixed limit",
+        met=ratio <= 1.3,
     )
 
 
@@ -89,27 +91,39 @@ def _fixed(n: int) -> Account:
     return _Uncut(CLOCK, parallel=n, start=n)
 
 
-def cold_start() -> None:
-    """Print what it costs to begin with few calls in flight where many are borne."""
+def cold_start() -> Trial:
+    """Return what it costs to begin with few calls in flight where many are borne."""
     with LoopbackProcess("--latency", "0.2") as server:
         measured(server, _fixed(256), 500, in_work=256)
         warm, _ = measured(server, _fixed(256), 2_000, in_work=256)
         cold, _ = measured(server, Account(CLOCK, parallel=256, start=START), 2_000, in_work=256)
-    print(f"  256 in flight, 0.2 s    {warm:6.2f} s warm, {cold:.2f} s from {START} in flight; {cold - warm:+.2f} s")
-
-
-def per_minute() -> None:
-    """Print the largest number of calls that a server saw in any window."""
-    with LoopbackProcess() as server:
-        measured(server, Account(CLOCK), 300, in_work=10, window=Window(requests=60, span_s=2.0))
-        moments = [call["moment_s"] for call in server.calls()]
-    most = max(sum(start <= other < start + 2.0 for other in moments) for start in moments)
-    print(
-        f"  60 in any 2 s allowed   {most} in the fullest 2 s; {len(moments)} calls in {moments[-1] - moments[0]:.2f} s"
+    return Trial(
+        what=f"256 in flight at 200 ms, 2,000 calls: from {START} in flight against from 256",
+        came=f"{cold:.2f} s against {warm:.2f} s, {cold - warm:+.2f} s",
+        wanted="at most 2 s more",
+        met=cold - warm <= 2.0,
     )
 
 
+def per_minute(span_s: float, n_calls: int) -> Trial:
+    """Return the largest number of calls that a server saw in any window."""
+    with LoopbackProcess() as server:
+        measured(server, Account(CLOCK), n_calls, in_work=10, window=Window(requests=60, span_s=span_s))
+        moments = sorted(call["moment_s"] for call in server.calls())
+    most = max(sum(start <= other < start + span_s for other in moments) for start in moments)
+    return Trial(
+        what=f"60 calls in any {span_s:g} s allowed, 10 workers, {n_calls} calls",
+        came=f"{most} in the fullest {span_s:g} s, all in {moments[-1] - moments[0]:.1f} s",
+        wanted="at most 60",
+        met=most <= 60 and len(moments) == n_calls,
+    )
+
+
+def limits() -> list[Trial]:
+    """Return all rows about limits; the real minute takes two."""
+    return [overload(), cold_start(), per_minute(2.0, 300), per_minute(60.0, 130)]
+
+
 if __name__ == "__main__":
-    overload()
-    cold_start()
-    per_minute()
+    for trial in limits():
+        print(f"  {trial.what}: {trial.came} (wanted: {trial.wanted}): {'met' if trial.met else 'NOT MET'}")
