@@ -21,13 +21,15 @@ from theodolite.store.votes import votes_of
 
 def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return the latest revisions of what some units brought, in the order of the units."""
-    revisions = AnnotationRow.objects.filter(unit_id__in=unit_ids).select_related("unit", "dialogue__unit")
+    revisions = AnnotationRow.objects.filter(unit_id__in=unit_ids)
     latest = {row.unit_id: row for row in revisions.order_by("unit_id", "revision")}
     return annotations_in([latest[unit_id] for unit_id in unit_ids if unit_id in latest])
 
 
 def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
     """Return the annotations of some rows with their answers and quotes, in the order of the rows."""
+    keyed = AnnotationRow.objects.filter(id__in=[row.id for row in rows])
+    keys = {row: whose for row, *whose in keyed.values_list("id", "unit__key", "dialogue__unit__key")}
     answers_of = AnswerRow.objects.filter(annotation_id__in=[row.id for row in rows])
     answer_rows = list(answers_of.order_by("annotation_id", "position"))
     quote_rows = QuoteRow.objects.filter(answer_id__in=[row.id for row in answer_rows])
@@ -36,7 +38,9 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
     vote_rows = VoteRow.objects.filter(annotation_id__in=[row.id for row in rows])
     votes = grouped(vote_rows.order_by("annotation_id", "position"), "annotation_id")
     return [
-        _annotation(row, [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]], votes.get(row.id, []))
+        _annotation(
+            row, keys[row.id], [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]], votes.get(row.id, [])
+        )
         for row in rows
     ]
 
@@ -59,10 +63,13 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
     return [found[unit_id] for unit_id in unit_ids if unit_id in found]
 
 
-def _annotation(row: AnnotationRow, answers: Sequence[Answer], votes: Sequence[VoteRow]) -> Annotation:
+def _annotation(
+    row: AnnotationRow, keys: Sequence[str | None], answers: Sequence[Answer], votes: Sequence[VoteRow]
+) -> Annotation:
+    unit, dialogue = keys
     return Annotation(
-        unit=row.unit.key if row.unit else "",
-        dialogue=row.dialogue.unit.key,
+        unit=unit or "",
+        dialogue=dialogue or "",
         annotator=row.annotator,
         annotator_version=row.annotator_version,
         guideline=row.guideline,

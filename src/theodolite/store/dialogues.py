@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.errors import StoreError
@@ -13,7 +14,7 @@ from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
 from theodolite.store.journal import texts_of
-from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow
+from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow, UnitRow
 from theodolite.store.reading import grouped
 from theodolite.store.repair import n_repaired, repaired_text
 from theodolite.store.statements import Row, insert, numbers
@@ -24,11 +25,24 @@ Texts: TypeAlias = Mapping[tuple[int, int], str]
 """Texts of replies by the number of their unit and their place in its journal."""
 
 
+class _TurnValues(NamedTuple):
+    """What a row of a turn holds."""
+
+    number: int
+    prompt: str | None
+    response: str | None
+    withheld: str
+    latency_s: float | None
+    prompt_at: int | None
+    response_at: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
     """Everything that belongs to some dialogues, by the number of the dialogue's row.
 
     Attributes:
+        keys: Keys of units by number.
         turns: Turns in order.
         groups: Groups by name.
         scripted: Scripted endpoints in order.
@@ -37,7 +51,8 @@ class _Parts:
         strategies: Strategies in order.
     """
 
-    turns: Mapping[int, list[TurnRow]]
+    keys: Mapping[int, str]
+    turns: Mapping[int, list[_TurnValues]]
     groups: Mapping[int, list[DialogueGroupRow]]
     scripted: Mapping[int, list[ScriptedEndpointRow]]
     journal: Texts
@@ -187,7 +202,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 
 def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
     """Return the dialogues that some units brought, in the order of the units."""
-    rows = list(DialogueRow.objects.filter(unit_id__in=unit_ids).select_related("unit"))
+    rows = list(DialogueRow.objects.filter(unit_id__in=unit_ids))
     parts = _parts(rows, contents)
     found = {row.unit_id: _dialogue(row, parts) for row in rows}
     return [found[unit_id] for unit_id in unit_ids if unit_id in found]
@@ -195,28 +210,39 @@ def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
 
 def _parts(rows: Sequence[DialogueRow], contents: Contents) -> _Parts:
     ids = [row.id for row in rows]
-    turns = grouped(TurnRow.objects.filter(dialogue_id__in=ids).order_by("dialogue_id", "number"), "dialogue_id")
+    keys = dict(UnitRow.objects.filter(id__in=[row.unit_id for row in rows]).values_list("id", "key"))
+    turns = _turns(ids)
     journalled = [row.unit_id for row in rows if any(_is_journalled(turn) for turn in turns.get(row.id, []))]
     groups = DialogueGroupRow.objects.filter(dialogue_id__in=ids).order_by("id")
     scripted = ScriptedEndpointRow.objects.filter(dialogue_id__in=ids).order_by("dialogue_id", "position")
     versions = {row.persona_id for row in rows} | {row.context_id for row in rows}
     return _Parts(
+        keys=keys,
         turns=turns,
         groups=grouped(groups, "dialogue_id"),
         scripted=grouped(scripted, "dialogue_id"),
         journal=texts_of(journalled),
         contents=contents.texts(version for version in versions if version is not None),
-        strategies=strategies_of({row.id: row.unit.key for row in rows}),
+        strategies=strategies_of({row.id: keys[row.unit_id] for row in rows}),
     )
 
 
-def _is_journalled(turn: TurnRow) -> bool:
+def _turns(dialogue_ids: Sequence[int]) -> dict[int, list[_TurnValues]]:
+    """Return the turns of some dialogues in order; there are many, so that no models are made of them."""
+    found: dict[int, list[_TurnValues]] = defaultdict(list)
+    rows = TurnRow.objects.filter(dialogue_id__in=dialogue_ids).order_by("dialogue_id", "number")
+    for values in rows.values_list("dialogue_id", *_TurnValues._fields):
+        found[values[0]].append(_TurnValues(*values[1:]))
+    return found
+
+
+def _is_journalled(turn: _TurnValues) -> bool:
     return turn.prompt is None or turn.response is None
 
 
 def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
     return Dialogue(
-        key=row.unit.key,
+        key=parts.keys[row.unit_id],
         label=row.label,
         application=row.application,
         application_version=row.application_version,
@@ -237,7 +263,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
     )
 
 
-def _turn(unit_id: int, row: TurnRow, journal: Texts) -> Turn:
+def _turn(unit_id: int, row: _TurnValues, journal: Texts) -> Turn:
     # A CHECK sees to it that a text which is not here has a position in the journal.
     prompt = journal[unit_id, cast("int", row.prompt_at)] if row.prompt is None else row.prompt
     response = journal[unit_id, cast("int", row.response_at)] if row.response is None else row.response
