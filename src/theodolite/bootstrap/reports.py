@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.hosts import hosts_of
 from theodolite.config.report_assets import report_assets, report_words
@@ -45,7 +46,7 @@ def write_reports(
     with_report: bool = True,
     took_s: float | None = None,
 ) -> Written:
-    """Write results.json and report.html, and return where they are.
+    """Write results.json, a file for each measurement tree and report.html, and return where they are.
 
     Args:
         bench: The study.
@@ -62,6 +63,8 @@ def write_reports(
     facts = facts_of(bench, took_s)
     results, report = folder / RESULTS, folder / REPORT
     write_whole(results, results_pieces(evidence, findings, facts))
+    for design in evidence.study.trees:
+        write_whole(folder / tree_file_name(design), tree_file_pieces(evidence, findings, design))
     if with_report:
         write_whole(report, report_pieces(evidence, findings, facts, report_assets()))
     return Written(report=str(report) if with_report else "", results=str(results))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from theodolite.config.shelves import Shelves
+from theodolite.measurement.trees.methods import Methods, methods_with
 from theodolite.plugins.discovery import installed_plugins
 
 
@@ -12,4 +13,10 @@ def plugin_shelves() -> Shelves:
     Raises:
         InputError: If a plugin cannot be loaded.
     """
-    return Shelves(installed_plugins().resources)
+    plugins = installed_plugins()
+    return Shelves(plugins=plugins.resources, summaries=plugins.summaries)
+
+
+def tree_methods() -> Methods:
+    """Return the summary methods that trees may name: the built-in ones and those of installed plugins."""
+    return methods_with(installed_plugins().summaries)

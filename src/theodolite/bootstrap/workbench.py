@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
-from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.shelves import plugin_shelves, tree_methods
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
@@ -180,7 +180,7 @@ class Workbench:
         """Return everything that can be measured on it."""
         from theodolite.measurement import measure_study  # numpy and scipy: only who measures waits for them
 
-        return measure_study(evidence, lapse_rules=lapse_rules())
+        return measure_study(evidence, lapse_rules=lapse_rules(), summaries=tree_methods())
 
     def close(self) -> None:
         """Let go of the database."""

@@ -31,6 +31,7 @@ FURTHER = {
     "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
     "monitor": ("scores over time: alerts, and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
+    "tree": ("measurement trees: show a design, compute a file again, compare two", "theodolite.cli.tree"),
     "check-application": (
         "call an application a few times: does it behave?",
         "theodolite.cli.check_application",

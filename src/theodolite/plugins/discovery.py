@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
 
 from theodolite.domain.errors import InputError
+from theodolite.measurement.trees.methods import SummaryMethod
 
 GROUP = "theodolite"
 """Entry-point group of our plugins."""
@@ -20,10 +21,12 @@ class Plugins:
     Attributes:
         names: Names of the entry points.
         resources: Folders of measurement resources by plugin, in order of the names.
+        summaries: Summary methods for measurement trees.
     """
 
     names: tuple[str, ...] = ()
     resources: tuple[tuple[str, Traversable], ...] = ()
+    summaries: tuple[SummaryMethod, ...] = ()
 
 
 def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
@@ -40,6 +43,7 @@ def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
     return Plugins(
         names=tuple(point.name for point in points),
         resources=tuple((name, folder) for name, folder in folders if folder is not None),
+        summaries=tuple(method for point in points for method in _summaries(point)),
     )
 
 
@@ -54,3 +58,17 @@ def _resources(point: EntryPoint) -> Traversable | None:
         message = f"plugin `{point.name}`: `resources()` must return a folder, got {type(folder).__name__}"
         raise InputError(message)
     return folder
+
+
+def _summaries(point: EntryPoint) -> tuple[SummaryMethod, ...]:
+    try:
+        plugin = point.load()
+        methods = tuple(plugin.summaries()) if hasattr(plugin, "summaries") else ()
+    except Exception as error:  # anything may happen in somebody else's code; this is the boundary
+        message = f"plugin `{point.name}` ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
+        raise InputError(message) from error
+    strange = [method for method in methods if not isinstance(method, SummaryMethod)]
+    if strange:
+        message = f"plugin `{point.name}`: `summaries()` must return summary methods, got {type(strange[0]).__name__}"
+        raise InputError(message)
+    return methods

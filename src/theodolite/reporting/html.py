@@ -27,6 +27,7 @@ from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.results_view import area_table, rule_blocks, spreads
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
+from theodolite.reporting.page.trees_view import tree_views
 from theodolite.reporting.page.users_view import users_view
 from theodolite.reporting.words import read_words
 
@@ -101,6 +102,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
         "strategies": strategy_tables(subject),
+        "trees": tree_views(subject),
         "accounts": accounts_view(subject),
         "users": users_view(subject),
         "applications": applications_view(subject),

@@ -8,7 +8,7 @@ from datetime import datetime
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import HeldBy
-from theodolite.domain.estimate import Confusion, Estimate, Findings, Measurement, Outcomes, Undefined
+from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
@@ -21,10 +21,12 @@ from theodolite.reporting.conduct import conduct_entry
 from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
+from theodolite.reporting.number_entries import number_entry, outcomes_entry
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
+from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.2"
+SCHEMA_VERSION = "1.3"
 """Version of the results file's form; the first number rises when readers break."""
 
 
@@ -61,6 +63,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "simulated_users": _simulated_users(evidence, findings),
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
+        "trees": tree_entries(findings.trees),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
@@ -74,47 +77,11 @@ def estimate_entry(measurement: Measurement) -> dict[str, Json]:
         "measure": measurement.measure,
         "application": measurement.application,
         "about": dict(measurement.about),
-        **_number(measurement.result),
-        "outcomes": _outcomes(measurement.outcomes),
+        **number_entry(measurement.result),
+        "outcomes": outcomes_entry(measurement.outcomes),
         "versions": dict(measurement.versions),
         "bounds": list(measurement.bounds) if measurement.bounds is not None else None,
         "dialogues": list(measurement.dialogues),
-    }
-
-
-def _number(result: Estimate | Undefined) -> dict[str, Json]:
-    """Return the number itself, or nulls and the reason."""
-    common: dict[str, Json] = {
-        "n": result.n,
-        "n_clusters": result.n_clusters,
-        "unit": result.unit,
-        "method": result.method,
-    }
-    if isinstance(result, Undefined):
-        empty = ("value", "low", "high", "confidence", "count", "chance", "design_effect")
-        return {**dict.fromkeys(empty), **common, "undefined_reason": result.reason}
-    return {
-        "value": result.value,
-        "low": result.low,
-        "high": result.high,
-        "confidence": result.confidence,
-        "count": result.count,
-        "chance": result.chance,
-        "design_effect": result.design_effect,
-        **common,
-        "undefined_reason": None,
-    }
-
-
-def _outcomes(outcomes: Outcomes) -> dict[str, Json]:
-    return {
-        "planned": outcomes.planned,
-        "used": outcomes.used,
-        "missing": outcomes.missing,
-        "failed": outcomes.failed,
-        "refused": outcomes.refused,
-        "unparseable": outcomes.unparseable,
-        "not_applicable": outcomes.not_applicable,
     }
 
 

@@ -12,6 +12,7 @@ import pytest
 from theodolite.config.loading import load_study
 from theodolite.config.shelves import Shelves
 from theodolite.domain.errors import InputError
+from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.plugins.discovery import GROUP, installed_plugins
 
 STUDY = """\
@@ -79,3 +80,17 @@ def test_a_study_finds_the_guideline_of_a_plugin_before_the_shipped_one(tmp_path
 
     assert loaded.study.guideline("groundedness").edition == "9.9"
     assert [(found.name, found.where) for found in loaded.found] == [("groundedness", "our-house")]
+
+
+def test_a_plugin_brings_summaries_for_trees(plugin: ModuleType) -> None:
+    ours = SummaryMethod(name="our-house/least@1", combine=lambda values, weights: min(values))
+    plugin.summaries = lambda: [ours]
+
+    assert installed_plugins([_point()]).summaries == (ours,)
+
+
+def test_summaries_must_be_summary_methods(plugin: ModuleType) -> None:
+    plugin.summaries = lambda: [min]
+
+    with pytest.raises(InputError, match=r"`summaries\(\)` must return summary methods, got builtin_function"):
+        installed_plugins([_point()])

@@ -1,0 +1,107 @@
+"""`theodolite tree`: measurement trees by themselves, from a file."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from theodolite.bootstrap.shelves import tree_methods
+from theodolite.bootstrap.trees import read_tree_file
+from theodolite.cli.arguments import json_option
+from theodolite.cli.terminal import width
+
+_FILE = click.argument("file")
+_application = click.option("--application", default="", help="One application of the file; all where left out.")
+_depth = click.option("--depth", default=14, show_default=True, type=click.IntRange(1), help="Storeys that are shown.")
+_seed = click.option("--seed", default=1, show_default=True, help="Of the replicates.")
+_replicates = click.option(
+    "--replicates", default=1_000, show_default=True, type=click.IntRange(1), help="Replicates behind the intervals."
+)
+
+
+@click.group()
+def tree() -> None:
+    """Measurement trees: show a design, compute a file again, compare two."""
+
+
+@tree.command()
+@_FILE
+@_application
+@_depth
+@_seed
+@_replicates
+@json_option
+def score(file: str, *, application: str, depth: int, seed: int, replicates: int, as_json: bool) -> int:
+    """Compute a tree again from the leaves in its file; no database is needed.
+
+    \b
+    Example
+      theodolite tree score support/tree-by-guideline.json --depth 4
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.measurement.trees.measuring import Draws
+    from theodolite.reporting.tree_entries import tree_entries
+    from theodolite.reporting.tree_text import tree_lines
+    from theodolite.usecases.trees import score_file
+
+    draws = Draws(replicates=replicates, seed=seed)
+    findings = score_file(read_tree_file(file), application=application, draws=draws, methods=tree_methods())
+    if as_json:
+        click.echo(json.dumps({"trees": tree_entries(findings), "exit_code": 0}, ensure_ascii=False))
+    else:
+        texts = ["\n".join(tree_lines(finding, depth=depth, width=width())) for finding in findings]
+        click.echo("\n\n".join(texts))
+    return 0
+
+
+@tree.command()
+@_FILE
+@_depth
+def show(file: str, *, depth: int) -> int:
+    """Show a design: what each node does, and what lies below it.
+
+    \b
+    Example
+      theodolite tree show trees/own.yaml
+    """  # noqa: D301
+    from theodolite.measurement.trees.checks import kinds_of
+    from theodolite.reporting.tree_text import design_lines
+
+    design = read_tree_file(file).design
+    kinds_of(design, tree_methods())
+    click.echo("\n".join(design_lines(design, depth=depth)))
+    return 0
+
+
+@tree.command()
+@click.argument("first")
+@click.argument("second")
+@click.option("--application", "named", multiple=True, help="Application of the first file; twice: of each file.")
+@_seed
+@_replicates
+@json_option
+def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, replicates: int, as_json: bool) -> int:
+    """Hold two measured trees against each other, node by node.
+
+    Both files may be the same, with an application of each; or of one
+    application at two times. Where neither is lower everywhere they are
+    incomparable, and other scenarios, methods or instruments stand side by side.
+
+    \b
+    Examples
+      theodolite tree compare monday.json friday.json --application bot
+      theodolite tree compare run.json run.json --application bot-1.4 --application bot-1.5
+    """  # noqa: D301
+    from theodolite.measurement.trees.measuring import Draws
+    from theodolite.reporting.tree_entries import comparison_entry
+    from theodolite.reporting.tree_text import comparison_lines
+    from theodolite.usecases.trees import chosen_of, compare_chosen
+
+    one = chosen_of(read_tree_file(first), named[0] if named else "")
+    other = chosen_of(read_tree_file(second), named[-1] if named else "")
+    found = compare_chosen(one, other, draws=Draws(replicates=replicates, seed=seed), methods=tree_methods())
+    if as_json:
+        click.echo(json.dumps({**comparison_entry(found), "exit_code": 0}, ensure_ascii=False))
+    else:
+        click.echo("\n".join(comparison_lines(found, width=width())))
+    return 0

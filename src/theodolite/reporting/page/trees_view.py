@@ -1,0 +1,302 @@
+"""Measurement trees as the page draws them: every node with what it rests on, one line an application."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree_finding import NodeFinding, NodeSplit, TreeFinding
+from theodolite.reporting import figures
+from theodolite.reporting.page.rate_view import Mark
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.tree_text import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
+
+_LEFT, _WIDTH = 8.0, 184.0
+_OPEN_STOREYS = 3
+_FEWEST_SPOKES = 3
+_RADIUS = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLine:
+    """What a node came to for one application.
+
+    Attributes:
+        application: Name of the application.
+        tint: Number of its colour.
+        words: Value and interval; "no data" in words.
+        basis: What it rests on and what is missing.
+        notes: What else is to be known: empty children, the odds of being the highest.
+        mark: The strip; None where there is nothing to draw.
+    """
+
+    application: str
+    tint: int
+    words: str
+    basis: str
+    notes: tuple[str, ...]
+    mark: Mark | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeView:
+    """A node with all that lies below it.
+
+    Attributes:
+        title: What people call it.
+        kind: What it does, and its weight where that is not 1.
+        about: What it says.
+        lines: One an application.
+        children: The nodes below.
+        is_open: Whether it is unfolded at first.
+        is_empty: Whether no application has data here.
+    """
+
+    title: str
+    kind: str
+    about: str
+    lines: tuple[NodeLine, ...]
+    children: tuple[NodeView, ...]
+    is_open: bool
+    is_empty: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoke:
+    """One dimension of a radar: where its spoke ends, and where its name stands."""
+
+    title: str
+    x: float
+    y: float
+    text_x: float
+    text_y: float
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """One application's values on a radar; dimensions without data break the line."""
+
+    application: str
+    tint: int
+    points: tuple[tuple[float, float], ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Radar:
+    """Dimensions as spokes from the middle, which is the good end."""
+
+    spokes: tuple[Spoke, ...]
+    outlines: tuple[Outline, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeView:
+    """One tree.
+
+    Attributes:
+        title: Name and edition.
+        about: What it is.
+        version: Content hash of what decides values.
+        roots: Its roots.
+        radar: Its dimensions as a radar; None for fewer than three.
+        splits: Group and rows of a table: node, part, and a cell an application.
+        links: How dimensions go together, in words.
+        applications: Names of the applications.
+    """
+
+    title: str
+    about: str
+    version: str
+    roots: tuple[NodeView, ...]
+    radar: Radar | None
+    splits: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
+    links: tuple[str, ...]
+    applications: tuple[str, ...]
+
+
+def tree_views(subject: Subject) -> tuple[TreeView, ...]:
+    """Return the trees of a run, each with all applications side by side."""
+    findings = subject.findings.trees
+    names = dict.fromkeys(finding.design.name for finding in findings)
+    return tuple(_tree(subject, [f for f in findings if f.design.name == name]) for name in names)
+
+
+def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
+    design = findings[0].design
+    drawer = _Drawer(subject=subject, findings=tuple(findings))
+    return TreeView(
+        title=f"{design.name} {design.edition}".strip(),
+        about=design.about,
+        version=design.method_version[:8],
+        roots=tuple(drawer.node(root, 0, 1.0) for root in design.roots),
+        radar=_radar(subject, findings),
+        splits=tuple(_splits(findings)),
+        links=tuple(words for finding in findings for words in _links(finding)),
+        applications=tuple(finding.application for finding in findings),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawer:
+    subject: Subject
+    findings: tuple[TreeFinding, ...]
+
+    @property
+    def design(self) -> TreeDesign:
+        return self.findings[0].design
+
+    def node(self, name: str, storey: int, weight: float) -> NodeView:
+        node = self.design.by_name[name]
+        weights = {edge.child: edge.weight for edge in node.edges} if isinstance(node, SummaryNode) else {}
+        lines = tuple(self._line(finding, name) for finding in self.findings)
+        is_empty = all(not finding.node(name).outcomes.used for finding in self.findings)
+        return NodeView(
+            title=node.title or name,
+            kind=f"{kind_words(node)}{f', weight {weight:g}' if weight != 1 else ''}",
+            about=node.about if isinstance(node, SummaryNode) else self._definition(name),
+            lines=() if is_empty or all(line.words == SIDE_BY_SIDE for line in lines) else lines,
+            children=tuple(self.node(child, storey + 1, weights.get(child, 1.0)) for child in node.children),
+            is_open=storey < _OPEN_STOREYS and not is_empty,
+            is_empty=is_empty,
+        )
+
+    def _definition(self, name: str) -> str:
+        return next((each.definition for each in self.design.dimensions if each.node == name), "")
+
+    def _line(self, finding: TreeFinding, name: str) -> NodeLine:
+        found = finding.node(name)
+        return NodeLine(
+            application=finding.application,
+            tint=self.subject.tint(finding.application),
+            words=value_words(found),
+            basis=basis_words(found),
+            notes=tuple(_notes(found)),
+            mark=_mark(found),
+        )
+
+
+def _notes(found: NodeFinding) -> Iterator[str]:
+    if found.empty and found.value is not None:
+        yield f"without data and left out: {', '.join(found.empty)}"
+    if found.worst_odds:
+        child, share = max(found.worst_odds.items(), key=lambda item: item[1])
+        yield f"highest: {child}, with odds of {number(share)}"
+    if found.spread:
+        yield f"annotators of one dialogue lie {number(found.spread)} apart"
+
+
+def _mark(found: NodeFinding) -> Mark | None:
+    result = found.result
+    scale = _range(result.unit)
+    if not isinstance(result, Estimate) or scale is None:
+        return None
+    low = result.value if result.low is None else result.low
+    high = result.value if result.high is None else result.high
+    places = [_LEFT + _WIDTH * (x - scale.lowest) / scale.width for x in (low, result.value, high)]
+    low_x, value_x, high_x = (round(min(max(x, _LEFT), _LEFT + _WIDTH), 1) for x in places)
+    return Mark(low=low_x, value=value_x, high=high_x, is_zero=result.value == scale.lowest)
+
+
+def _range(unit: str) -> ValueRange | None:
+    """Return the range that a unit names, e.g. `points from 0 to 10`."""
+    words = unit.removeprefix("points from ").split(" to ")
+    if len(words) != 2 or not unit.startswith("points from "):
+        return None
+    return ValueRange(lowest=float(words[0]), highest=float(words[1]))
+
+
+def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
+    design = findings[0].design
+    names = [dimension.node for dimension in design.dimensions]
+    shown = [name for name in names if any(finding.node(name).value is not None for finding in findings)]
+    if len(shown) < _FEWEST_SPOKES:
+        return None
+    angles = [2 * math.pi * place / len(shown) for place in range(len(shown))]
+    return Radar(
+        spokes=tuple(
+            Spoke(
+                title=design.by_name[name].title or name,
+                x=_x(angle, 1.0),
+                y=_y(angle, 1.0),
+                text_x=_x(angle, 1.12),
+                text_y=_y(angle, 1.12),
+                anchor=_anchor(angle),
+            )
+            for name, angle in zip(shown, angles, strict=True)
+        ),
+        outlines=tuple(_outline(subject, finding, shown, angles) for finding in findings),
+    )
+
+
+def _outline(subject: Subject, finding: TreeFinding, names: Sequence[str], angles: Sequence[float]) -> Outline:
+    points = []
+    for name, angle in zip(names, angles, strict=True):
+        found = finding.node(name)
+        scale = _range(found.result.unit)
+        if found.value is not None and scale is not None:
+            share = (found.value - scale.lowest) / scale.width
+            points.append((_x(angle, share), _y(angle, share)))
+    return Outline(
+        application=finding.application,
+        tint=subject.tint(finding.application),
+        points=tuple(points),
+        is_whole=len(points) == len(names),
+    )
+
+
+def _x(angle: float, share: float) -> float:
+    return round(_RADIUS * share * math.sin(angle), 1)
+
+
+def _y(angle: float, share: float) -> float:
+    return round(-_RADIUS * share * math.cos(angle), 1)
+
+
+def _anchor(angle: float) -> str:
+    side = math.sin(angle)
+    return "middle" if abs(side) < 0.2 else "start" if side > 0 else "end"
+
+
+def _splits(findings: Sequence[TreeFinding]) -> Iterator[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]]]:
+    splits = {
+        (each.group, each.node, each.part, finding.application): each
+        for finding in findings
+        for each in finding.splits
+        if each.n_dialogues
+    }
+    for group in dict.fromkeys(key[0] for key in splits):
+        rows = dict.fromkeys((node, part) for found, node, part, _ in splits if found == group)
+        yield (
+            group,
+            tuple(
+                (node, part, tuple(_cell(splits.get((group, node, part, f.application))) for f in findings))
+                for node, part in rows
+            ),
+        )
+
+
+def _cell(split: NodeSplit | None) -> str:
+    if split is None:
+        return "none"
+    of = figures.number_of(split.n_dialogues, "dialogue")
+    if split.finding is None:
+        return f"withheld, {of}"
+    chance = "" if split.p_value is None else f", p {number(split.p_value)}"
+    return f"{value_words(split.finding)}, {of}{chance}"
+
+
+def _links(finding: TreeFinding) -> Iterator[str]:
+    for link in finding.links:
+        if isinstance(link.rank, Estimate):
+            together = f"{finding.application}: {link.first} and {link.second} go together by {number(link.rank.value)}"
+            parts = [f"{number(link.rank.low)} to {number(link.rank.high)}", f"{figures.count(link.rank.n)} dialogues"]
+            parts += [f"{number(link.partial)} with the others held"] if link.partial is not None else []
+            one = figures.count(link.first_only + link.second_only)
+            counts = f"both {figures.count(link.both)}, one {one}, none {figures.count(link.neither)}"
+            shared = f"; both rest on {', '.join(link.shared)}" if link.shared else ""
+            yield f"{together} ({', '.join(parts)}); {counts}{shared}"

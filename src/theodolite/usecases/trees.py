@@ -1,0 +1,58 @@
+"""Trees by themselves: computed again from a file, shown, and held against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.tree_file import LeafSet, TreeFile
+from theodolite.domain.tree_finding import TreeComparison, TreeFinding
+from theodolite.measurement.trees.comparing import compare_trees
+from theodolite.measurement.trees.measuring import Draws, measure_tree
+from theodolite.measurement.trees.methods import Methods
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """One application of a tree file.
+
+    Attributes:
+        file: The file.
+        leaves: The leaves of the application.
+    """
+
+    file: TreeFile
+    leaves: LeafSet
+
+
+def score_file(file: TreeFile, *, application: str, draws: Draws, methods: Methods) -> tuple[TreeFinding, ...]:
+    """Return what a file's tree comes to, for one application or all.
+
+    Args:
+        file: The tree file.
+        application: Name of the application; all where empty.
+        draws: How replicates are drawn.
+        methods: The summaries that there are.
+
+    Raises:
+        InputError: If the file has no leaves, or no such application.
+    """
+    if not file.sets:
+        message = f"tree `{file.design.name}` has no leaves to compute it from; `theodolite tree show` shows its design"
+        raise InputError(message)
+    sets = [file.of(application)] if application else list(file.sets)
+    return tuple(
+        measure_tree(file.design, each.leaves, application=each.application, draws=draws, methods=methods)
+        for each in sets
+    )
+
+
+def chosen_of(file: TreeFile, application: str) -> Chosen:
+    """Return one application of a file; the only one where none is named."""
+    return Chosen(file=file, leaves=file.of(application))
+
+
+def compare_chosen(first: Chosen, second: Chosen, *, draws: Draws, methods: Methods) -> TreeComparison:
+    """Return how two applications stand to each other, node by node."""
+    one, other = (first.file.design, first.leaves), (second.file.design, second.leaves)
+    return compare_trees(one, other, draws=draws, methods=methods)
