@@ -12,6 +12,7 @@ import click
 from theodolite.bootstrap.offers import offered_models
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.cli.terminal import wants_colour
+from theodolite.config.examples import EXAMPLES, REQUIREMENTS
 from theodolite.config.header import guess_columns, guess_lines
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
@@ -43,9 +44,17 @@ Answers = dict[str, str]
 @click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
 @click.option("--from", "from_file", type=click.Path(), help=_FROM)
 @click.option("--pack", metavar="NAME", help="An event on a scenario pack, e.g. aria/tv-spoilers.")
+@click.option("--example", metavar="NAME", help=f"A study that is whole and runs: {', '.join(EXAMPLES)}.")
 @click.option("--empty", is_flag=True, help="An empty study with comments.")
 def init(
-    folder: str, *, app: str | None, guideline: str | None, from_file: str | None, pack: str | None, empty: bool
+    folder: str,
+    *,
+    app: str | None,
+    guideline: str | None,
+    from_file: str | None,
+    pack: str | None,
+    example: str | None,
+    empty: bool,
 ) -> int:
     """Write the first files of a new study to FOLDER.
 
@@ -59,8 +68,10 @@ def init(
       theodolite init mine --from answers.csv
       theodolite init grown --from study.yaml
       theodolite init spoilers --pack aria/tv-spoilers
+      theodolite init bots --example guarded-bot
     """  # noqa: D301 - click's mark for "keep these lines"
-    kind, answers = _by_options(app=app, guideline=guideline, from_file=from_file, pack=pack, empty=empty)
+    given = {"app": app, "from": from_file, "pack": pack, "example": example, "empty": "yes" if empty else None}
+    kind, answers = _by_options({name: value for name, value in given.items() if value}, guideline)
     if kind is None:
         kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
@@ -74,25 +85,26 @@ def init(
     return 0
 
 
-def _by_options(
-    *, app: str | None, guideline: str | None, from_file: str | None, pack: str | None, empty: bool
-) -> tuple[StarterKind | None, Answers]:
-    chosen = [
-        name for name, value in (("--app", app), ("--from", from_file), ("--pack", pack), ("--empty", empty)) if value
-    ]
-    if len(chosen) > 1:
-        message = f"{' and '.join(chosen)} begin different kinds of study; give one of them"
+_OPTIONS = {
+    "app": StarterKind.APPLICATION,
+    "from": StarterKind.RECORDED,
+    "pack": StarterKind.EVENT,
+    "example": StarterKind.EXAMPLE,
+    "empty": StarterKind.EMPTY,
+}
+
+
+def _by_options(given: Answers, guideline: str | None) -> tuple[StarterKind | None, Answers]:
+    """Return what the options ask for; None where they leave it open."""
+    if len(given) > 1:
+        message = f"{' and '.join(f'--{name}' for name in given)} begin different kinds of study; give one of them"
         raise click.UsageError(message)
-    if app:
-        return StarterKind.APPLICATION, {"app": app, "guideline": guideline or "groundedness"}
+    if "app" in given:
+        return StarterKind.APPLICATION, {**given, "guideline": guideline or "groundedness"}
     if guideline:
         message = "--guideline needs --app, the application that it is about"
         raise click.UsageError(message)
-    if from_file:
-        return StarterKind.RECORDED, {"from": from_file}
-    if pack:
-        return StarterKind.EVENT, {"pack": pack}
-    return (StarterKind.EMPTY if empty else None), {}
+    return next(((_OPTIONS[name], given) for name in given), (None, {}))
 
 
 def _by_questions() -> tuple[StarterKind, Answers]:
@@ -164,4 +176,7 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
         return
     called = " No model will be called." if kind is StarterKind.RECORDED else ""
     click.echo(f"Wrote {', '.join(str(path) for path in (study, *others))} ({n_lines} lines).{called}")
+    needed = next((path for path in others if path.name == REQUIREMENTS), None)
+    if needed is not None:
+        click.echo(f"First: pip install -r {shlex.quote(str(needed))}")
     click.echo(f"Next: theodolite check {shlex.quote(str(folder))}")

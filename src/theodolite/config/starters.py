@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 
 from theodolite.config.endpoints import url_problem
+from theodolite.config.examples import example_files
 from theodolite.config.header import Guess, guess_columns
 from theodolite.config.locate import USUAL
 from theodolite.config.packs import pack_names
@@ -28,6 +29,7 @@ class StarterKind(StrEnum):
     RECORDED = "recorded"
     EVENT = "event"
     EMPTY = "empty"
+    EXAMPLE = "example"
 
 
 _LARGE = "{url: https://api.openai.com/v1, name: gpt-5.2, key: OPENAI_API_KEY}"
@@ -43,7 +45,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         kind: What it is to measure.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
             the model behind the URL) and `guideline` (a name or a sentence) for an application; `from` (a
-            file) for recorded dialogues; `pack` for an event.
+            file) for recorded dialogues; `pack` for an event; `example` (its name) for an example.
 
     Raises:
         InputError: If an answer cannot be used, or a study is there already.
@@ -84,6 +86,8 @@ def _files(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -> dict[
             USUAL: _filled("event", study=study, pack=pack),
             "consent.md": shipped_text("starters/consent.md"),
         }
+    if kind is StarterKind.EXAMPLE:
+        return example_files(answers.get("example", ""))
     return {USUAL: _filled("empty", study=study)}
 
 
