@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 
 import numpy as np
 import pytest
 
 from tests.golden.published import HERE, units_of
-from theodolite.measurement import cohen_kappa, cross_agreement, dawid_skene
+from theodolite.measurement import cohen_kappa, cross_agreement, dawid_skene, group_agreement
 
 PUBLISHED = json.loads((HERE / "dawid_skene.json").read_text(encoding="utf-8"))
 
@@ -37,3 +39,17 @@ def test_agreement_across_groups_of_one_is_cohens_kappa(table):
     across = cross_agreement([a], [b], categories=[0, 1])
 
     assert across.value == pytest.approx(cohen_kappa(a, b, categories=[0, 1]).value, abs=1e-12)
+
+
+def test_halves_of_the_raters_of_dices_have_no_view_of_their_own():
+    """The 123 columns are the same raters throughout; nothing tells odd ones from even ones."""
+    with gzip.open(HERE / "dices_labels.csv.gz", "rt", encoding="utf-8", newline="") as file:
+        units = [row["labels"] for row in csv.DictReader(file) if row["set"] == "350"]
+    ratings = np.array([["NUY".index(letter) for letter in unit] for unit in units]).T
+
+    halves = group_agreement(ratings, ["odd", "even"] * 61 + ["odd"], categories=[0, 1, 2], draws=99)
+
+    for half in halves:
+        assert half.within.value == pytest.approx(0.161, abs=0.02)
+        assert half.ratio == pytest.approx(1.0, abs=0.1)
+        assert half.p_value > 0.05

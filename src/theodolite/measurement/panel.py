@@ -282,6 +282,10 @@ def given_labels(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]
             label is not on the scale.
     """
     points = scale_points(categories)
+    if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and len(ratings) >= 2:
+        given = _numbers_given(ratings, categories)
+        if given is not None:
+            return given
     lengths = sorted({len(row) for row in ratings})
     if len(ratings) < 2 or len(lengths) > 1:
         message = f"`ratings` must hold two annotators at least, rows equally long; got {len(ratings)} of {lengths}"
@@ -297,6 +301,15 @@ def given_labels(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]
     }
     table = np.array([[rows[text] for text in row] for row in texts], dtype=np.float64)
     return table.reshape(len(texts), lengths[0], len(points))
+
+
+def _numbers_given(ratings: NDArray[np.generic], categories: Sequence[Label]) -> Floats | None:
+    """Return who gave which number to which unit; None where labels are no numbers or off the scale."""
+    if ratings.dtype.kind not in "iuf" or any(isinstance(point, str | None) for point in categories):
+        return None
+    table = ratings.astype(np.float64)
+    given: Floats = (table[:, :, None] == np.array(categories, dtype=np.float64)).astype(np.float64)
+    return given if given.sum() == np.count_nonzero(~np.isnan(table)) else None
 
 
 def fleiss_chance(use: Floats, alike: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from theodolite.domain.errors import InputError
@@ -114,3 +115,12 @@ def test_missing_labels_may_be_none_or_nan():
     some, other = ["no", None, "yes"], ["no", "yes", math.nan]
 
     assert gwet_ac([some, other], categories=YES_NO).n == 1
+
+
+def test_numbers_in_an_array_are_read_as_labels_in_lists_are():
+    table = np.array([[1, 2, 3, np.nan, 2], [1, 2, 2, 3, 2], [np.nan, 2, 3, 3, 1]])
+    lists = [[None if math.isnan(x) else int(x) for x in row] for row in table]
+
+    assert gwet_ac(table, categories=[1, 2, 3]) == gwet_ac(lists, categories=[1, 2, 3])
+    with pytest.raises(InputError, match=r"got .'3'.. Give the full scale"):
+        gwet_ac(table, categories=[1, 2])

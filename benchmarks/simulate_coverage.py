@@ -1,6 +1,6 @@
 """How often nominal 95 % intervals hold what is true, in designs that users have.
 
-python benchmarks/bench_coverage.py [REPETITIONS]
+python benchmarks/simulate_coverage.py [REPETITIONS]
 
 Data are drawn from a known truth again and again, by seed; an interval is right where it holds the truth. Methods that
 we do not use stand beside those that we do, so that one sees why. Writes benchmarks/COVERAGE.md. Not part of `make
@@ -267,7 +267,7 @@ def main(n_reps: int) -> None:
     lines = [
         "# Coverage",
         "",
-        f"Written by `benchmarks/bench_coverage.py`: {n_reps} repetitions a row, seeded; the same on every machine.",
+        f"Written by `benchmarks/simulate_coverage.py`: {n_reps} repetitions a row, seeded; the same on every machine.",
         f"Each cell: share of nominal 95 % intervals that hold the truth / their mean width. Wanted: {WANTED} or more.",
         f"With {n_reps} repetitions a share near .95 is known to {1.96 * math.sqrt(0.95 * 0.05 / n_reps):.3f} or so.",
         "Ours are bold. The columns beside them are there to show what they do instead.",
