@@ -37,6 +37,8 @@ class Measurement:
         bounds: For rates with unmeasured units: the rate if all of them were
             sound, and if all were defects; fractions.
         dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
+        sound: Labels of the other dialogues of the denominator, for whole rates.
+        unmeasured: Labels of planned dialogues without a label, for whole rates.
     """
 
     measure: str
@@ -47,6 +49,8 @@ class Measurement:
     versions: Mapping[str, str] = field(default_factory=dict)
     bounds: tuple[float, float] | None = None
     dialogues: tuple[str, ...] = ()
+    sound: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,11 @@ from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.3"
+SCHEMA_VERSION = "1.4"
 """Version of the results file's form; the first number rises when readers break."""
+
+PAIR_DIGITS = 16
+"""Digits of a pair key that are written; 64 bits tell any number of dialogues apart."""
 
 
 def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Json]:
@@ -59,6 +62,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "accounts": [_account(account) for account in accounts_of(study, cases)],
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
+        "sessions": (_session(evidence, place) for place in range(len(evidence.register))),
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
@@ -68,6 +72,17 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
+    }
+
+
+def _session(evidence: Evidence, place: int) -> dict[str, Json]:
+    """Return what pairs a dialogue with those of other applications and runs, and what it resembles."""
+    sessions, setting = evidence.register.sessions, evidence.register.settings[place]
+    return {
+        "dialogue": sessions.label(place),
+        "application": setting.application,
+        "pair": sessions.pair_key(place)[:PAIR_DIGITS],
+        "cluster": setting.cluster,
     }
 
 
@@ -82,6 +97,8 @@ def estimate_entry(measurement: Measurement) -> dict[str, Json]:
         "versions": dict(measurement.versions),
         "bounds": list(measurement.bounds) if measurement.bounds is not None else None,
         "dialogues": list(measurement.dialogues),
+        "sound": list(measurement.sound),
+        "unmeasured": list(measurement.unmeasured),
     }
 
 

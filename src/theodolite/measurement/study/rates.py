@@ -17,6 +17,9 @@ from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources,
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 """What is said of the station where there is one alone."""
 
+GROUP = "group."
+"""What the name of a group is headed by where a rate says what it is about."""
+
 NOT_STATED = "not stated"
 """Value of a group that a dialogue does not name."""
 
@@ -30,11 +33,15 @@ class Defects:
         labels: Labels of the dialogues with a defect.
         clusters: Pairs (defects, labelled), one a cluster; None where no two
             labelled dialogues share one.
+        sound: Labels of the dialogues that have a label and no defect.
+        unmeasured: Labels of the planned dialogues that have no label.
     """
 
     outcomes: Outcomes
     labels: tuple[str, ...]
     clusters: Clusters | None
+    sound: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -73,7 +80,7 @@ def rates(
         if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.places):
             for value, part in _split(sheet, group):
                 for source in by.authorities:
-                    yield from _rate(application, part, rule, source, {**station, f"group.{group}": value})
+                    yield from _rate(application, part, rule, source, {**station, f"{GROUP}{group}": value})
 
 
 def _split(sheet: Sheet, group: str) -> Iterator[tuple[str, Sheet]]:
@@ -90,6 +97,7 @@ def _rate(
     application: str, sheet: Sheet, rule: DefectRule, source: Source, part: Mapping[str, str]
 ) -> Iterator[Measurement]:
     defects = _defects(sheet, rule, sheet.readings(source))
+    is_split = any(name.startswith(GROUP) for name in part)
     measurement = Measurement(
         measure=defect_rate.__name__,
         application=application,
@@ -107,35 +115,42 @@ def _rate(
         versions=versions(sheet.guideline, [source]),
         bounds=defects.bounds,
         dialogues=defects.labels,
+        sound=() if is_split else defects.sound,
+        unmeasured=() if is_split else defects.unmeasured,
     )
     yield measurement
     if defects.outcomes.used and not defects.labels:
         sizes = [labelled for _, labelled in defects.clusters] if defects.clusters else None
         bound = zero_defect_bound(defects.outcomes.used, clusters=sizes)
-        yield replace(measurement, measure=zero_defect_bound.__name__, result=bound)
+        yield replace(measurement, measure=zero_defect_bound.__name__, result=bound, sound=(), unmeasured=())
 
 
 def _defects(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> Defects:
     scale = sheet.question.scale
+    label = sheet.register.sessions.label
     found: list[str] = []
+    sound: list[str] = []
+    unmeasured: list[str] = []
     labelled: Counter[str] = Counter()
     defects: Counter[str] = Counter()
     values = {reading.value for reading in readings if reading.value is not None}
     bad = {value for value in values if rule.is_defect(value, scale)}
     for place, reading in zip(sheet.places, readings, strict=True):
         if reading.value is None:
+            unmeasured += [label(place)] * (reading.outcome is not Outcome.NOT_APPLICABLE)
             continue
         # A dialogue without a cluster resembles no other.
-        cluster = sheet.setting(place).cluster or sheet.register.sessions.label(place)
+        cluster = sheet.setting(place).cluster or label(place)
         labelled[cluster] += 1
-        if reading.value in bad:
-            defects[cluster] += 1
-            found.append(sheet.register.sessions.label(place))
+        defects[cluster] += reading.value in bad
+        (found if reading.value in bad else sound).append(label(place))
     shared = len(labelled) < labelled.total()
     return Defects(
         outcomes=account(reading.outcome for reading in readings),
         labels=tuple(found),
         clusters=[(defects[cluster], n) for cluster, n in labelled.items()] if shared else None,
+        sound=tuple(sound),
+        unmeasured=tuple(unmeasured),
     )
 
 

@@ -1,0 +1,189 @@
+"""Comparing: two places become sides, and the sides a comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from theodolite.bootstrap.reports import facts_of, write_file
+from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.config.locate import study_file
+from theodolite.config.places import PlacedFault
+from theodolite.domain.comparison import Comparison, Side
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import did_you_mean
+from theodolite.reporting.comparing.document import comparison_document
+from theodolite.reporting.comparing.page import comparison_html
+from theodolite.reporting.comparing.sides import sides_of
+from theodolite.reporting.results import results_document
+
+PAGE = "compare.html"
+DATA = "compare.json"
+
+_MARK = "#"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What comparing brought, and where it was written."""
+
+    comparisons: tuple[Comparison, ...]
+    page: str
+    data: str
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Reads every place once, and keeps the studies open whose words may be wanted."""
+
+    stack: ExitStack
+    environ: Mapping[str, str] | None
+    sides: dict[str, tuple[Side, ...]] = field(default_factory=dict)
+    benches: dict[str, Workbench] = field(default_factory=dict)
+
+    def sides_at(self, place: str) -> tuple[Side, ...]:
+        """Return the sides of a results file, or of a study's latest run."""
+        if place not in self.sides:
+            self.sides[place] = sides_of(self._results(place), place)
+        return self.sides[place]
+
+    def _results(self, place: str) -> Mapping[str, object]:
+        if not place.endswith(".json"):
+            bench = open_workbench(place, environ=self.environ)
+            self.stack.callback(bench.close)
+            self.benches[place] = bench
+            evidence = bench.evidence()
+            return results_document(evidence, bench.findings(evidence), facts_of(bench))
+        try:
+            read = json.loads(Path(place).read_text(encoding="utf-8"))
+        except OSError as error:
+            message = f"`{place}` cannot be read: {error.strerror}"
+            raise InputError(message) from error
+        except ValueError as error:
+            message = f"`{place}` is no JSON: {error}"
+            raise InputError(message) from error
+        return read if isinstance(read, dict) else {}
+
+    def words_of(self, place: str, side: Side, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+        """Yield the dialogues of a side, where its study is at hand."""
+        bench = self.benches.get(place)
+        if bench is None:
+            return
+        positions = [at for label in labels if (at := bench.sessions.find(label)) is not None]
+        for dialogue in bench.archive().dialogues(at=positions):
+            yield (side.name, dialogue.label), dialogue
+
+
+def compare(
+    first: str,
+    second: str,
+    *,
+    study: str = ".",
+    by_mitigation: bool = False,
+    out: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Compared:
+    """Compare two applications, two runs or two results files, and write page and data.
+
+    Args:
+        first: An application of `study`, a study, or a results file; `PLACE#APPLICATION` names one of several.
+        second: Likewise; for mitigations it is left empty and `first` names the study.
+        study: Where names of applications are looked up.
+        by_mitigation: Compare all applications that differ by one mitigation.
+        out: Folder for page and data; the present one where None.
+        environ: Environment variables; those of the process where left out.
+
+    Raises:
+        InputError: If a place holds nothing that can be compared.
+    """
+    with ExitStack() as stack:
+        desk = _Desk(stack, environ)
+        chosen = _by_mitigation(desk, first or study) if by_mitigation else _pairs(desk, first, second, study)
+        comparisons = tuple(one for _, one in chosen)
+        words = dict(entry for places, one in chosen for entry in _words(desk, places, one))
+        folder = Path(out) if out else Path()
+        page, data = folder / PAGE, folder / DATA
+        write_file(page, comparison_html(comparisons, words))
+        document = comparison_document(comparisons) | {"package": version("theodolite")}
+        write_file(data, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    return Compared(comparisons=comparisons, page=str(page), data=str(data))
+
+
+_Chosen = tuple[tuple[str, str], Comparison]
+
+
+def _by_mitigation(desk: _Desk, place: str) -> list[_Chosen]:
+    from theodolite.measurement.comparison.sides import compare_by_mitigation
+
+    sides = desk.sides_at(place)
+    found = compare_by_mitigation(sides)
+    if not found:
+        have = "; ".join(f"`{side.name}` has {', '.join(side.mitigations) or 'none'}" for side in sides)
+        message = f"no two applications of `{place}` differ by one mitigation: {have}. Name them under `mitigations`"
+        raise InputError(message)
+    return [((place, place), one) for one in found]
+
+
+def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
+    from theodolite.measurement.comparison.sides import compare_sides
+
+    here, there = _place(first, study), _place(second, study)
+    sides = _chosen(desk, *here), _chosen(desk, *there)
+    if len(sides[0]) == len(sides[1]) == 1:
+        pairs = [(sides[0][0], sides[1][0])]
+    else:
+        others = {side.application: side for side in sides[1]}
+        pairs = [(side, others[side.application]) for side in sides[0] if side.application in others]
+    if not pairs:
+        message = (
+            f"`{first}` and `{second}` have no application in common: {_names(sides[0])}; {_names(sides[1])}."
+            f" Name one of each:  PLACE{_MARK}APPLICATION"
+        )
+        raise InputError(message)
+    named = [_apart(one, other, (here[0], there[0])) for one, other in pairs]
+    return [((here[0], there[0]), compare_sides(one, other)) for one, other in named]
+
+
+def _place(text: str, study: str) -> tuple[str, str]:
+    """Return a place and an application in it; a word that is no place names an application of the study."""
+    place, _, application = text.partition(_MARK)
+    is_place = place.endswith(".json") or not isinstance(study_file(Path(place)), PlacedFault)
+    return (place, application) if is_place else (study, text)
+
+
+def _chosen(desk: _Desk, place: str, application: str) -> Sequence[Side]:
+    sides = desk.sides_at(place)
+    if not application:
+        return sides
+    known = {side.application: side for side in sides}
+    if application not in known:
+        near = did_you_mean(application, known)
+        message = f"`{application}` is neither a study, a results file, nor an application of `{place}`{near}"
+        message += f"; it has {', '.join(known)}" if not near else ""
+        raise InputError(message)
+    return (known[application],)
+
+
+def _names(sides: Sequence[Side]) -> str:
+    return ", ".join(side.application for side in sides)
+
+
+def _apart(one: Side, other: Side, places: tuple[str, str]) -> tuple[Side, Side]:
+    """Return two sides under names that tell them apart."""
+    if one.name != other.name:
+        return one, other
+    if places[0] == places[1]:
+        message = f"`{one.name}` of `{places[0]}` is the same on both sides"
+        raise InputError(message)
+    return replace(one, name=f"{places[0]}{_MARK}{one.name}"), replace(other, name=f"{places[1]}{_MARK}{other.name}")
+
+
+def _words(desk: _Desk, places: tuple[str, str], one: Comparison) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+    flips = [flip for rate in one.rates for flip in rate.flips]
+    yield from desk.words_of(places[0], one.first, {flip.first for flip in flips})
+    yield from desk.words_of(places[1], one.second, {flip.second for flip in flips})

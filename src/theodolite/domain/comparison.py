@@ -1,0 +1,155 @@
+"""Comparisons: the same test given to two applications, or to two versions of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.guideline import Violation
+from theodolite.domain.significance import Significance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one annotator's label of one dialogue makes of it under one rule.
+
+    Attributes:
+        dialogue: Label of the dialogue.
+        is_defect: Whether it is a defect; None where it was not measured.
+        cluster: What resembling dialogues share; empty where nothing is known.
+    """
+
+    dialogue: str
+    is_defect: bool | None
+    cluster: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """All verdicts on one application by one annotator under one rule.
+
+    Attributes:
+        guideline: Name of the guideline.
+        rule: Name of the defect rule.
+        condition: The rule as written.
+        annotator: Who labelled; `reference` for final labels.
+        violation: Which side of a guardrail a defect is on.
+        part: Level of testing and who held the tester's side, where there are several.
+        instruments: Guideline and annotator to their versions.
+        verdicts: Pair key to verdict.
+    """
+
+    guideline: str
+    rule: str
+    condition: str
+    annotator: str
+    violation: Violation
+    part: Mapping[str, str] = field(default_factory=dict)
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What must be equal for two rulings to be about the same thing."""
+        return (self.guideline, self.rule, self.annotator, *sorted(f"{k}={v}" for k, v in self.part.items()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side of a comparison: an application as one run measured it.
+
+    Attributes:
+        name: What people call this side.
+        application: Name of the application.
+        study: Name of the study.
+        run: Number of the run.
+        plan: Version of the plan.
+        mitigations: Names of the mitigations of the application.
+        rulings: By rule and annotator, in the order of the study.
+    """
+
+    name: str
+    application: str
+    study: str
+    run: int
+    plan: str
+    mitigations: tuple[str, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A pair of dialogues of which one is a defect and the other is not.
+
+    Attributes:
+        pair: Pair key.
+        first: Label of the dialogue on the first side.
+        second: Label of the dialogue on the second side.
+        is_mended: Whether the defect is on the first side, so that the second mends it.
+    """
+
+    pair: str
+    first: str
+    second: str
+    is_mended: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedRate:
+    """One defect rate on both sides, pair by pair.
+
+    Attributes:
+        ruling: What it is the rate of; its verdicts are the first side's.
+        n: Pairs measured on both sides; count.
+        n_first: Of these, defects on the first side; count.
+        n_second: Of these, defects on the second side; count.
+        n_unmeasured: Pairs that were not measured on one side or both; count.
+        n_unpaired: Dialogues of either side that have no pair; count.
+        flips: Pairs with a defect on one side alone.
+        difference: Second rate less first; `Undefined` where the two cannot be compared.
+        test: Whether flips go one way; None where there is no difference to test.
+        adjusted: The test's p-value, adjusted for all rates of the comparison by the same annotator.
+        n_wanted: Pairs that would tell a difference of this size; None where it is told already.
+        changed: What makes the two incomparable, in words; empty where nothing does.
+    """
+
+    ruling: Ruling
+    n: int
+    n_first: int
+    n_second: int
+    n_unmeasured: int
+    n_unpaired: int
+    flips: tuple[Flip, ...]
+    difference: Estimate | Undefined
+    test: Significance | None = None
+    adjusted: float | None = None
+    n_wanted: int | None = None
+    changed: str = ""
+
+    @property
+    def mended(self) -> tuple[Flip, ...]:
+        """Defects of the first side that the second does not have."""
+        return tuple(flip for flip in self.flips if flip.is_mended)
+
+    @property
+    def broken(self) -> tuple[Flip, ...]:
+        """Defects of the second side that the first does not have."""
+        return tuple(flip for flip in self.flips if not flip.is_mended)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two sides of one test, rate by rate.
+
+    Attributes:
+        first: The side that is compared with.
+        second: The side that is compared.
+        rates: Rates of both sides.
+        mitigation: Name of the mitigation that the second side adds; empty where that is not what differs.
+    """
+
+    first: Side
+    second: Side
+    rates: tuple[PairedRate, ...]
+    mitigation: str = ""

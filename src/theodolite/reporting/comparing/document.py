@@ -1,0 +1,61 @@
+"""A comparison as one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.domain.comparison import Comparison, PairedRate, Side
+from theodolite.domain.identity import Json
+from theodolite.reporting.monitoring.document import number
+
+SCHEMA_VERSION = "1.0"
+"""Version of the document's form; the first number rises when readers break."""
+
+
+def comparison_document(comparisons: Sequence[Comparison]) -> dict[str, Json]:
+    """Return comparisons as plain values, every flip with both labels."""
+    return {"schema_version": SCHEMA_VERSION, "comparisons": [_comparison(one) for one in comparisons]}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Json]:
+    return {
+        "first": _side(comparison.first),
+        "second": _side(comparison.second),
+        "mitigation": comparison.mitigation or None,
+        "rates": [_rate(rate) for rate in comparison.rates],
+    }
+
+
+def _side(side: Side) -> dict[str, Json]:
+    return {
+        "name": side.name,
+        "application": side.application,
+        "study": side.study,
+        "run": side.run,
+        "plan": side.plan,
+        "mitigations": list(side.mitigations),
+    }
+
+
+def _rate(rate: PairedRate) -> dict[str, Json]:
+    test = rate.test
+    return {
+        "guideline": rate.ruling.guideline,
+        "rule": rate.ruling.rule,
+        "condition": rate.ruling.condition,
+        "annotator": rate.ruling.annotator,
+        "violation": rate.ruling.violation.value,
+        "about": dict(rate.ruling.part),
+        "n": rate.n,
+        "defects": [rate.n_first, rate.n_second],
+        "mended": [[flip.first, flip.second] for flip in rate.mended],
+        "broken": [[flip.first, flip.second] for flip in rate.broken],
+        "unmeasured": rate.n_unmeasured,
+        "unpaired": rate.n_unpaired,
+        "difference": number(rate.difference),
+        "p_value": test.p_value if test else None,
+        "p_adjusted": rate.adjusted,
+        "test": test.method if test else None,
+        "pairs_wanted": rate.n_wanted,
+        "not_comparable": rate.changed or None,
+    }

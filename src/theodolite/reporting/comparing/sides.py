@@ -1,0 +1,79 @@
+"""Sides of a comparison, read from results of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from theodolite.domain.comparison import Ruling, Side, Verdict
+from theodolite.domain.errors import InputError
+from theodolite.domain.guideline import Violation
+
+Results: TypeAlias = Mapping[str, Any]
+"""A results document, as `results.json` holds it."""
+
+_ABOUT = {"guideline", "rule", "condition", "annotator", "violation"}
+
+
+def sides_of(results: Results, place: str) -> tuple[Side, ...]:
+    """Return one side for each application of a run, in order of the study.
+
+    Args:
+        results: A results document.
+        place: Where it is from, for messages.
+
+    Raises:
+        InputError: If it is no results document, or of a form without pairs.
+    """
+    try:
+        return _sides(results)
+    except (KeyError, TypeError, ValueError) as error:
+        version = results.get("schema_version")
+        message = (
+            f"`{place}` is no results.json that can be compared: expected schema_version 1.4 or later of the form"
+            f" 1, got {version!r} ({type(error).__name__}: {error}). Write it anew:  theodolite report STUDY"
+        )
+        raise InputError(message) from error
+
+
+def _sides(results: Results) -> tuple[Side, ...]:
+    rates = [entry for entry in results["estimates"] if entry["measure"] == "defect_rate" and _is_whole(entry)]
+    sessions: dict[tuple[str, str], Mapping[str, Any]] = {
+        (entry["application"], entry["dialogue"]): entry for entry in results["sessions"]
+    }
+    return tuple(
+        Side(
+            name=application["name"],
+            application=application["name"],
+            study=results["study"]["name"],
+            run=results["run"]["number"],
+            plan=results["run"]["plan_version"],
+            mitigations=tuple(application["mitigations"]),
+            rulings=tuple(_ruling(rate, sessions) for rate in rates if rate["application"] == application["name"]),
+        )
+        for application in results["applications"]
+    )
+
+
+def _is_whole(entry: Mapping[str, Any]) -> bool:
+    return not any(name.startswith("group.") for name in entry["about"])
+
+
+def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[str, Any]]) -> Ruling:
+    about, application = rate["about"], rate["application"]
+    verdicts: dict[str, Verdict] = {}
+    lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("sound", False), ("unmeasured", None))
+    for name, is_defect in lists:
+        for label in rate[name]:
+            session = sessions[application, label]
+            verdicts[session["pair"]] = Verdict(dialogue=label, is_defect=is_defect, cluster=session["cluster"])
+    return Ruling(
+        guideline=about["guideline"],
+        rule=about["rule"],
+        condition=about["condition"],
+        annotator=about["annotator"],
+        violation=Violation(about["violation"]),
+        part={name: value for name, value in about.items() if name not in _ABOUT},
+        instruments=dict(rate["versions"]),
+        verdicts=verdicts,
+    )

@@ -1,0 +1,186 @@
+"""A comparison on one screen of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from theodolite.domain.comparison import Comparison, PairedRate, Side
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.guideline import Violation
+from theodolite.reporting import figures
+from theodolite.reporting.brief_lines import MARGIN, labelled
+
+HEADINGS: Mapping[Violation, str] = {
+    Violation.PROHIBITED_RELEASED: "prohibited content released",
+    Violation.PERMITTED_WITHHELD: "permitted content withheld",
+    Violation.NOT_A_GUARDRAIL: "utility and the rest",
+}
+"""What a mitigation may move, in the order in which it is told."""
+
+REFERENCE = "reference"
+"""What the recorded final labels are called where annotators are named."""
+
+SURE = 0.05
+"""Adjusted p-value below which a difference is called no accident; fraction."""
+
+
+def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, command: str = "", page: str = "") -> str:
+    """Return comparisons as lines of text, at most `width` columns.
+
+    Args:
+        comparisons: What was compared.
+        width: Columns of the terminal; count.
+        command: What was typed, to be given again with `--open`.
+        page: Where the page was written; empty where it was not.
+    """
+    lines: list[str] = []
+    for comparison in comparisons:
+        if len(comparisons) > 1 or comparison.mitigation or comparison.first.name != comparison.second.name:
+            lines += labelled(heading(comparison), "", margin=1, width=width) or [heading(comparison)]
+        for title, rates in sections(comparison):
+            lines += [title.upper()] * bool(title)
+            for rate in rates:
+                lines += _rate(rate, comparison, width)
+        if not comparison.rates:
+            lines += labelled("Rates", "no rule and annotator is on both sides", margin=MARGIN, width=width)
+        hidden = len(comparison.rates) - len(leading(comparison))
+        if hidden:
+            told = f"{figures.number_of(hidden, 'rate')} by annotators beside the reference, in the data"
+            lines += labelled("Also", told, margin=MARGIN, width=width)
+        lines += labelled("Same", same_text(comparison), margin=MARGIN, width=width)
+    lines += [f"{'Open':<{MARGIN}}{page}"] * bool(page)
+    return "\n".join([*lines, *labelled("Next", _next(comparisons, command), margin=MARGIN, width=width)])
+
+
+def heading(comparison: Comparison) -> str:
+    """Return what is compared with what, e.g. `bot-1.4 -> bot-1.5`."""
+    sides = f"{comparison.first.name} -> {comparison.second.name}"
+    return f"{comparison.mitigation}: {sides}" if comparison.mitigation else sides
+
+
+def leading(comparison: Comparison) -> list[PairedRate]:
+    """Return the rates whose word counts most: those by the reference, and all of a rule where there is none."""
+    final = {_about(rate) for rate in comparison.rates if rate.ruling.annotator == REFERENCE}
+    return [rate for rate in comparison.rates if rate.ruling.annotator == REFERENCE or _about(rate) not in final]
+
+
+def _about(rate: PairedRate) -> tuple[str, ...]:
+    return (rate.ruling.guideline, rate.ruling.rule, *rate.ruling.part.values())
+
+
+def sections(comparison: Comparison) -> Iterator[tuple[str, list[PairedRate]]]:
+    """Yield the rates under their headings: by side of the guardrail where a mitigation is looked at, else together."""
+    if not comparison.mitigation:
+        yield "", leading(comparison)
+        return
+    for violation, title in HEADINGS.items():
+        rates = [rate for rate in leading(comparison) if rate.ruling.violation is violation]
+        if rates:
+            yield title, rates
+
+
+def _rate(rate: PairedRate, comparison: Comparison, width: int) -> list[str]:
+    name = rate_name(rate, comparison)
+    parts = [counts_text(rate)]
+    if rate.n_unmeasured or rate.n_unpaired:
+        parts.append(_left_out(rate))
+    parts.append(difference_text(rate))
+    lines = [name] if len(name) >= MARGIN else []
+    for place, part in enumerate(parts):
+        lines += labelled("" if place or lines else name, part, margin=MARGIN, width=width)
+    return lines
+
+
+def rate_name(rate: PairedRate, comparison: Comparison) -> str:
+    """Return what a rate is called: its guideline, and as much more as tells it from the others."""
+    ruling, others = rate.ruling, [one.ruling for one in leading(comparison) if one is not rate]
+    name = ruling.guideline
+    same = [one for one in others if one.guideline == ruling.guideline]
+    if any(one.rule != ruling.rule for one in same):
+        name += f" {ruling.rule}"
+    if any(one.annotator != ruling.annotator for one in same):
+        name += f", {ruling.annotator}"
+    return ", ".join([name, *(value for key, value in ruling.part.items() if not key.startswith("among."))])
+
+
+def counts_text(rate: PairedRate) -> str:
+    """Return the counts of a rate, e.g. `9 -> 4 defects of 57: mended 7, broken 2, unchanged 48`."""
+    if rate.changed:
+        return f"{rate.n_first} and {rate.n_second} defects of {figures.count(rate.n)}, not compared"
+    flips = f"mended {len(rate.mended)}, broken {len(rate.broken)}, unchanged {rate.n - len(rate.flips)}"
+    return f"{rate.n_first} -> {rate.n_second} defects of {figures.count(rate.n)}: {flips}"
+
+
+def _left_out(rate: PairedRate) -> str:
+    planned = rate.n + rate.n_unmeasured
+    parts = []
+    if rate.n_unmeasured:
+        parts.append(f"{figures.count(rate.n_unmeasured)} of {figures.count(planned)} not measured in one of the two")
+    if rate.n_unpaired:
+        parts.append(f"{figures.count(rate.n_unpaired)} dialogues have no pair")
+    return f"({'; '.join(parts)})"
+
+
+def difference_text(rate: PairedRate) -> str:
+    """Return the difference with its interval, and what may be said of it."""
+    difference = rate.difference
+    if isinstance(difference, Undefined):
+        return difference.reason
+    if rate.n < figures.FEW:
+        return "too few pairs for more than counts"
+    text = f"difference {_points(difference.value)} points"
+    if difference.low is not None and difference.high is not None:
+        text += f", {_points(difference.low)} to {_points(difference.high)}"
+    return f"{text}: {_verdict(rate, difference)}"
+
+
+def _points(fraction: float) -> str:
+    text = f"{100 * fraction:+.1f}"
+    return text.replace("+0.0", "0.0").replace("-0.0", "0.0") if abs(fraction) < 0.0005 else text
+
+
+def _verdict(rate: PairedRate, difference: Estimate) -> str:
+    if not rate.flips:
+        return "no pair changed"
+    p_value = f"p = {rate.adjusted:.2g}" if rate.adjusted is not None and rate.adjusted >= 0.0005 else "p < .001"
+    among = f", adjusted, {rate.test.method}" if rate.test is not None else ""
+    spans = difference.low is None or difference.high is None or difference.low <= 0.0 <= difference.high
+    if not spans and rate.adjusted is not None and rate.adjusted < SURE:
+        return f"{'fewer' if difference.value < 0 else 'more'} defects, and hardly by accident ({p_value}{among})"
+    if rate.n_wanted is None:
+        return f"may be nothing ({p_value}{among})"
+    wanted = f"to tell {abs(100 * difference.value):.0f} points takes about {figures.count(rate.n_wanted)} pairs"
+    return f"may be nothing ({p_value}{among}); {wanted}"
+
+
+def same_text(comparison: Comparison) -> str:
+    """Return what is equal on both sides, and what is not."""
+    first, second = comparison.first, comparison.second
+    plan = (
+        f"plan {first.plan[:4]}" if first.plan == second.plan else f"plans differ ({first.plan[:4]}, {second.plan[:4]})"
+    )
+    versions: dict[str, str] = {}
+    for rate in leading(comparison):
+        if not rate.changed:
+            versions |= rate.ruling.instruments
+    parts = [plan, *(f"{name} {version[:4]}" for name, version in versions.items())]
+    return ", ".join([*parts, *_runs(first, second)])
+
+
+def _runs(first: Side, second: Side) -> list[str]:
+    return [f"run {first.run}"] if (first.study, first.run) == (second.study, second.run) else []
+
+
+def _next(comparisons: Sequence[Comparison], command: str) -> str:
+    rates = [rate for comparison in comparisons for rate in leading(comparison)]
+    broken = sum(len(rate.broken) for rate in rates if not rate.changed)
+    again = f"{command} --open" if command else "theodolite compare ... --open"
+    if broken:
+        return f"read the {figures.count(broken)} broken one{'' if broken == 1 else 's'}:  {again}"
+    if any(rate.changed for rate in rates):
+        return "judge both sides with one version of the judge and guideline, then compare again"
+    return (
+        f"read what was mended:  {again}"
+        if any(rate.flips for rate in rates)
+        else "nothing changed; more pairs would show smaller differences"
+    )

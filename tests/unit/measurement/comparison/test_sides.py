@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from theodolite.domain.comparison import Ruling, Side, Verdict
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.guideline import Violation
+from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
+
+
+def ruling(defects, n=60, missing=(), *, clusters=0, judge="1", rule="r"):
+    verdicts = {
+        f"p{p}": Verdict(
+            dialogue=f"d{p}",
+            is_defect=None if p in missing else p in defects,
+            cluster=str(p % clusters) if clusters else "",
+        )
+        for p in range(n)
+    }
+    return Ruling(
+        guideline="g",
+        rule=rule,
+        condition="== no",
+        annotator="judge",
+        violation=Violation.NOT_A_GUARDRAIL,
+        instruments={"guideline g": "v", "annotator judge": judge},
+        verdicts=verdicts,
+    )
+
+
+def side(name, *rulings, mitigations=()):
+    return Side(name=name, application=name, study="s", run=1, plan="p", rulings=rulings, mitigations=mitigations)
+
+
+def test_pairs_that_one_side_did_not_measure_are_counted_and_left_out():
+    first, second = side("a", ruling({1, 2}, missing={5, 6})), side("b", ruling({2}, n=58, missing={6, 7}))
+
+    (rate,) = compare_sides(first, second).rates
+
+    assert (rate.n, rate.n_unmeasured, rate.n_unpaired) == (55, 3, 2)
+    assert [(flip.first, flip.is_mended) for flip in rate.flips] == [("d1", True)]
+
+
+def test_a_difference_that_spans_nothing_says_how_many_pairs_would_tell():
+    (rate,) = compare_sides(side("a", ruling(set(range(9)))), side("b", ruling({7, 8, 20, 21}))).rates
+
+    assert rate.difference.low < 0 < rate.difference.high
+    assert 120 < rate.n_wanted < 220
+
+
+def test_a_difference_that_is_told_wants_no_more_pairs():
+    (rate,) = compare_sides(side("a", ruling(set(range(30)))), side("b", ruling(set()))).rates
+
+    assert (rate.n_wanted, rate.difference.high < 0) == (None, True)
+    assert rate.adjusted < 1e-6
+
+
+def test_pairs_of_one_cluster_are_tested_together():
+    (rate,) = compare_sides(
+        side("a", ruling(set(range(0, 60, 5)), clusters=5)), side("b", ruling(set(), clusters=5))
+    ).rates
+
+    assert rate.difference.n_clusters == 5
+    assert "permutation of clusters" in rate.test.method
+    assert rate.test.p_value == 1
+
+
+def test_other_versions_of_an_instrument_stand_side_by_side():
+    (rate,) = compare_sides(side("a", ruling({1})), side("b", ruling({2, 3}, judge="2"))).rates
+
+    assert isinstance(rate.difference, Undefined)
+    assert "`annotator judge` is not the same version" in rate.changed
+    assert (rate.test, rate.n_first, rate.n_second) == (None, 1, 2)
+
+
+def test_sides_without_a_common_pair_have_no_difference():
+    strangers = replace(ruling({1}), verdicts={"x": Verdict(dialogue="x", is_defect=True)})
+
+    (rate,) = compare_sides(side("a", ruling({1})), side("b", strangers)).rates
+
+    assert (rate.n, rate.n_unpaired) == (0, 61)
+    assert isinstance(rate.difference, Undefined)
+
+
+def test_p_values_are_adjusted_for_all_rates_of_an_annotator():
+    sides = (
+        side(name, ruling(bad, rule="r"), ruling(bad, rule="q"))
+        for name, bad in (("a", {1, 2, 3, 4, 5, 6}), ("b", set()))
+    )
+
+    rates = compare_sides(*sides).rates
+
+    assert [rate.adjusted for rate in rates] == [pytest.approx(2 * rate.test.p_value) for rate in rates]
+    assert all(isinstance(rate.difference, Estimate) for rate in rates)
+
+
+def test_mitigations_are_compared_one_at_a_time():
+    sides = (
+        side("none", ruling({1})),
+        side("filter", ruling(set()), mitigations=("filter",)),
+        side("both", ruling(set()), mitigations=("filter", "prompt")),
+    )
+
+    found = [(one.mitigation, one.first.name, one.second.name) for one in compare_by_mitigation(sides)]
+
+    assert found == [("filter", "none", "filter"), ("prompt", "filter", "both")]
