@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from theodolite.bootstrap.reports import facts_of, write_file
+from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.config.locate import study_file
 from theodolite.config.places import PlacedFault
@@ -108,9 +109,9 @@ def compare(
         words = dict(entry for places, one in chosen for entry in _words(desk, places, one))
         folder = Path(out) if out else Path()
         page, data = folder / PAGE, folder / DATA
-        write_file(page, comparison_html(comparisons, words))
+        write_whole(page, comparison_html(comparisons, words))
         document = comparison_document(comparisons) | {"package": version("theodolite")}
-        write_file(data, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        write_whole(data, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return Compared(comparisons=comparisons, page=str(page), data=str(data))
 
 
