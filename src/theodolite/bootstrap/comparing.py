@@ -14,7 +14,7 @@ from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.config.locate import study_file
 from theodolite.config.places import PlacedFault
-from theodolite.domain.comparison import Comparison, Side
+from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
@@ -44,10 +44,10 @@ class _Desk:
 
     stack: ExitStack
     environ: Mapping[str, str] | None
-    sides: dict[str, tuple[Side, ...]] = field(default_factory=dict)
+    sides: dict[str, tuple[ComparedSide, ...]] = field(default_factory=dict)
     benches: dict[str, Workbench] = field(default_factory=dict)
 
-    def sides_at(self, place: str) -> tuple[Side, ...]:
+    def sides_at(self, place: str) -> tuple[ComparedSide, ...]:
         """Return the sides of a results file, or of a study's latest run."""
         if place not in self.sides:
             self.sides[place] = sides_of(self._results(place), place)
@@ -70,7 +70,7 @@ class _Desk:
             raise InputError(message) from error
         return read if isinstance(read, dict) else {}
 
-    def words_of(self, place: str, side: Side, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+    def words_of(self, place: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
         """Yield the dialogues of a side, where its study is at hand."""
         bench = self.benches.get(place)
         if bench is None:
@@ -157,7 +157,7 @@ def _place(text: str, study: str) -> tuple[str, str]:
     return (place, application) if is_place else (study, text)
 
 
-def _chosen(desk: _Desk, place: str, application: str) -> Sequence[Side]:
+def _chosen(desk: _Desk, place: str, application: str) -> Sequence[ComparedSide]:
     sides = desk.sides_at(place)
     if not application:
         return sides
@@ -170,11 +170,11 @@ def _chosen(desk: _Desk, place: str, application: str) -> Sequence[Side]:
     return (known[application],)
 
 
-def _names(sides: Sequence[Side]) -> str:
+def _names(sides: Sequence[ComparedSide]) -> str:
     return ", ".join(side.application for side in sides)
 
 
-def _apart(one: Side, other: Side, places: tuple[str, str]) -> tuple[Side, Side]:
+def _apart(one: ComparedSide, other: ComparedSide, places: tuple[str, str]) -> tuple[ComparedSide, ComparedSide]:
     """Return two sides under names that tell them apart."""
     if one.name != other.name:
         return one, other

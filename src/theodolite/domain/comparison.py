@@ -56,7 +56,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparedSide:
     """One side of a comparison: an application as one run measured it.
 
     Attributes:
@@ -149,7 +149,7 @@ class Comparison:
         mitigation: Name of the mitigation that the second side adds; empty where that is not what differs.
     """
 
-    first: Side
-    second: Side
+    first: ComparedSide
+    second: ComparedSide
     rates: tuple[PairedRate, ...]
     mitigation: str = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 
-from theodolite.domain.comparison import Comparison, Flip, PairedRate, Ruling, Side
+from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedRate, Ruling
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.significance import Significance
 from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
@@ -17,7 +17,9 @@ from theodolite.measurement.comparison.planning import n_for_flips
 _FEWEST_FLIPS = 2
 
 
-def compare_sides(first: Side, second: Side, *, mitigation: str = "", confidence: float = 0.95) -> Comparison:
+def compare_sides(
+    first: ComparedSide, second: ComparedSide, *, mitigation: str = "", confidence: float = 0.95
+) -> Comparison:
     """Compare the defect rates of two sides on the pairs that both have.
 
     Two dialogues are a pair where the tester's side saw the same. Labels of
@@ -39,7 +41,7 @@ def compare_sides(first: Side, second: Side, *, mitigation: str = "", confidence
         ...     verdicts = {str(p): Verdict(dialogue=f"{name}/{p}", is_defect=p in defects) for p in range(57)}
         ...     of = {"rule": "r", "condition": "score <= 3", "annotator": "judge"}
         ...     ruling = Ruling(guideline="g", violation=Violation.NOT_A_GUARDRAIL, verdicts=verdicts, **of)
-        ...     return Side(name=name, application=name, study="s", run=1, plan="p", rulings=(ruling,))
+        ...     return ComparedSide(name=name, application=name, study="s", run=1, plan="p", rulings=(ruling,))
         >>> (rate,) = compare_sides(side("a", *range(9)), side("b", 7, 8, 20, 21)).rates
         >>> rate.n_first, rate.n_second, len(rate.mended), len(rate.broken)
         (9, 4, 7, 2)
@@ -54,7 +56,7 @@ def compare_sides(first: Side, second: Side, *, mitigation: str = "", confidence
     return Comparison(first=first, second=second, rates=tuple(_adjusted(rates)), mitigation=mitigation)
 
 
-def compare_by_mitigation(sides: Sequence[Side], *, confidence: float = 0.95) -> tuple[Comparison, ...]:
+def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 0.95) -> tuple[Comparison, ...]:
     """Compare all pairs of sides of which the second has one mitigation more than the first.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.comparison import Comparison, PairedRate, Side
+from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.identity import Json
 from theodolite.reporting.monitoring.document import number
 
@@ -26,7 +26,7 @@ def _comparison(comparison: Comparison) -> dict[str, Json]:
     }
 
 
-def _side(side: Side) -> dict[str, Json]:
+def _side(side: ComparedSide) -> dict[str, Json]:
     return {
         "name": side.name,
         "application": side.application,

@@ -15,7 +15,7 @@ SHOWN = 100
 """Flips of one rate that are shown with their words at most; count."""
 
 Words = Mapping[tuple[str, str], Dialogue]
-"""Side's name and label to the dialogue, where its words are at hand."""
+"""ComparedSide's name and label to the dialogue, where its words are at hand."""
 
 STYLE = """
 :root { --ink: #1b2330; --soft: #4d5868; --line: #cfd6df; --wash: #f4f6f9; --paper: #fff; --row: #24478f; }

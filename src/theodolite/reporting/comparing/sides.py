@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from theodolite.domain.comparison import Ruling, Side, Verdict
+from theodolite.domain.comparison import ComparedSide, Ruling, Verdict
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Violation
 
@@ -15,7 +15,7 @@ Results: TypeAlias = Mapping[str, Any]
 _ABOUT = {"guideline", "rule", "condition", "annotator", "violation"}
 
 
-def sides_of(results: Results, place: str) -> tuple[Side, ...]:
+def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
     """Return one side for each application of a run, in order of the study.
 
     Args:
@@ -36,13 +36,13 @@ def sides_of(results: Results, place: str) -> tuple[Side, ...]:
         raise InputError(message) from error
 
 
-def _sides(results: Results) -> tuple[Side, ...]:
+def _sides(results: Results) -> tuple[ComparedSide, ...]:
     rates = [entry for entry in results["estimates"] if entry["measure"] == "defect_rate" and _is_whole(entry)]
     sessions: dict[tuple[str, str], Mapping[str, Any]] = {
         (entry["application"], entry["dialogue"]): entry for entry in results["sessions"]
     }
     return tuple(
-        Side(
+        ComparedSide(
             name=application["name"],
             application=application["name"],
             study=results["study"]["name"],

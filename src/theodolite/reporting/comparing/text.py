@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from theodolite.domain.comparison import Comparison, PairedRate, Side
+from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Violation
 from theodolite.reporting import figures
@@ -167,7 +167,7 @@ def same_text(comparison: Comparison) -> str:
     return ", ".join([*parts, *_runs(first, second)])
 
 
-def _runs(first: Side, second: Side) -> list[str]:
+def _runs(first: ComparedSide, second: ComparedSide) -> list[str]:
     return [f"run {first.run}"] if (first.study, first.run) == (second.study, second.run) else []
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.domain.comparison import Ruling, Side, Verdict
+from theodolite.domain.comparison import ComparedSide, Ruling, Verdict
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Violation
 from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
@@ -31,7 +31,9 @@ def ruling(defects, n=60, missing=(), *, clusters=0, judge="1", rule="r"):
 
 
 def side(name, *rulings, mitigations=()):
-    return Side(name=name, application=name, study="s", run=1, plan="p", rulings=rulings, mitigations=mitigations)
+    return ComparedSide(
+        name=name, application=name, study="s", run=1, plan="p", rulings=rulings, mitigations=mitigations
+    )
 
 
 def test_pairs_that_one_side_did_not_measure_are_counted_and_left_out():
