@@ -95,7 +95,7 @@ def measure(
             cwd=cwd,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "BASE_URL": server.base, "NO_COLOR": "1", **(environ or {})},
+            env={**_environ(), "BASE_URL": server.base, "NO_COLOR": "1", **(environ or {})},
         )
         tree = _Watch(child.pid)
         _, status, used = os.wait4(child.pid, 0)
@@ -118,6 +118,11 @@ def measure(
         max_inflight=int(stats["max_inflight"]),
         said=said[-1] if said else {},
     )
+
+
+def _environ() -> dict[str, str]:
+    """Return our environment, in which modules may be kept compiled as wherever a package is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class _Watch:

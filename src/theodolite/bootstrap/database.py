@@ -142,11 +142,11 @@ def configure_django(database: dict[str, Any]) -> None:
 
     if not settings.configured:
         settings.configure(**django_settings(database))
-        django.setup()
+        django.setup(set_prefix=False)
         return
     from django.db import connections
 
-    django.setup()
+    django.setup(set_prefix=False)
     for connection in connections.all(initialized_only=True):
         connection.close()
         del connections[connection.alias]

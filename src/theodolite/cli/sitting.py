@@ -11,7 +11,7 @@ from theodolite.bootstrap.sitting import Sat, sit
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.cli.endings import BY_USER
 from theodolite.cli.knocking import knock_first
-from theodolite.cli.progress import BarProgress, PlainProgress
+from theodolite.cli.progress import PlainProgress
 from theodolite.cli.terminal import is_terminal
 from theodolite.execution.lines import Lines
 from theodolite.ports.progress import Progress
@@ -38,7 +38,11 @@ def _tell(words: str) -> None:
 
 def progress_for(bench: Workbench, *, quiet: bool) -> Progress:
     """Return bars where somebody watches, else lines for a log."""
-    return BarProgress(bench.clock) if is_terminal() and not quiet else PlainProgress(bench.clock, quiet=quiet)
+    if quiet or not is_terminal():
+        return PlainProgress(bench.clock, quiet=quiet)
+    from theodolite.cli.bars import BarProgress  # rich: only who draws waits for it
+
+    return BarProgress(bench.clock)
 
 
 def _mind_interrupts(lines: Lines) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from theodolite.config.described import describe_shapes
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.scenarios import ScenarioShape
@@ -36,6 +37,7 @@ def schema_texts() -> dict[str, str]:
     Example:
         ``# yaml-language-server: $schema=schemas/study.schema.json``
     """
+    describe_shapes()
     return {name: _text(shape) for name, shape in SHAPES.items()}
 
 

@@ -2,7 +2,8 @@ import pytest
 
 from tests.fakes.builders import dialogue
 from tests.fakes.clock import FakeClock
-from theodolite.cli.progress import BarProgress, Counts, PlainProgress
+from theodolite.cli.bars import BarProgress
+from theodolite.cli.progress import Counts, PlainProgress
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.run import Spending

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from theodolite.config.described import describe_shapes
 from theodolite.config.shapes import applications, guidelines, scenarios, study
 from theodolite.config.shapes.base import Shape
 
@@ -48,6 +49,7 @@ MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- e
 
 def table(shape: type[Shape]) -> str:
     """Return the keys of a shape as a table; those that all applications share stand in a table of their own."""
+    describe_shapes()
     shared = applications.ApplicationShape.model_fields if shape is not applications.ApplicationShape else {}
     is_application = issubclass(shape, applications.ApplicationShape)
     rows = [

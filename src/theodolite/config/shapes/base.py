@@ -11,9 +11,12 @@ KIND = "kind:"
 
 
 class Shape(BaseModel):
-    """A mapping of a study file; keys that it does not know are faults."""
+    """A mapping of a study file; keys that it does not know are faults.
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True, allow_inf_nan=False)
+    The text under a field describes its key in the schemas (`config/described.py`).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 def form_of(value: Any) -> str:

@@ -1,0 +1,71 @@
+"""How far a run is, drawn on a terminal; rich is loaded for nobody else."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from theodolite.cli.progress import Counts
+from theodolite.cli.terminal import wants_colour
+from theodolite.domain.annotation import Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.failure import Failure
+from theodolite.domain.run import Spending
+from theodolite.ports.clock import Clock
+
+_DRAWN_EVERY_S = 0.125
+
+
+class BarProgress:
+    """Draws one bar for testing and one for assessment."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._counts = Counts(clock)
+        self._drawn_s = 0.0
+        console = Console(no_color=not wants_colour(), highlight=False)
+        # Plain letters' own colour: red and green would look like verdicts.
+        bar = BarColumn(bar_width=20, style="dim", complete_style="bold", finished_style="bold")
+        columns = (TextColumn("  {task.description:<7}"), bar, TextColumn("{task.fields[words]}"))
+        self._bars = Progress(*columns, console=console, refresh_per_second=8)
+        self._test = TaskID(0)
+        self._assess = TaskID(0)
+
+    def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
+        """Draw the bars as they stand; counts."""
+        self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
+        self._test = self._bars.add_task("test", total=sessions, completed=done, words="")
+        self._assess = self._bars.add_task("assess", total=annotations, completed=annotated, words="")
+        self._draw()
+        self._bars.start()
+
+    def session(self, result: Dialogue | Failure) -> None:
+        """Count a session."""
+        self._counts.session(result)
+        self._maybe_draw()
+
+    def annotation(self, result: Annotation | Failure) -> None:
+        """Count an annotation."""
+        self._counts.annotation(result)
+        self._maybe_draw()
+
+    def spent(self, total: Spending) -> None:
+        """Learn what has been spent."""
+        self._counts.spent(total)
+
+    def end(self) -> None:
+        """Leave the bars as they stand."""
+        self._draw()
+        self._bars.stop()
+
+    def _maybe_draw(self) -> None:
+        """Draw at most eight times a second: nobody reads faster, and a run may end a thousand units in one."""
+        if self._clock.monotonic_s() - self._drawn_s >= _DRAWN_EVERY_S:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._drawn_s = self._clock.monotonic_s()
+        counts = self._counts
+        test, assess = counts.sessions, counts.annotations
+        self._bars.update(self._test, completed=test.done, words=counts.words(test, of_sessions=True))
+        self._bars.update(self._assess, completed=assess.done, words=counts.words(assess, of_sessions=False))
