@@ -157,7 +157,7 @@ class Workbench:
             NotFound: If it was never run here.
             InputError: If it has changed since.
         """
-        return evidence_of(self.store, self.loaded.study, self.sessions, self._run())
+        return evidence_of(self.store, self.loaded.study, self.sessions, self._run(), lapse_rules=lapse_rules())
 
     def archive(self) -> Archive:
         """Return the records of the latest run of the study, to be read here and there.

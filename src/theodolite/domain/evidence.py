@@ -11,6 +11,7 @@ from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.label_sample import LabelSample
+from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
@@ -72,6 +73,8 @@ class Evidence:
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         certificates: Latest certificate of each annotator, as it is now, that has one.
         spending: What it cost.
+        lapses: What the checks of simulated users found while the records were read;
+            None where nobody looked.
         schemas: How answers were asked for, of annotators whose requests had a schema.
     """
 
@@ -84,6 +87,7 @@ class Evidence:
     drawn: Mapping[str, int] = field(default_factory=dict)
     certificates: tuple[Certificate, ...] = ()
     spending: Spending = field(default_factory=Spending)
+    lapses: tuple[LapseCheck, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
@@ -14,15 +14,14 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import version_of
 from theodolite.domain.label_sample import LabelSample
+from theodolite.domain.lapse import LapseRules
 from theodolite.domain.persona import Persona
-from theodolite.domain.plan import Plan, Sessions
+from theodolite.domain.plan import Plan, Sessions, TesterKind
 from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
+from theodolite.measurement.study.lapses import LapseBook
 from theodolite.ports.store import Store
-
-Watch = Callable[[Dialogue], None]
-"""Told of every dialogue while the evidence is read, so that nobody has to read it again."""
 
 
 def latest_run(store: Store, study: Study, plan: Plan) -> Run:
@@ -80,7 +79,9 @@ class StoredArchive:
         return self.store.failures(self.run, at)
 
 
-def evidence_of(store: Store, study: Study, sessions: Sessions, run: Run, *, watch: Iterable[Watch] = ()) -> Evidence:
+def evidence_of(
+    store: Store, study: Study, sessions: Sessions, run: Run, *, lapse_rules: LapseRules | None = None
+) -> Evidence:
     """Return everything that one run of a study holds; its records are read once, and none is kept.
 
     Args:
@@ -88,18 +89,20 @@ def evidence_of(store: Store, study: Study, sessions: Sessions, run: Run, *, wat
         study: What was to be measured.
         sessions: The sessions of its plan.
         run: The run.
-        watch: Told of every dialogue on the way.
+        lapse_rules: By what simulated users are looked at on the way, so that nobody
+            has to read their words again; None where they are not.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
-    book, watchers = RegisterBook(sessions), tuple(watch)
+    book = RegisterBook(sessions)
+    lapses = LapseBook(lapse_rules, study.scenarios) if lapse_rules else None
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
         book.enter_dialogue(dialogue, position)
         if dialogue.key in wanted:
             drawn[dialogue.key] = position
-        for told in watchers:
-            told(dialogue)
+        if lapses:
+            lapses.look(dialogue)
     for annotation in archive.annotations():
         book.enter_annotation(annotation)
     for final in archive.adjudications():
@@ -116,6 +119,7 @@ def evidence_of(store: Store, study: Study, sessions: Sessions, run: Run, *, wat
         drawn=drawn,
         certificates=certificates_of(store, study),
         spending=store.spending(run),
+        lapses=lapses.checks() if lapses else None,
         schemas=store.schema_tallies(run),
     )
 
@@ -182,12 +186,21 @@ def _is_of(dialogue: Dialogue, sessions: Sessions, place: int) -> bool:
 
 
 def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialogue:
-    session = sessions[position]
+    setting = sessions.setting(position)
     return replace(
         dialogue,
-        label=session.label,
-        scenario=session.scenario,
-        cluster=session.cluster,
-        groups=session.groups,
-        persona=session.tester if isinstance(session.tester, Persona) else None,
+        label=sessions.label(position),
+        scenario=setting.scenario,
+        cluster=setting.cluster,
+        groups=setting.groups,
+        persona=_persona(dialogue, sessions, position) if setting.kind is TesterKind.PERSONA else None,
     )
+
+
+def _persona(dialogue: Dialogue, sessions: Sessions, position: int) -> Persona | None:
+    """Return who was played, under the key of the present plan; equal pair keys mean equal words."""
+    setting, played = sessions.setting(position), dialogue.persona
+    if played is not None and played.key == setting.tester:
+        return played
+    tester = sessions[position].tester
+    return tester if isinstance(tester, Persona) else None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 
 import jsonschema
@@ -12,6 +13,7 @@ from theodolite.domain.errors import InputError
 STUDIES = ["examples/a", "examples/b", "examples/c", "demo/xstest-replay", "demo/spoiler-guard"]
 
 
+@functools.cache
 def schema(name):
     return json.loads(schema_texts()[name])
 

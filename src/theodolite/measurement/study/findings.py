@@ -10,7 +10,7 @@ from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
-from theodolite.domain.lapse import LapseRules
+from theodolite.domain.lapse import LapseCheck, LapseRules
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.conduct import conducts
@@ -39,7 +39,8 @@ def measure_study(
 
     Args:
         evidence: All records of one run.
-        lapse_rules: By what the simulated users are looked at; None where they are not.
+        lapse_rules: By what the simulated users are looked at, where nobody did so
+            while the evidence was read; None where they are not.
         summaries: Summary methods that trees may name.
 
     Returns:
@@ -66,12 +67,18 @@ def measure_study(
     return Findings(
         measurements=tuple(_measurements(evidence)),
         confusions=tuple(_confusions(evidence)),
-        lapses=lapse_checks(evidence, lapse_rules) if lapse_rules else (),
+        lapses=_lapses(evidence, lapse_rules),
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
         trees=tuple(tree_findings(evidence, summaries)),
         conducts=tuple(conducts(evidence)),
     )
+
+
+def _lapses(evidence: Evidence, rules: LapseRules | None) -> tuple[LapseCheck, ...]:
+    if evidence.lapses is not None:
+        return evidence.lapses
+    return lapse_checks(evidence, rules) if rules else ()
 
 
 def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:

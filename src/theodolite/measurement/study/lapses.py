@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
@@ -29,6 +30,7 @@ class LapseBook:
         self._rules = rules
         self._limits = {scenario.name: scenario.turns for scenario in scenarios}
         self._n = 0
+        self._words: dict[str, str] = {}
         self._found: dict[LapseKind, list[Lapse]] = {rule.kind: [] for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
@@ -41,7 +43,12 @@ class LapseBook:
         self._n += 1
         limit = self._limits.get(dialogue.scenario, 1)
         for rule in self._rules.rules:
-            self._found[rule.kind] += _lapses(dialogue, rule, self._rules, limit)
+            self._found[rule.kind] += map(self._kept, _lapses(dialogue, rule, self._rules, limit))
+
+    def _kept(self, lapse: Lapse) -> Lapse:
+        """Return a lapse whose words are held once for all lapses that have the same."""
+        words = self._words.setdefault(lapse.words, lapse.words)
+        return lapse if words is lapse.words else replace(lapse, words=words)
 
     def checks(self) -> tuple[LapseCheck, ...]:
         """Return one check for each rule, those without a finding too; none where no simulated user held a dialogue."""
