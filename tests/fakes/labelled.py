@@ -11,7 +11,8 @@ from tests.fakes.evidence import annotation_of, changed, live_evidence
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.evidence import Evidence
 from theodolite.usecases.certifying import certificate_of
-from theodolite.usecases.sampling_labels import LabelRequest, draw_labels
+from theodolite.usecases.label_requests import LabelRequest
+from theodolite.usecases.sampling_labels import draw_labels
 
 
 def judged(evidence: Evidence) -> dict[str, str | None]:

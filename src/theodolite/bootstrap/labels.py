@@ -11,7 +11,8 @@ from theodolite.config.loading import StudyFaults
 from theodolite.domain.errors import InputError
 from theodolite.domain.label_sample import KeptLabels, LabelSample
 from theodolite.usecases.keeping_labels import label_key, labels_to_keep
-from theodolite.usecases.sampling_labels import DrawnLabels, LabelRequest, draw_labels
+from theodolite.usecases.label_requests import LabelRequest
+from theodolite.usecases.sampling_labels import DrawnLabels, draw_labels
 
 
 def write_label_sample(bench: Workbench, request: LabelRequest, path: Path, *, by: str = "") -> DrawnLabels:

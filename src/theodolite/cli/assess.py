@@ -13,8 +13,9 @@ from theodolite.cli.json_ending import as_line
 from theodolite.cli.run import stage
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
-from theodolite.reporting.label_text import kept_text, sample_text
-from theodolite.usecases.sampling_labels import LabelRequest
+from theodolite.reporting.label_text import kept_text, plan_text, sample_text
+from theodolite.usecases.label_requests import LabelRequest
+from theodolite.usecases.planning_labels import planned_labels
 
 FILE = "labels.csv"
 """Name of a label file where nobody names another."""
@@ -24,8 +25,9 @@ FILE = "labels.csv"
 @study_argument
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Draw N dialogues for people to label.")
 @click.option("--labels", "given", type=click.Path(dir_okay=False), metavar="FILE", help="Read what people labelled.")
-@click.option("--guideline", default="", metavar="NAME", help="With --sample: what they are labelled by.")
-@click.option("--judge", default="", metavar="NAME", help="With --sample: whose verdicts it is drawn from.")
+@click.option("--plan", type=click.IntRange(min=1), metavar="N", help="Say what N further labels would tell.")
+@click.option("--guideline", default="", metavar="NAME", help="With --sample or --plan: what they are labelled by.")
+@click.option("--judge", default="", metavar="NAME", help="With --sample or --plan: whose verdicts it is drawn from.")
 @click.option("--seed", type=int, default=1, show_default=True, help="With --sample: seed of the draw.")
 @click.option("--by", default="", metavar="NAME", help="Who labels, in place of the file's column `annotator`.")
 @click.option("--check", is_flag=True, help="With --labels: find every fault and store nothing.")
@@ -38,6 +40,7 @@ def assess(
     *,
     sample: int | None,
     given: str | None,
+    plan: int | None,
     guideline: str,
     judge: str,
     seed: int,
@@ -58,16 +61,35 @@ def assess(
       theodolite assess support && theodolite measure support
       theodolite assess support --sample 100 --out labels.csv
       theodolite assess support --labels labels.csv --by anna
+      theodolite assess support --plan 100    what 100 more would tell
     """  # noqa: D301 - click's mark for "keep these lines"
-    if sample and given:
-        message = "--sample writes a file and --labels reads one; choose one of the two"
+    if sum(map(bool, (sample, given, plan))) > 1:
+        message = "--sample writes a file, --labels reads one, --plan does neither; choose one of them"
         raise click.UsageError(message)
+    if plan:
+        return _plan(study, LabelRequest(n=plan, guideline=guideline, judge=judge), as_json=as_json)
     if sample:
         request = LabelRequest(n=sample, guideline=guideline, judge=judge, seed=seed)
         return _sample(study, request, out=out, by=by, as_json=as_json)
     if given:
         return _labels(study, Path(given), by=by, check=check, as_json=as_json)
     return stage(study, frozenset({UnitKind.ANNOTATION}), None, as_json=as_json)
+
+
+def _plan(study: str, request: LabelRequest, *, as_json: bool) -> int:
+    bench = open_workbench(study)
+    try:
+        counts, found = planned_labels(bench.evidence(), request)
+        widths = {"now": found.width_now, "then": found.width, "at_random": found.width_at_random}
+        if as_json:
+            taken = {"labelled": counts.n_labelled, "open": counts.n_open, "take": found.take}
+            click.echo(as_line({"exit_code": 0, **taken, "width": widths}))
+        else:
+            text = plan_text(found.take, widths, n_labelled=counts.n_labelled, study=bench.path, width=width())
+            click.echo(text)
+        return 0
+    finally:
+        bench.close()
 
 
 def _sample(study: str, request: LabelRequest, *, out: str | None, by: str, as_json: bool) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from theodolite.domain.label_sample import KeptLabels, LabelSample
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import labelled
 
 _MARGIN = 9
+_WIDE = 10
 
 
 def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
@@ -54,5 +57,31 @@ def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width:
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
         *labelled("Next", then, margin=_MARGIN, width=width),
+    ]
+    return "\n".join(lines)
+
+
+def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelled: int, study: str, width: int) -> str:
+    """Return which dialogues to label next and what interval to expect.
+
+    Args:
+        take: How many to label of each stratum; counts.
+        widths: Width of the corrected rate's interval `now`, `then`, and were they drawn `at_random`; fractions.
+        n_labelled: Dialogues that people have labelled so far; count.
+        study: What the user types to name the study.
+        width: Columns of the terminal; count.
+    """
+    n = sum(take.values())
+    strata = "; ".join(f"{name} {figures.count(count)}" for name, count in take.items())
+    now = f"now about {100 * widths['now']:.1f} points wide" if widths["now"] < 1 else "now unknown"
+    then, plain = f"{100 * widths['then']:.1f}", f"{100 * widths['at_random']:.1f}"
+    label = f"{figures.number_of(n, 'further dialogue')}: {strata}"
+    interval = f"of the corrected rate over all applications {now}, then about {then} (drawn at random {plain})"
+    caveat = "Dialogues that resemble each other widen it."
+    lines = [
+        *labelled("Labelled", f"{figures.number_of(n_labelled, 'dialogue')} so far", margin=_WIDE, width=width),
+        *labelled("Label", label, margin=_WIDE, width=width),
+        *labelled("Interval", f"{interval}. {caveat}", margin=_WIDE, width=width),
+        *labelled("Next", f"theodolite assess {study} --sample {n}", margin=_WIDE, width=width),
     ]
     return "\n".join(lines)

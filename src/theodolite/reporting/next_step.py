@@ -11,6 +11,7 @@ from theodolite.domain.run import RunState
 from theodolite.reporting import figures
 from theodolite.reporting.accounts import Account
 from theodolite.reporting.agreements import agreements_of, is_tried, judges_of
+from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.rates import rates_of
 from theodolite.reporting.scripted import scripted_names
@@ -27,6 +28,7 @@ def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts:
         _unscripted(evidence)
         or _mended(accounts)
         or _tried_judge(evidence, findings, facts)
+        or _certified(evidence, facts)
         or _own_rows(evidence)
         or _more_personas(findings)
     )
@@ -63,6 +65,16 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
                 dialogues = figures.number_of(sample, "dialogue")
                 minutes = max(1, round(sample / 2))
                 return f"label {dialogues} (about {minutes} min): nobody knows yet how often this judge errs.{command}"
+    return ""
+
+
+def _certified(evidence: Evidence, facts: RunFacts) -> str:
+    """Return that people's labels are there and nobody has held the judge against them."""
+    by_hand = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
+    for judge in evidence.study.asked:
+        is_judge = judge.kind is AnnotatorKind.MODEL and judge.guideline in by_hand
+        if is_judge and certificate_of_judge(evidence, judge.name) is None and facts.certify_command:
+            return f"hold {judge.title or judge.name} against people's labels:   {facts.certify_command} {judge.name}"
     return ""
 
 

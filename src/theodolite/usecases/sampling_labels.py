@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from theodolite.assessment.drawing import allot, draw, shuffled
 from theodolite.assessment.slips import slips_of
-from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.annotator import Annotator
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.label_sample import LabelSample, LabelSlip, SampledDialogue, SampleStratum
 from theodolite.domain.study import Study
 from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
+from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
+from theodolite.usecases.planning_labels import label_counts
 
 EXPECTED_SPREAD = {DEFECT: 0.45, SOUND: 0.2}
 """How much labels are expected to differ behind a judge's verdict before anybody has labelled; standard deviation.
@@ -26,23 +25,6 @@ A judge that is right in 72 of 100 defects and wrong in 4 of 100 sound ones.
 """
 
 _UNKNOWN_SPREAD = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRequest:
-    """What people are to label.
-
-    Attributes:
-        n: Dialogues wanted; count.
-        guideline: Name of the guideline; empty where the study has one alone that is judged.
-        judge: Name of the annotator whose verdicts make the strata; empty for the first judge.
-        seed: Of the draw.
-    """
-
-    n: int
-    guideline: str = ""
-    judge: str = ""
-    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +51,7 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
     dialogues = {dialogue.key: find(dialogue.label) or 0 for dialogue in evidence.archive.dialogues()}
     readable = {key: place for key, place in dialogues.items() if not (one := held[place]) or not one.withheld}
     strata = _open_strata(evidence, guideline, judge.name if judge else "", readable)
-    shares = allot({name: len(keys) for name, keys in strata.items()}, _weights(strata), request.n)
+    shares = _shares(evidence, guideline, judge.name if judge else "", strata, request.n)
     drawn = draw(strata, shares, request.seed)
     order = shuffled([key for keys in drawn.values() for key in keys], request.seed)
     if not order:
@@ -89,48 +71,6 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
     return DrawnLabels(sample=sample, slips=tuple(slip for key in order for slip in slips_of(guideline, chosen[key])))
 
 
-def guideline_for(study: Study, name: str) -> Guideline:
-    """Return the guideline that people are to label by.
-
-    Raises:
-        InputError: If there is none of that name, or none is named and several could be meant.
-    """
-    known = {guideline.name: guideline for guideline in study.guidelines}
-    if name:
-        if name not in known:
-            message = (
-                f"study `{study.name}` has no guideline `{name}`{did_you_mean(name, known)}; known: {_listed(known)}"
-            )
-            raise InputError(message)
-        return known[name]
-    judged = {a.guideline for a in study.annotators if a.kind is AnnotatorKind.MODEL} & known.keys()
-    if len(judged or known) != 1:
-        several = [one for one in known if one in (judged or known)]
-        begin = f"study `{study.name}` has {len(several)} guidelines to label by"
-        message = f"{begin}; name one with --guideline: {_listed(several)}"
-        raise InputError(message)
-    return known[next(iter(judged or known))]
-
-
-def judge_for(study: Study, guideline: Guideline, name: str) -> Annotator | None:
-    """Return the annotator whose verdicts make the strata: the one named, else the first model, else the first rule.
-
-    Raises:
-        InputError: If the one named does not label by the guideline, or is a person.
-    """
-    judges = [a for a in study.annotators if a.guideline == guideline.name and a.kind is not AnnotatorKind.PERSON]
-    judges.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
-    if not name:
-        return judges[0] if judges else None
-    found = next((judge for judge in judges if judge.name == name), None)
-    if found is None:
-        names = [judge.name for judge in judges]
-        tail = did_you_mean(name, names) or (f"; its judges: {_listed(names)}" if names else "; it has no judge")
-        message = f"no judge `{name}` labels by guideline `{guideline.name}`{tail}"
-        raise InputError(message)
-    return found
-
-
 def _open_strata(
     evidence: Evidence, guideline: Guideline, judge: str, readable: Mapping[str, int]
 ) -> dict[str, list[str]]:
@@ -144,6 +84,17 @@ def _open_strata(
         if place in of_session and key not in labelled:
             found[of_session[place]].append(key)
     return dict(sorted(found.items()))
+
+
+def _shares(
+    evidence: Evidence, guideline: Guideline, judge: str, strata: Mapping[str, list[str]], n: int
+) -> dict[str, int]:
+    """Return how many to draw of each stratum: by what labels told so far, else by what is expected of judges."""
+    sizes = {name: len(keys) for name, keys in strata.items()}
+    known = label_counts(evidence, guideline, judge)
+    if not known.n_labelled or n >= sum(sizes.values()):
+        return allot(sizes, _weights(strata), n)
+    return known.plan(n).take
 
 
 def _weights(strata: Mapping[str, object]) -> dict[str, float]:
@@ -175,7 +126,3 @@ def _why_nothing(study: Study, guideline: Guideline, dialogues: Mapping[str, int
     return (
         f"people have labelled all readable dialogues of `{study.name}` by `{guideline.name}`; nothing is left to draw"
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

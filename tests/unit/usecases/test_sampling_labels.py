@@ -8,7 +8,8 @@ from tests.fakes.evidence import annotation_of, changed, live_evidence, xstest_e
 
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
-from theodolite.usecases.sampling_labels import LabelRequest, draw_labels, guideline_for, judge_for
+from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
+from theodolite.usecases.sampling_labels import draw_labels
 
 LIVE = live_evidence()
 
