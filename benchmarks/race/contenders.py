@@ -43,7 +43,7 @@ def _peer(name: str) -> Contender:
     python = ENVS / name / "bin" / "python"
 
     def prepare(folder: Path, base: str, n: int, c: int) -> list[str]:
-        return [str(python), str(HERE / "peers" / f"{name}.py"), str(n), str(c), str(folder)]
+        return [str(python), str(HERE / "peers" / f"peer_{name}.py"), str(n), str(c), str(folder)]
 
     return Contender(name=name, prepare=prepare, n=200, is_there=python.exists())
 

@@ -1,4 +1,4 @@
-"""inspect_ai: a custom multi-turn solver + model_graded_qa(include_history).   python inspect.py N C OUTDIR [norealtime|nolog|retry]"""
+"""inspect_ai: a custom multi-turn solver + model_graded_qa(include_history).   python peer_inspect.py N C OUTDIR [norealtime|nolog|retry]"""
 
 import os, sys, time
 from job import *

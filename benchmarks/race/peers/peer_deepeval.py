@@ -1,5 +1,5 @@
 """deepeval: ConversationSimulator (all conversations first), then evaluate() with one ConversationalGEval metric.
-python deepeval.py N C OUTDIR"""
+python peer_deepeval.py N C OUTDIR"""
 
 import os, sys, time, json
 from job import *

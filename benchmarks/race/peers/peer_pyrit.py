@@ -1,5 +1,5 @@
 """PyRIT: RedTeamingAttack(max_turns=3, score_last_turn_only) + SelfAskTrueFalseScorer, AttackExecutor, SQLite memory.
-python pyrit.py N C OUTDIR [memory]      memory: InMemory instead of the SQLite file"""
+python peer_pyrit.py N C OUTDIR [memory]      memory: InMemory instead of the SQLite file"""
 
 import asyncio, os, sys, time, logging
 from job import *

@@ -1,5 +1,5 @@
 """azure-ai-evaluation: Simulator (one call per conversation, so that each has its own persona), then evaluate() with CoherenceEvaluator.
-python azure.py N C OUTDIR
+python peer_azure.py N C OUTDIR
 The batch form Simulator(conversation_turns=[...]) takes no persona per conversation; api_call_delay_sec (default 1 s per target call) is set to 0."""
 
 import asyncio, json, os, sys, time, logging
