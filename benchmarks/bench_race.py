@@ -75,11 +75,12 @@ def main() -> None:
     """Run the race, print the page and write it."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--samples", type=int, default=2000)
+    parser.add_argument("--peers", type=int, default=200, help="samples for other tools, which take long")
     parser.add_argument("--full", action="store_true", help="10,000 samples against latency instead of 1,000 and 2,000")
     parser.add_argument("--page", type=Path, default=HERE / "RESULTS.md")
     asked = parser.parse_args()
     load, when = os.getloadavg()[0], datetime.now(UTC).strftime("%d %b %Y")
-    everybody = contenders(asked.samples)
+    everybody = contenders(asked.samples, asked.peers)
     present = [contender for contender in everybody if contender.is_there]
     missing = [contender.name for contender in everybody if not contender.is_there]
     if missing:
@@ -95,7 +96,7 @@ def main() -> None:
         }
         pressures = [
             pressure(server, present, folder, latency_ms, c, 10_000 if asked.full else n)
-            for latency_ms, c, n in ((50, 100, 1000), (200, 500, 2000))
+            for latency_ms, c, n in ((50, 100, asked.samples // 2), (200, 500, asked.samples))
         ]
         trials = [faults(server, folder), killed(server, folder), *limits()]
         text = page(overheads, pressures, trials, start_s(server, folder), missing, load=load, when=when)

@@ -39,28 +39,28 @@ def _ours(folder: Path, base: str, n: int, c: int) -> list[str]:
     return ours.command(folder, c)
 
 
-def _peer(name: str) -> Contender:
+def _peer(name: str, n: int) -> Contender:
     python = ENVS / name / "bin" / "python"
 
     def prepare(folder: Path, base: str, n: int, c: int) -> list[str]:
         return [str(python), str(HERE / "peers" / f"peer_{name}.py"), str(n), str(c), str(folder)]
 
-    return Contender(name=name, prepare=prepare, n=200, is_there=python.exists())
+    return Contender(name=name, prepare=prepare, n=n, is_there=python.exists())
 
 
-def _promptfoo() -> Contender:
+def _promptfoo(n: int) -> Contender:
     def prepare(folder: Path, base: str, n: int, c: int) -> list[str]:
         return ["bash", str(HERE / "peers" / "promptfoo.sh"), str(n), str(c), str(folder)]
 
     there = (ENVS / "promptfoo" / "node_modules" / ".bin" / "promptfoo").exists()
-    return Contender(name="promptfoo", prepare=prepare, n=200, is_there=there)
+    return Contender(name="promptfoo", prepare=prepare, n=n, is_there=there)
 
 
-def contenders(n: int) -> list[Contender]:
+def contenders(n: int, n_peers: int = 200) -> list[Contender]:
     """Return all contenders; the floor and ours with N samples, peers with fewer."""
     return [
         Contender(name=FLOOR, prepare=_floor, n=n),
         Contender(name=OURS, prepare=_ours, n=n),
-        _promptfoo(),
-        *(_peer(name) for name in ("inspect", "pyrit", "azure", "deepeval")),
+        _promptfoo(n_peers),
+        *(_peer(name, n_peers) for name in ("inspect", "pyrit", "azure", "deepeval")),
     ]

@@ -34,6 +34,7 @@ CLOCK = SystemClock()
 CAPACITY = 40
 FIXED = (20, 32, 36, 40, 48, 64)
 N_CALLS = 4_000
+ROUNDS = 2
 IN_WORK = 128
 
 
@@ -68,8 +69,13 @@ def measured(server: LoopbackProcess, account: Account, n_calls: int, **more: ob
 def overload() -> Trial:
     """Return the adaptive limit against fixed ones on a server that refuses above its capacity."""
     with LoopbackProcess("--latency", "0.05", "--refuse-above", str(CAPACITY)) as server:
-        fixed = {n: measured(server, _fixed(n), N_CALLS)[0] for n in FIXED}
-        adaptive, refused = measured(server, Account(CLOCK), N_CALLS)
+        fixed = dict.fromkeys(FIXED, float("inf"))
+        tries = []
+        for _ in range(ROUNDS):  # taken in turns, since a busy machine is slower in one minute than in the next
+            tries.append(measured(server, Account(CLOCK), N_CALLS))
+            for n in FIXED:
+                fixed[n] = min(fixed[n], measured(server, _fixed(n), N_CALLS)[0])
+    adaptive, refused = min(tries)
     best = min(fixed, key=fixed.__getitem__)
     ratio = adaptive / fixed[best]
     return Trial(

@@ -150,7 +150,8 @@ class Study:
 
     def scenario(self, name: str) -> Scenario:
         """Return the scenario of that name; recorded dialogues may name one that is not written down."""
-        return next((scenario for scenario in self.scenarios if scenario.name == name), Scenario(name=name))
+        found = next((scenario for scenario in self.scenarios if scenario.name == name), None)
+        return Scenario(name=name) if found is None else found
 
     def asks(self, guideline: str, scenario: str) -> bool:
         """Tell whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all."""

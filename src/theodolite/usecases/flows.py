@@ -52,7 +52,7 @@ class StudyFlows:
             session=session,
             scenario=scenario,
             application_version=self._application_versions[session.application],
-            scenario_version=version_of(scenario),
+            scenario_version=self._scenario_versions.get(scenario.name) or version_of(scenario),
             # Whoever answered a recorded prompt searched elsewhere, or not at all.
             search=None if session.held_by is HeldBy.RECORDED else self._searches.get(scenario.name),
         )
@@ -92,6 +92,10 @@ class StudyFlows:
     @cached_property
     def _application_versions(self) -> dict[str, str]:
         return {a.name: self._study.application_version(a.name) for a in self._study.applications}
+
+    @cached_property
+    def _scenario_versions(self) -> dict[str, str]:
+        return {scenario.name: version_of(scenario) for scenario in self._study.scenarios}
 
     @cached_property
     def _annotator_versions(self) -> dict[str, str]:
