@@ -18,7 +18,7 @@ from theodolite.reporting.page.answer_view import answer_view
 from theodolite.reporting.page.applications_view import applications_view
 from theodolite.reporting.page.certificates_view import certificates
 from theodolite.reporting.page.chips import chips_of
-from theodolite.reporting.page.conduct_view import conduct_table
+from theodolite.reporting.page.conduct_view import conduct_tables
 from theodolite.reporting.page.data import data_pieces
 from theodolite.reporting.page.embedded import LETTERS, embedded_in
 from theodolite.reporting.page.first_reads import first_reads
@@ -107,7 +107,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "users": users_view(subject),
         "applications": applications_view(subject),
         "instruments": instruments(subject),
-        "conduct": conduct_table(subject),
+        "conduct": conduct_tables(subject),
         "certificates": certificates(subject),
         "agreements": agreement_tables(subject),
         "matrices": matrix_groups(subject),

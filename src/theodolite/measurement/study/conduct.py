@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting
@@ -69,6 +69,7 @@ class _Ballots:
     voting: Voting
     places: tuple[int, ...]
     cast: tuple[tuple[Said, ...], ...]
+    sides: Mapping[str, str]
 
     @classmethod
     def of(cls, register: Register, annotator: Annotator, guideline: Guideline, places: Sequence[int]) -> _Ballots:
@@ -82,6 +83,7 @@ class _Ballots:
             voting=labelling.voting if isinstance(labelling, ModelJudge) else Voting(),
             places=tuple(place for place, _ in found),
             cast=tuple(said for _, said in found),
+            sides=_sides(guideline),
         )
 
     def record(self) -> VoteRecord:
@@ -113,10 +115,11 @@ class _Ballots:
         return tuple(next(iter(defects[n] or own)) for n, own in by_reading.items())
 
     def _side(self, value: str | None) -> str | None:
-        scale = self.guideline.question.scale
-        if value is None or not scale.admits(value):
-            return None
-        return DEFECT if self.guideline.defect_rules[0].is_defect(value, scale) else SOUND
+        if value is None or value in self.sides:
+            return self.sides[value] if value is not None else None
+        rule, scale = self.guideline.defect_rules[0], self.guideline.question.scale
+        known = scale.admits(value) and rule.is_defect(value, scale)
+        return DEFECT if known else SOUND if scale.admits(value) else None
 
     def _is_tied(self, said: Sequence[Said]) -> bool:
         if self.guideline.question.level is QuestionLevel.TURN:
@@ -130,6 +133,12 @@ class _Ballots:
             return Undefined(reason="The question is answered in free text.")
         kind: AlphaScale = "ordinal" if scale.ordered else "nominal"
         return retest_alpha(values, categories=scale.categories, scale=kind, clusters=clusters)
+
+
+def _sides(guideline: Guideline) -> dict[str, str]:
+    """Return on which side of the first defect rule each point of the scale lies, worked out once."""
+    rule, scale = guideline.defect_rules[0], guideline.question.scale
+    return {point: DEFECT if rule.is_defect(point, scale) else SOUND for point in scale.categories}
 
 
 def _advice(sides: Sequence[Values]) -> VoteAdvice | None:

@@ -22,31 +22,33 @@ class ConductCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConductTable:
-    """What is known of judges beside their labels; columns that nobody fills are left out."""
+    """One matter of judges' conduct: a row a judge and application."""
 
+    title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[ConductCell, ...]], ...]
 
 
-def conduct_table(subject: Subject) -> ConductTable | None:
-    """Return the conduct of all judges; None where there is none to tell of."""
-    found = [conduct for conduct in subject.findings.conducts if not _is_silent(conduct)]
-    if not found:
-        return None
-    rows = [(conduct, _cells(subject, conduct)) for conduct in found]
-    columns = [name for name in rows[0][1] if any(cells[name].text for _, cells in rows)]
+def conduct_tables(subject: Subject) -> tuple[ConductTable, ...]:
+    """Return what is known of judges beside their labels: what they rest on, and how their votes fell."""
+    conducts = subject.findings.conducts
+    resting = [conduct for conduct in conducts if not conduct.scripted and (conduct.quoting or _asked(conduct))]
+    voting = [(conduct, conduct.votes) for conduct in conducts if conduct.votes]
+    tables = [
+        _table(subject, "What verdicts rest on", [(one, _ground_cells(subject, one)) for one in resting]),
+        _table(subject, "Votes", [(one, _vote_cells(subject, one, votes)) for one, votes in voting]),
+    ]
+    return tuple(table for table in tables if table.rows)
+
+
+def _table(subject: Subject, title: str, rows: Sequence[tuple[Conduct, dict[str, ConductCell]]]) -> ConductTable:
     return ConductTable(
-        columns=tuple(columns),
+        title=title,
+        columns=tuple(rows[0][1]) if rows else (),
         rows=tuple(
-            (title_of(subject.study, conduct.annotator), conduct.application, tuple(cells[name] for name in columns))
+            (title_of(subject.study, conduct.annotator), conduct.application, tuple(cells.values()))
             for conduct, cells in rows
         ),
-    )
-
-
-def _is_silent(conduct: Conduct) -> bool:
-    return not conduct.votes and (
-        conduct.scripted or not (conduct.quoting or conduct.control_passed or _asked(conduct))
     )
 
 
@@ -54,16 +56,17 @@ def _asked(conduct: Conduct) -> int:
     return conduct.control_passed + len(conduct.control_failed) + conduct.control_unanswered
 
 
-def _cells(subject: Subject, conduct: Conduct) -> dict[str, ConductCell]:
+def _ground_cells(subject: Subject, conduct: Conduct) -> dict[str, ConductCell]:
     asked = _asked(conduct)
-    cells = {
+    return {
         "Verdicts": ConductCell(text=figures.count(conduct.verdicts)),
         "Quote words that are not there": _share(subject, conduct, "ungrounded", conduct.ungrounded, conduct.quoting),
         "Control question wrong": _share(subject, conduct, "control", conduct.control_failed, asked),
-        "Left out": ConductCell(text=figures.share(conduct.control_unanswered, asked) if asked else ""),
-        "Answers as": ConductCell(text=", ".join(conduct.answered_as)),
+        "Control question left out": ConductCell(
+            text=figures.share(conduct.control_unanswered, asked) if asked else "not asked"
+        ),
+        "Answers as": ConductCell(text=", ".join(conduct.answered_as) or "no name given"),
     }
-    return cells | (_vote_cells(subject, conduct, conduct.votes) if conduct.votes else _NO_VOTES)
 
 
 def _vote_cells(subject: Subject, conduct: Conduct, votes: VoteRecord) -> dict[str, ConductCell]:
@@ -79,28 +82,16 @@ def _vote_cells(subject: Subject, conduct: Conduct, votes: VoteRecord) -> dict[s
     }
 
 
-_NO_VOTES = dict.fromkeys(
-    (
-        "Calls a dialogue",
-        "Readings differ",
-        "No majority",
-        "Contradicts itself",
-        "Retest alpha",
-        "Rate by single readings",
-        "Rate by majorities",
-    ),
-    ConductCell(text=""),
-)
-
-
 def _share(subject: Subject, conduct: Conduct, what: str, labels: Sequence[str], of: int) -> ConductCell:
     if not of:
-        return ConductCell(text="")
+        return ConductCell(text=_NOTHING[what])
     name = f"conduct-{what}-{conduct.annotator}-{conduct.application}"
     title = f"{title_of(subject.study, conduct.annotator)} on {conduct.application}: {_TITLES[what]}"
     opens = subject.sets.add(name, title, [case.index for case in subject.labelled(labels)]) if labels else ""
     return ConductCell(text=figures.share(len(labels), of), opens=opens)
 
+
+_NOTHING = {"ungrounded": "no quotes", "control": "not asked", "split": "no votes", "tied": "no votes"}
 
 _TITLES = {
     "ungrounded": "quotes words that are not there",
@@ -113,7 +104,7 @@ _TITLES = {
 def _number(result: Estimate | Undefined) -> str:
     if isinstance(result, Undefined):
         return "not defined"
-    ends = "" if result.low is None or result.high is None else f" {_ends(result.low, result.high)}"
+    ends = "" if result.low is None or result.high is None else f", {_ends(result.low, result.high)}"
     return f"{figures.coefficient(result.value)}{ends} (n = {figures.count(result.n)})"
 
 
