@@ -47,7 +47,8 @@ def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurem
     """Yield the agreement of those who label one application, on one question.
 
     Every two people are compared (up to ten people), all people together, and every judge with
-    the reference or, where there is none, with each person. A label that
+    the reference or, where there is none, with each person. The judges of a panel
+    are compared like people, two by two and all together. A label that
     cannot be read counts as not agreeing; on ordered scales, where it has no
     place, Krippendorff's alpha leaves it out.
 
@@ -65,6 +66,17 @@ def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurem
     for judge in judges:
         for authority in [by.reference] if by.reference else people:
             yield from _pair_measurements(application, sheet, pair_of(sheet, authority, judge))
+    for members in _panels(judges):
+        for first, second in pairs_of(members):
+            yield from _pair_measurements(application, sheet, pair_of(sheet, first, second))
+        yield from _panel_measurements(application, sheet, members)
+
+
+def _panels(judges: Sequence[Source]) -> list[list[Source]]:
+    """Return the judges that sit on a panel together, panel by panel; one alone is no panel."""
+    names = dict.fromkeys(judge.panel for judge in judges if judge.panel)
+    seated = [[judge for judge in judges if judge.panel == name] for name in names]
+    return [members for members in seated if len(members) > 1]
 
 
 def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusion]:
@@ -79,6 +91,7 @@ def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusio
     judges = [source for source in by.annotators if not source.is_person]
     standards = ([by.reference] if by.reference else []) + people
     compared = [*pairs_of(people), *((standard, judge) for judge in judges for standard in standards)]
+    compared += [pair for members in _panels(judges) for pair in pairs_of(members)]
     for first, second in compared:
         a, b = pair_of(sheet, first, second).labels()
         scale = sheet.question.scale.categories

@@ -35,12 +35,14 @@ class Source:
         kind: Person, model or rule; None for final labels.
         version: Content hash.
         by_hand: Whether a person labels a sample by hand, outside of any run.
+        panel: Name of the panel that it sits on; empty for none.
     """
 
     name: str
     kind: AnnotatorKind | None
     version: str
     by_hand: bool = False
+    panel: str = ""
 
     @property
     def is_person(self) -> bool:
@@ -116,6 +118,7 @@ def sources(study: Study, guideline: Guideline, application: Application, questi
                 kind=annotator.kind,
                 version=study.annotator_version(annotator.name),
                 by_hand=annotator.by_hand,
+                panel=annotator.panel,
             )
             for annotator in study.annotators
             if annotator.guideline == guideline.name

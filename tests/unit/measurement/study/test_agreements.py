@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
@@ -173,3 +175,24 @@ def test_unreadable_is_a_category_only_where_it_occurs_in_the_matrix():
     categories = [measure_study(study.evidence()).confusions[0].matrix.categories for study in (clean, marked)]
 
     assert categories == [("yes", "no"), ("yes", "no", "unparseable")]
+
+
+def test_a_panel_of_judges_is_compared_two_by_two_and_together():
+    study = SmallStudy()
+    for name, panel in (("a", "three"), ("b", "three"), ("c", "three"), ("alone", "")):
+        study.annotator(name, AnnotatorKind.MODEL)
+        study.annotators[-1] = replace(study.annotators[-1], panel=panel)
+    for label in ("d1", "d2", "d3"):
+        study.session(label)
+        for name in ("a", "b", "c", "alone"):
+            study.answer(name, label, "yes" if label != "d3" or name == "c" else "no")
+    found = measure_study(study.evidence())
+
+    exact = [m.about for m in found.measurements if m.measure == "exact_agreement"]
+    assert [(about["first"], about["second"]) for about in exact if "first" in about] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    ]
+    assert [m.about["annotators"] for m in found.measurements if m.measure == "fleiss_kappa"] == ["a, b, c"]
+    assert [(one.first, one.second) for one in found.confusions] == pairs
