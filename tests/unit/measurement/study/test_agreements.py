@@ -189,10 +189,7 @@ def test_a_panel_of_judges_is_compared_two_by_two_and_together():
     found = measure_study(study.evidence())
 
     exact = [m.about for m in found.measurements if m.measure == "exact_agreement"]
-    assert [(about["first"], about["second"]) for about in exact if "first" in about] == [
-        ("a", "b"),
-        ("a", "c"),
-        ("b", "c"),
-    ]
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [(about["first"], about["second"]) for about in exact if "first" in about] == pairs
     assert [m.about["annotators"] for m in found.measurements if m.measure == "fleiss_kappa"] == ["a, b, c"]
     assert [(one.first, one.second) for one in found.confusions] == pairs
