@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from theodolite.config.shelves import Shelves
 from theodolite.measurement.trees.methods import Methods, methods_with
 from theodolite.plugins.discovery import installed_plugins
+from theodolite.testing.strategies.catalogue import catalogue_with
+from theodolite.testing.strategies.line import Approach
 
 
 def plugin_shelves() -> Shelves:
@@ -14,7 +18,13 @@ def plugin_shelves() -> Shelves:
         InputError: If a plugin cannot be loaded.
     """
     plugins = installed_plugins()
-    return Shelves(plugins=plugins.resources, summaries=plugins.summaries)
+    catalogue_with(plugins.strategies)  # a name that is taken is said before a study is read
+    return Shelves(plugins=plugins.resources, summaries=plugins.summaries, strategies=plugins.strategies)
+
+
+def strategy_catalogue() -> Mapping[str, Approach]:
+    """Return the strategies that sessions may follow: the shipped ones and those of installed plugins."""
+    return catalogue_with(installed_plugins().strategies)
 
 
 def tree_methods() -> Methods:

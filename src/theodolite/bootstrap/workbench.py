@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
-from theodolite.bootstrap.shelves import plugin_shelves, tree_methods
+from theodolite.bootstrap.shelves import plugin_shelves, strategy_catalogue, tree_methods
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
@@ -141,6 +141,7 @@ class Workbench:
             progress=progress,
             owner=self.owner,
             searches=searches,
+            approaches=strategy_catalogue(),
         )
 
     def is_finished(self) -> bool:

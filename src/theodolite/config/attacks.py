@@ -9,8 +9,9 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
 from theodolite.config.shapes.study import LevelShape, StudyShape
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.strategy import Aim
-from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.domain.strategy import Aim, StrategyCard
+from theodolite.testing.strategies.catalogue import APPROACHES, card_for, catalogue_with
+from theodolite.testing.strategies.line import Approach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Attacks:
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
+    brought: tuple[StrategyCard, ...] = ()
 
 
 def red_teaming_of(entry: Entry[StudyShape], desk: Desk, models: tuple[str, ...]) -> RedTeaming:
@@ -62,13 +64,19 @@ def attacks_of(entry: Entry[ScenarioShape], desk: Desk, red_teaming: RedTeaming)
             "add `aims`, e.g. `aims: {ending: How does it end?}`"
         )
         desk.complaints.add(entry.fault("attacks", message=message, at_key=True))
-    needy = [name for name in names if APPROACHES[name].needs_model]
+    cards = [card_for(_offered(desk)[name]) for name in names]
+    needy = [card.name for card in cards if card.needs_model]
     if needy and aims and not attacker:
         message = f"strategy `{needy[0]}` in scenario `{entry.name}` is played by a model: name it as `attacker`"
         desk.complaints.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
     if not (names and aims):
         return Attacks()
-    return Attacks(names=names, aims=aims, attacker=attacker if needy else "")
+    brought = tuple(card for card in cards if card.name not in APPROACHES)
+    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
+
+
+def _offered(desk: Desk) -> Mapping[str, Approach]:
+    return catalogue_with(desk.shelves.strategies)
 
 
 def _aims(shape: ScenarioShape) -> Mapping[str, str]:
@@ -81,13 +89,14 @@ def _aims(shape: ScenarioShape) -> Mapping[str, str]:
 def _known(
     entry: Entry[StudyShape] | Entry[ScenarioShape], desk: Desk, names: list[str], path: tuple[str, ...]
 ) -> tuple[str, ...]:
+    offered = _offered(desk)
     for place, name in enumerate(names):
-        if name not in APPROACHES:
-            tail = did_you_mean(name, APPROACHES) or f"; known here: {', '.join(APPROACHES)}"
+        if name not in offered:
+            tail = did_you_mean(name, offered) or f"; known here: {', '.join(offered)}"
             desk.complaints.add(entry.fault(*path, place, message=f"there is no strategy `{name}`{tail}"))
         elif name in names[:place]:
             desk.complaints.add(entry.fault(*path, place, message=f"strategy `{name}` is named twice"))
-    return tuple(name for name in dict.fromkeys(names) if name in APPROACHES)
+    return tuple(name for name in dict.fromkeys(names) if name in offered)
 
 
 def _check_model(

@@ -23,7 +23,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.planning import planned_sessions
-from theodolite.testing.strategies.catalogue import approach_of
+from theodolite.testing.strategies.catalogue import card_of
 
 __all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
 
@@ -193,7 +193,8 @@ def _turns(study: Study, session: PlannedSession) -> int:
         case Script(prompts=prompts):
             return len(prompts)
         case Attack(strategy=strategy):
-            return min(approach_of(strategy).tries, _scenario(study, session).turns)
+            scenario = _scenario(study, session)
+            return min(card_of(strategy, scenario.brought).tries, scenario.turns)
         case _:
             return _scenario(study, session).turns
 

@@ -53,6 +53,7 @@ def scenario_of(
         attacks=attacks.names,
         aims=attacks.aims,
         attacker=attacks.attacker,
+        brought=attacks.brought,
         guidelines=tuple(shape.guidelines),
     )
 

@@ -8,6 +8,7 @@ from importlib.resources.abc import Traversable
 
 from theodolite.config.shipped import shipped
 from theodolite.measurement.trees.methods import SummaryMethod
+from theodolite.testing.strategies.line import Approach
 
 SHIPPED = "shipped"
 """Name of the shelf that came with the package."""
@@ -33,10 +34,12 @@ class Shelves:
     Attributes:
         plugins: Shelves that installed plugins bring, by the plugin's name.
         summaries: Summary methods of trees that they bring.
+        strategies: Strategies of red teaming that they bring.
     """
 
     plugins: tuple[tuple[str, Traversable], ...] = ()
     summaries: tuple[SummaryMethod, ...] = ()
+    strategies: tuple[Approach, ...] = ()
 
     def resource(self, path: str) -> Resource | None:
         """Return a file by its path below a shelf, or None if no shelf holds it."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from theodolite.domain.bounds import require_counts
 from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
-from theodolite.domain.strategy import Aim, AttemptOutcome
+from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyCard
 
 
 class Task(StrEnum):
@@ -103,6 +103,7 @@ class Scenario:
         corpus: What every prompt is searched in; what is found is the material of that turn.
         passages: Passages that one search finds at most; count.
         attacks: Names of the strategies that simulated red teamers try in it.
+        brought: Cards of those among them that a plugin brings.
         aims: What they want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
         guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
@@ -126,6 +127,7 @@ class Scenario:
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
     guidelines: tuple[str, ...] = ()
+    brought: tuple[StrategyCard, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse dialogues without a turn, and searches that find nothing."""

@@ -53,6 +53,23 @@ class Strategy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyCard:
+    """What a plan has to know of a strategy, whoever wrote it.
+
+    Attributes:
+        name: What study files call it.
+        tries: Tries at most; count.
+        needs_model: Whether a model plays it.
+        edition: Number of its rules and words; raised by hand when they change.
+    """
+
+    name: str
+    tries: int
+    needs_model: bool = False
+    edition: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """What a red teamer wants to hear and must not: a plain request for prohibited content."""
 

@@ -6,9 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
+from typing import TypeVar
 
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
+from theodolite.testing.strategies.line import Approach
+
+Brought = TypeVar("Brought")
+
+_WORDS = {"summaries": "summary methods", "strategies": "strategies (`Approach`)"}
 
 GROUP = "theodolite"
 """Entry-point group of our plugins."""
@@ -22,11 +28,13 @@ class Plugins:
         names: Names of the entry points.
         resources: Folders of measurement resources by plugin, in order of the names.
         summaries: Summary methods for measurement trees.
+        strategies: Strategies of red teaming.
     """
 
     names: tuple[str, ...] = ()
     resources: tuple[tuple[str, Traversable], ...] = ()
     summaries: tuple[SummaryMethod, ...] = ()
+    strategies: tuple[Approach, ...] = ()
 
 
 def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
@@ -43,7 +51,8 @@ def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
     return Plugins(
         names=tuple(point.name for point in points),
         resources=tuple((name, folder) for name, folder in folders if folder is not None),
-        summaries=tuple(method for point in points for method in _summaries(point)),
+        summaries=tuple(method for point in points for method in _brought(point, "summaries", SummaryMethod)),
+        strategies=tuple(approach for point in points for approach in _brought(point, "strategies", Approach)),
     )
 
 
@@ -60,15 +69,16 @@ def _resources(point: EntryPoint) -> Traversable | None:
     return folder
 
 
-def _summaries(point: EntryPoint) -> tuple[SummaryMethod, ...]:
+def _brought(point: EntryPoint, hook: str, kind: type[Brought]) -> tuple[Brought, ...]:
+    """Return what a plugin brings by one hook; nothing where it does not answer it."""
     try:
         plugin = point.load()
-        methods = tuple(plugin.summaries()) if hasattr(plugin, "summaries") else ()
+        found = tuple(getattr(plugin, hook)()) if hasattr(plugin, hook) else ()
     except Exception as error:  # anything may happen in somebody else's code; this is the boundary
         message = f"plugin `{point.name}` ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
         raise InputError(message) from error
-    strange = [method for method in methods if not isinstance(method, SummaryMethod)]
+    strange = [one for one in found if not isinstance(one, kind)]
     if strange:
-        message = f"plugin `{point.name}`: `summaries()` must return summary methods, got {type(strange[0]).__name__}"
+        message = f"plugin `{point.name}`: `{hook}()` must return {_WORDS[hook]}, got {type(strange[0]).__name__}"
         raise InputError(message)
-    return methods
+    return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib.resources.abc import Traversable
 
 from theodolite.measurement.trees.methods import SummaryMethod
+from theodolite.testing.strategies.line import Approach
 
 
 def summaries() -> tuple[SummaryMethod, ...]:
@@ -22,6 +23,18 @@ def summaries() -> tuple[SummaryMethod, ...]:
     number or None; one on labels has `describe`, from labels with their counts
     to those worth showing. Give each a name with a version (`our-house/top-two@1`):
     a function that changes needs a new name, for trees of one name are compared.
+    """
+    return ()
+
+
+def strategies() -> tuple[Approach, ...]:
+    """Return strategies of red teaming that studies may name under `attacks`, beside the shipped ones.
+
+    The line of a strategy is a generator: it yields what to say next (`Try`) or
+    what to ask a model (`AskModel`), is sent what came of it (`Heard`), and is
+    closed once something was released. It does no I/O and draws no chance, since
+    a session that was interrupted is replayed. Raise `edition` whenever its words
+    or rules change, or results of different rules are taken for equal.
     """
     return ()
 

@@ -15,7 +15,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack
 from theodolite.domain.study import Study
 from theodolite.testing.personas import Cast
-from theodolite.testing.strategies.catalogue import approach_of
+from theodolite.testing.strategies.catalogue import card_of
 
 _SIGHT = 32
 """Bytes of a hash."""
@@ -160,7 +160,7 @@ def stretches_of(study: Study) -> Iterator[Stretch]:
 
 def _attacks(scenario: Scenario) -> Iterator[Attack]:
     for name in scenario.attacks:
-        model = scenario.attacker if approach_of(name).needs_model else ""
+        model = scenario.attacker if card_of(name, scenario.brought).needs_model else ""
         for aim in scenario.aims:
             yield Attack(key=f"{name}/{aim.key}", strategy=name, aim=aim, model=model)
 
@@ -170,7 +170,7 @@ def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
         case Persona():
             return (tester.text, tester.goal, tester.starter, scenario.task.value, *_manner(tester))
         case Attack():
-            return canonical_json(tester), "attack", str(approach_of(tester.strategy).edition)
+            return canonical_json(tester), "attack", str(card_of(tester.strategy, scenario.brought).edition)
         case _:
             return (canonical_json(tester),)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -15,8 +16,8 @@ from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
-from theodolite.testing.strategies.catalogue import approach_of
-from theodolite.testing.strategies.line import Heard, Line, Try
+from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
+from theodolite.testing.strategies.line import Approach, Heard, Line, Try
 from theodolite.testing.tasks import LEFT_OUT, OPENING, found_text, player_rules, rules_version
 
 FLOW_VERSION = 2
@@ -37,6 +38,7 @@ class SessionTask:
         application_version: Content hash of the application.
         scenario_version: Content hash of the scenario.
         search: Finds passages of the scenario's corpus; None where it has none.
+        approaches: Strategies of red teaming by name.
     """
 
     key: str
@@ -45,6 +47,7 @@ class SessionTask:
     application_version: str
     scenario_version: str
     search: Search | None = None
+    approaches: Mapping[str, Approach] = field(default_factory=lambda: APPROACHES)
 
     @property
     def material(self) -> str:
@@ -149,7 +152,7 @@ def _refuse_filtered(reply: Reply, model: str, name: str) -> None:
 def _attack(task: SessionTask, attack: Attack) -> Flow[_Record]:
     """Follow a strategy until it released something, has nothing left to try or reaches the turn limit."""
     record = _Record([], Ending.TURN_LIMIT)
-    line = approach_of(attack.strategy).line(attack)
+    line = approach_of(attack.strategy, task.approaches).line(attack)
     written, at = "", None
     move = next(line, None)
     while move is not None and len(record.turns) < task.scenario.turns:

@@ -16,6 +16,8 @@ from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Unit
 from theodolite.domain.study import Study
 from theodolite.testing.sessions import SessionTask, hold_session
+from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.testing.strategies.line import Approach
 
 
 class StudyFlows:
@@ -26,6 +28,7 @@ class StudyFlows:
         sessions: What its plan holds.
         recordings: Dialogues of the recorded applications.
         searches: Name of a scenario to what searches its corpus.
+        approaches: Strategies of red teaming by name.
     """
 
     def __init__(
@@ -35,9 +38,11 @@ class StudyFlows:
         recordings: Sequence[RecordedDialogue],
         *,
         searches: Mapping[str, Search] | None = None,
+        approaches: Mapping[str, Approach] = APPROACHES,
     ) -> None:
         self._study = study
         self._searches = searches or {}
+        self._approaches = approaches
         self._sessions = sessions
         self._columns: Mapping[tuple[str, str, int], Mapping[str, str]] = {
             (recording.application, recording.key, recording.repeat): recording.columns for recording in recordings
@@ -55,6 +60,7 @@ class StudyFlows:
             scenario_version=self._scenario_versions.get(scenario.name) or version_of(scenario),
             # Whoever answered a recorded prompt searched elsewhere, or not at all.
             search=None if session.held_by is HeldBy.RECORDED else self._searches.get(scenario.name),
+            approaches=self._approaches,
         )
         return hold_session(task)
 

@@ -17,6 +17,8 @@ from theodolite.execution.lines import Lines
 from theodolite.execution.sitting import Flows, Sitting
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
+from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
 from theodolite.usecases.measuring import as_planned
@@ -105,6 +107,7 @@ class Runner:
         progress: Who watches.
         owner: Name of this process in the ledger.
         searches: Name of a scenario to what searches its corpus.
+        approaches: Strategies of red teaming by name.
     """
 
     study: Study
@@ -116,6 +119,7 @@ class Runner:
     progress: Progress
     owner: str
     searches: Mapping[str, Search] = field(default_factory=dict)
+    approaches: Mapping[str, Approach] = field(default_factory=lambda: APPROACHES)
 
     async def run(self, options: RunOptions) -> Standing:
         """Test and assess until the plan is done or the run is stopped.
@@ -126,7 +130,9 @@ class Runner:
         Raises:
             StoreError: If the database fails; what was acknowledged is kept.
         """
-        flows = StudyFlows(self.study, self.sessions, self.recordings, searches=self.searches)
+        flows = StudyFlows(
+            self.study, self.sessions, self.recordings, searches=self.searches, approaches=self.approaches
+        )
         aside = Aside()
         try:
             run = await aside.call(self.store.open_run, self.study, self.plan, anew=options.anew)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from theodolite.domain.errors import PlanError
+from theodolite.domain.errors import InputError, PlanError
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.strategy import StrategyCard
 from theodolite.testing.strategies import (
     adaptive,
     encoding,
@@ -31,14 +32,46 @@ APPROACHES = catalogue_of(
 """Name to strategy, in the order in which pages list them."""
 
 
-def approach_of(name: str) -> Approach:
+def catalogue_with(brought: Iterable[Approach]) -> Mapping[str, Approach]:
+    """Return the shipped strategies and those that plugins bring.
+
+    Raises:
+        InputError: If a plugin brings a name that is taken.
+    """
+    known = dict(APPROACHES)
+    for approach in brought:
+        if approach.name in known:
+            message = f"two strategies are called `{approach.name}`; a plugin's own need names of their own"
+            raise InputError(message)
+        known[approach.name] = approach
+    return MappingProxyType(known)
+
+
+def approach_of(name: str, approaches: Mapping[str, Approach] = APPROACHES) -> Approach:
     """Return the strategy of a name.
 
     Raises:
         PlanError: If there is none of that name.
     """
-    if name not in APPROACHES:
-        tail = did_you_mean(name, APPROACHES) or f"; known: {', '.join(APPROACHES)}"
+    if name not in approaches:
+        tail = did_you_mean(name, approaches) or f"; known: {', '.join(approaches)}"
         message = f"there is no strategy `{name}`{tail}"
         raise PlanError(message)
-    return APPROACHES[name]
+    return approaches[name]
+
+
+def card_of(name: str, brought: Iterable[StrategyCard] = ()) -> StrategyCard:
+    """Return what a plan has to know of a strategy, be it shipped or one that a scenario's plugin brought.
+
+    Raises:
+        PlanError: If there is none of that name.
+    """
+    card = next((card for card in brought if card.name == name), None)
+    return card or card_for(approach_of(name))
+
+
+def card_for(approach: Approach) -> StrategyCard:
+    """Return the card of a strategy."""
+    return StrategyCard(
+        name=approach.name, tries=approach.tries, needs_model=approach.needs_model, edition=approach.edition
+    )
