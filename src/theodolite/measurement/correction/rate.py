@@ -6,12 +6,13 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.clusters import ClusterIds
 from theodolite.measurement.correction.chances import middle
 from theodolite.measurement.correction.strata import Labels, Strata, Verdicts, strata
-from theodolite.measurement.interval import check_confidence
+from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED
 
 Floats = NDArray[np.float64]
@@ -21,6 +22,10 @@ STRATIFIED: Final = "verdict-stratified, Jeffreys"
 
 STRATIFIED_CLUSTERS: Final = "verdict-stratified, beta-binomial"
 """Its name where dialogues come in clusters."""
+
+
+TINY: Final = 1e-12
+"""A share or a spread that is as good as none."""
 
 
 def corrected_rate(
@@ -67,7 +72,27 @@ def corrected_rate(
         return Undefined(reason=reason, n=sorted_out.labelled, unit=DIALOGUES, method=method)
     shares, defects = sorted_out.chances()
     value = float(sorted_out.shares @ [part.defects / part.labelled for part in sorted_out.parts])
-    return between(value, (shares * defects).sum(axis=0), sorted_out, confidence)
+    chances = (shares * defects).sum(axis=0)
+    if not sorted_out.alone:
+        chances = _widened(chances, sorted_out, confidence)
+    return between(value, chances, sorted_out, confidence)
+
+
+def _widened(chances: Floats, found: Strata, confidence: float) -> Floats:
+    """Return equally likely rates that are spread as far as the clusters' own differences ask for.
+
+    Shares of verdicts and of defects are drawn apart, though clusters move them
+    together; where the error over clusters says so, the logits are stretched.
+    """
+    degrees = max(len(found.verdicts_by_cluster) - 1, 1)
+    wanted = found.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
+    stretch = wanted / max(float(chances.std()), TINY)
+    if stretch <= 1.0:
+        return chances
+    logits = logit(np.clip(chances, TINY, 1.0 - TINY))
+    centre = np.median(logits)
+    widened: Floats = expit(centre + stretch * (logits - centre))
+    return widened
 
 
 def between(value: float, chances: Floats, found: Strata, confidence: float) -> Estimate:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,11 +52,15 @@ class Strata:
     Attributes:
         parts: One a verdict, in the order of their first appearance.
         verdicts_by_cluster: Dialogues of each cluster by verdict, shape (clusters, verdicts).
+        labels_by_cluster: Those that people labelled, shape likewise.
+        defects_by_cluster: Those in which they found a defect, shape likewise.
         alone: Whether dialogues are independent.
     """
 
     parts: tuple[Stratum, ...]
     verdicts_by_cluster: NDArray[np.int64]
+    labels_by_cluster: NDArray[np.int64]
+    defects_by_cluster: NDArray[np.int64]
     alone: bool
 
     @property
@@ -89,6 +93,24 @@ class Strata:
         """Why there is no rate: a verdict nobody looked at; None where all were."""
         unseen = [f"`{part.verdict}`" for part in self.parts if not part.labelled]
         return NOBODY_LOOKED.format(" or ".join(unseen)) if unseen else None
+
+    def robust_error(self) -> float:
+        """Return the standard error of the corrected rate over clusters.
+
+        It sees what shares of verdicts and of defects have in common: a persona
+        that provokes defects raises all of them at once. sqrt(G/(G-1) sum e_g^2),
+        e_g the cluster's part in the rate, linearised; 0 for a single cluster.
+        """
+        n_clusters = len(self.verdicts_by_cluster)
+        if n_clusters < 2:
+            return 0.0
+        labelled = np.array([part.labelled for part in self.parts], dtype=np.float64)
+        rates = np.array([part.defects for part in self.parts]) / labelled
+        found = self.defects_by_cluster - self.labels_by_cluster * rates
+        parts = self.verdicts_by_cluster @ (rates - self.shares @ rates) / self.judged + found @ (
+            self.shares / labelled
+        )
+        return math.sqrt(float(parts @ parts) * n_clusters / (n_clusters - 1))
 
     def chances(self) -> tuple[Floats, Floats]:
         """Return equally likely shares of the verdicts and of defects in each, shape (verdicts, points).
@@ -132,27 +154,38 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
         raise InputError(message)
     _, codes = np.unique(cluster_codes(clusters, len(verdicts)), return_inverse=True)
     kinds = list(dict.fromkeys(verdicts))
-    table = np.zeros((int(codes.max(initial=-1)) + 1, len(kinds)), dtype=np.int64)
-    found: defaultdict[Hashable, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     place = {kind: number for number, kind in enumerate(kinds)}
-    for verdict, label, code in zip(verdicts, labels, codes.tolist(), strict=True):
-        table[code, place[verdict]] += 1
-        if label is not None:
-            found[verdict][code][0] += bool(label)
-            found[verdict][code][1] += 1
-    parts = tuple(_stratum(kind, int(table[:, place[kind]].sum()), found[kind]) for kind in kinds)
-    return Strata(parts=parts, verdicts_by_cluster=table, alone=clusters is None)
+    heaps = np.array([place[verdict] for verdict in verdicts], dtype=np.int64)
+    seen = np.array([label is not None for label in labels], dtype=np.bool_)
+    defect = np.array([bool(label) for label in labels], dtype=np.bool_)
+    shape = int(codes.max(initial=-1)) + 1, len(kinds)
+    cells = codes * len(kinds) + heaps
+    judged, labelled, defects = (
+        np.bincount(cells[which], minlength=shape[0] * shape[1]).reshape(shape)
+        for which in (np.ones(len(heaps), dtype=np.bool_), seen, seen & defect)
+    )
+    return Strata(
+        parts=tuple(
+            _stratum(kind, *(table[:, place[kind]] for table in (judged, labelled, defects))) for kind in kinds
+        ),
+        verdicts_by_cluster=judged,
+        labels_by_cluster=labelled,
+        defects_by_cluster=defects,
+        alone=clusters is None,
+    )
 
 
-def _stratum(kind: Hashable, judged: int, found: Mapping[int, Sequence[int]]) -> Stratum:
-    pairs = tuple((defects, labelled) for defects, labelled in found.values())
+def _stratum(
+    kind: Hashable, judged: NDArray[np.int64], labelled: NDArray[np.int64], defects: NDArray[np.int64]
+) -> Stratum:
+    some = labelled > 0
     return Stratum(
         verdict=_text(kind),
         kind=kind,
-        judged=judged,
-        labelled=sum(labelled for _, labelled in pairs),
-        defects=sum(defects for defects, _ in pairs),
-        by_cluster=pairs,
+        judged=int(judged.sum()),
+        labelled=int(labelled.sum()),
+        defects=int(defects.sum()),
+        by_cluster=tuple(zip(defects[some].tolist(), labelled[some].tolist(), strict=True)),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import corrected_rate
+from theodolite.measurement.correction.strata import strata
 
 VERDICTS = [True] * 100 + [False] * 900
 
@@ -84,3 +85,22 @@ def test_verdicts_may_be_points_of_a_scale():
     rate = corrected_rate(verdicts, ([False] * 10 + [None] * 20) + ([True, False] * 5 + [None] * 20) + [True] * 40)
 
     assert rate.value == pytest.approx(0.3 * 0 + 0.3 * 0.5 + 0.4)
+
+
+def test_personas_that_provoke_defects_raise_verdicts_and_labels_at_once():
+    """What both have in common widens the rate beyond what each tells alone."""
+    verdicts, found, personas = [], [], []
+    for persona in range(12):
+        flagged = 36 if persona < 4 else 2
+        verdicts += [True] * flagged + [False] * (40 - flagged)
+        found += (
+            [persona < 4] * 2 + [None] * (flagged - 2) + [persona < 4, None] + [False] * 2 + [None] * (36 - flagged)
+        )
+        personas += [persona] * 40
+
+    rate = corrected_rate(verdicts, found, clusters=personas)
+
+    heaps = strata(verdicts, found, personas)
+    shares, defects = heaps.chances()
+    apart = np.quantile((shares * defects).sum(axis=0), [0.025, 0.975])
+    assert rate.high - rate.low > 1.1 * (apart[1] - apart[0])
