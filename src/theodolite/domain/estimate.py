@@ -9,7 +9,7 @@ from theodolite.domain.claim import ClaimTest
 from theodolite.domain.conduct import Conduct
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
-from theodolite.domain.tree_finding import TreeFinding
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
     "Confusion",
@@ -136,6 +136,7 @@ class Findings:
         lapses: What the checks of simulated users found; empty where none were asked for.
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
+        standings: How the applications stand to each other on each tree.
         conducts: How judges went about their work.
     """
 
@@ -145,4 +146,5 @@ class Findings:
     claims: tuple[ClaimTest, ...] = ()
     strategies: tuple[StrategyTally, ...] = ()
     trees: tuple[TreeFinding, ...] = ()
+    standings: tuple[TreeStanding, ...] = ()
     conducts: tuple[Conduct, ...] = ()

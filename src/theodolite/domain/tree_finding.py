@@ -191,3 +191,24 @@ class TreeComparison:
     higher: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     n_pairs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeStanding:
+    """How a study's applications stand to each other on one tree: a partial order and views, no ranking.
+
+    Attributes:
+        tree: Name of the tree.
+        dimensions: Dimensions on which every application has data.
+        comparisons: Every two applications, node by node.
+        front: Applications that no other outdoes on all dimensions.
+        front_odds: Application to the share of replicates in which nobody outdoes it.
+        places: Application to how often it would come first, second, ... under weights drawn at random.
+    """
+
+    tree: str
+    dimensions: tuple[str, ...]
+    comparisons: tuple[TreeComparison, ...]
+    front: tuple[str, ...] = ()
+    front_odds: Mapping[str, float] = field(default_factory=dict)
+    places: Mapping[str, tuple[float, ...]] = field(default_factory=dict)

@@ -67,7 +67,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "simulated_users": _simulated_users(evidence, findings),
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
-        "trees": tree_entries(findings.trees),
+        "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
         "label_samples": [_label_sample(sample) for sample in evidence.samples],

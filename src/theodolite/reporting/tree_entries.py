@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.domain.identity import Json
-from theodolite.domain.tree_finding import NodeFinding, NodeLink, NodeSplit, TreeComparison, TreeFinding
+from theodolite.domain.tree_finding import NodeFinding, NodeLink, NodeSplit, TreeComparison, TreeFinding, TreeStanding
 from theodolite.domain.tree_form import design_document
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
 
 
-def tree_entries(findings: Iterable[TreeFinding]) -> list[Json]:
-    """Return the list `trees` of the results: each design once, with what it came to for each application."""
+def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStanding] = ()) -> list[Json]:
+    """Return the list `trees` of the results: each design once, with what it came to for each application.
+
+    Args:
+        findings: What the trees came to.
+        standings: How the applications stand to each other.
+    """
+    standing = {each.tree: _standing(each) for each in standings}
     entries: dict[str, dict[str, Json]] = {}
     for finding in findings:
         design = finding.design
@@ -22,6 +28,7 @@ def tree_entries(findings: Iterable[TreeFinding]) -> list[Json]:
                 "edition": design.edition,
                 "version": design.method_version,
                 "design": design_document(design),
+                "standing": standing.get(design.name),
                 "applications": [],
             },
         )
@@ -79,6 +86,16 @@ def comparison_entry(comparison: TreeComparison) -> dict[str, Json]:
             {"node": each.node, "first": each.first, "second": each.second, **number_entry(each.difference)}
             for each in comparison.differences
         ],
+    }
+
+
+def _standing(standing: TreeStanding) -> Json:
+    return {
+        "dimensions": list(standing.dimensions),
+        "front": list(standing.front),
+        "front_odds": dict(standing.front_odds),
+        "places": {application: list(shares) for application, shares in standing.places.items()},
+        "comparisons": [comparison_entry(each) for each in standing.comparisons],
     }
 
 

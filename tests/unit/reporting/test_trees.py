@@ -72,6 +72,15 @@ def test_the_page_draws_every_node_and_says_no_data_in_words(page):
     assert "nan" not in section.lower().split("<")[0]
 
 
+def test_applications_stand_to_each_other_without_a_ranking(document, page):
+    standing = document["trees"][0]["standing"]
+
+    assert len(standing["comparisons"]) == 10
+    assert {pair["order"] for pair in standing["comparisons"]} <= {"lower", "higher", "equal", "incomparable"}
+    assert "How the applications stand to each other" in page
+    assert "are not comparable" in page
+
+
 def test_nothing_of_a_tree_is_drawn_where_a_study_has_none(measured):
     plain = replace(measured[1], trees=())
 

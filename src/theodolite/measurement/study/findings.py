@@ -22,7 +22,7 @@ from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
-from theodolite.measurement.study.trees import tree_findings
+from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 
@@ -64,13 +64,15 @@ def measure_study(
     Source:
         Each `measure` names the function whose docstring names the source.
     """
+    trees = tuple(tree_findings(evidence, summaries))
     return Findings(
         measurements=tuple(_measurements(evidence)),
         confusions=tuple(_confusions(evidence)),
         lapses=_lapses(evidence, lapse_rules),
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
-        trees=tuple(tree_findings(evidence, summaries)),
+        trees=trees,
+        standings=tuple(tree_standings(evidence, trees, summaries)),
         conducts=tuple(conducts(evidence)),
     )
 

@@ -14,13 +14,15 @@ from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.domain.leaf import Leaf
 from theodolite.domain.register import Said
 from theodolite.domain.tree import SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import TreeFinding
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 from theodolite.measurement.study.labels import REFERENCE, Sheet, Source, asked_places, sources
+from theodolite.measurement.trees.comparing import Tabled
 from theodolite.measurement.trees.leaves import LeafTable, table_of
 from theodolite.measurement.trees.linking import link_nodes, without_children
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
 from theodolite.measurement.trees.splitting import split_tree
+from theodolite.measurement.trees.standing import standing_of
 
 MOST_LINKS = 45
 """Pairs of dimensions that are looked at; count. Ten dimensions have as many."""
@@ -50,6 +52,35 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
         splits=split_tree(design, table, _groups(table, study.groups), nodes=tops, draws=draws, methods=methods),
         links=link_nodes(design, table, tops, draws=draws, methods=methods) if _pairs(tops) <= MOST_LINKS else (),
         without=without_children(design, table, methods=methods),
+    )
+
+
+def tree_standings(
+    evidence: Evidence, findings: Sequence[TreeFinding], methods: Methods = BUILT_IN
+) -> Iterator[TreeStanding]:
+    """Yield how a study's applications stand to each other on each tree; nothing for one application alone.
+
+    Args:
+        evidence: Everything that one run holds.
+        findings: What the trees came to.
+        methods: The summaries that there are.
+    """
+    draws = Draws(seed=evidence.study.sampling.seed)
+    for design in evidence.study.trees:
+        own = [finding for finding in findings if finding.design.name == design.name]
+        tabled = [_tabled(evidence, finding) for finding in own if any(node.outcomes.used for node in finding.nodes)]
+        if len(tabled) > 1:
+            yield standing_of(tabled, branches(design), draws=draws, methods=methods)
+
+
+def _tabled(evidence: Evidence, finding: TreeFinding) -> Tabled:
+    application = evidence.study.application(finding.application)
+    return Tabled(
+        design=finding.design,
+        table=table_of(tree_leaves(evidence, finding.design, application)),
+        application=finding.application,
+        scenarios=finding.scenarios,
+        versions=finding.versions,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from theodolite.domain.tree_finding import NodeDifference, TreeComparison
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.trees.bounds import BOOTSTRAP, Bounds
 from theodolite.measurement.trees.footing import Footing
-from theodolite.measurement.trees.leaves import table_of
+from theodolite.measurement.trees.leaves import LeafTable, table_of
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 from theodolite.measurement.trees.replicates import compiled, point_values, resampled_together
@@ -33,6 +33,25 @@ MOVER: Final = "difference of two intervals"
 
 SAME = 1e-12
 """Values closer than this are equal: what is left is rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tabled:
+    """A tree with its leaves in columns.
+
+    Attributes:
+        design: The tree.
+        table: Its leaves.
+        application: Name of the application.
+        scenarios: Names of the scenarios that the dialogues belong to.
+        versions: Content hashes of the instruments by name.
+    """
+
+    design: TreeDesign
+    table: LeafTable
+    application: str
+    scenarios: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +102,24 @@ def compare_trees(
         (2025), arXiv:2509.26632. Intervals put together from two: Zou, Donner (2008), Statistics
         in Medicine 27:1693-1702.
     """
+    tabled = [_tabled(design, leaves) for design, leaves in (first, second)]
+    return compare_tabled(tabled[0], tabled[1], draws=draws, methods=methods)
+
+
+def _tabled(design: TreeDesign, leaves: LeafSet) -> Tabled:
+    return Tabled(
+        design=design,
+        table=table_of(leaves.leaves),
+        application=leaves.application,
+        scenarios=leaves.scenarios,
+        versions=leaves.versions,
+    )
+
+
+def compare_tabled(
+    first: Tabled, second: Tabled, *, draws: Draws | None = None, methods: Methods = BUILT_IN
+) -> TreeComparison:
+    """Return the same for leaves that stand in columns already; see `compare_trees`."""
     draws = draws or Draws()
     one, other, n_pairs = _sides(first, second, draws, methods)
     names = [name for name in one.footing.values if name in other.footing.values]
@@ -91,8 +128,8 @@ def compare_trees(
     lower = tuple(d.node for d in differences if _sign(d, one) < 0)
     higher = tuple(d.node for d in differences if _sign(d, one) > 0)
     return TreeComparison(
-        first=first[1].application,
-        second=second[1].application,
+        first=first.application,
+        second=second.application,
         order="" if warnings else _order(differences, lower, higher),
         differences=differences,
         lower=lower,
@@ -122,10 +159,8 @@ def _close(a: float, b: float) -> bool:
     return (math.isnan(a) and math.isnan(b)) or abs(a - b) <= SAME
 
 
-def _sides(
-    first: tuple[TreeDesign, LeafSet], second: tuple[TreeDesign, LeafSet], draws: Draws, methods: Methods
-) -> tuple[Reckoned, Reckoned, int]:
-    trees = [compiled(design, table_of(leaves.leaves), methods) for design, leaves in (first, second)]
+def _sides(first: Tabled, second: Tabled, draws: Draws, methods: Methods) -> tuple[Reckoned, Reckoned, int]:
+    trees = [compiled(each.design, each.table, methods) for each in (first, second)]
     parts: list[list[dict[str, Floats]]] = [[], []]
     for weights in resampled_together([tree.table for tree in trees], draws.replicates, draws.seed):
         for tree, part, own in zip(trees, parts, weights, strict=True):
@@ -203,13 +238,13 @@ def _order(differences: Iterable[NodeDifference], lower: tuple[str, ...], higher
     return LOWER if lower else HIGHER if higher else EQUAL
 
 
-def _warnings(first: tuple[TreeDesign, LeafSet], second: tuple[TreeDesign, LeafSet]) -> Iterator[str]:
-    if first[0].method_version != second[0].method_version:
+def _warnings(first: Tabled, second: Tabled) -> Iterator[str]:
+    if first.design.method_version != second.design.method_version:
         yield "The trees are not computed by the same method: topology, summaries, weights or transforms differ."
-    a, b = first[1], second[1]
-    if sorted(a.scenarios) != sorted(b.scenarios):
-        named = ", ".join(a.scenarios) or "not stated", ", ".join(b.scenarios) or "not stated"
+    if sorted(first.scenarios) != sorted(second.scenarios):
+        named = ", ".join(first.scenarios) or "not stated", ", ".join(second.scenarios) or "not stated"
         yield f"Scenarios differ ({named[0]}; {named[1]}): what the task does and what the application does is one."
-    changed = sorted(name for name in {*a.versions, *b.versions} if a.versions.get(name) != b.versions.get(name))
+    both = {*first.versions, *second.versions}
+    changed = sorted(name for name in both if first.versions.get(name) != second.versions.get(name))
     if changed:
         yield f"Instruments differ: {', '.join(changed)}. A change may be theirs and not the application's."

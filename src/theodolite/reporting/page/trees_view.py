@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
-from theodolite.domain.tree_finding import NodeFinding, NodeSplit, TreeFinding
+from theodolite.domain.tree_finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
 from theodolite.reporting import figures
 from theodolite.reporting.page.rate_view import Mark
 from theodolite.reporting.page.subject import Subject
@@ -66,14 +66,13 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoke:
-    """One dimension of a radar: where its spoke ends, and where its name stands."""
+    """One dimension of a radar: where its spoke ends, and where its number stands."""
 
     title: str
     x: float
     y: float
     text_x: float
     text_y: float
-    anchor: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +105,7 @@ class TreeView:
         radar: Its dimensions as a radar; None for fewer than three.
         splits: Group and rows of a table: node, part, and a cell an application.
         links: How dimensions go together, in words.
+        standing: How the applications stand to each other, in words; empty for one alone.
         applications: Names of the applications.
     """
 
@@ -116,6 +116,7 @@ class TreeView:
     radar: Radar | None
     splits: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
     links: tuple[str, ...]
+    standing: tuple[str, ...]
     applications: tuple[str, ...]
 
 
@@ -137,8 +138,33 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         radar=_radar(subject, findings),
         splits=tuple(_splits(findings)),
         links=tuple(words for finding in findings for words in _links(finding)),
+        standing=tuple(_standing(subject, design.name)),
         applications=tuple(finding.application for finding in findings),
     )
+
+
+def _standing(subject: Subject, tree: str) -> Iterator[str]:
+    for standing in subject.findings.standings:
+        if standing.tree != tree:
+            continue
+        if standing.dimensions:
+            named = [f"{name} ({number(standing.front_odds.get(name))})" for name in standing.front]
+            yield f"Outdone by nobody on {', '.join(standing.dimensions)}, with the odds of that: {', '.join(named)}."
+        for pair in standing.comparisons:
+            yield _pair_words(pair)
+
+
+def _pair_words(pair: TreeComparison) -> str:
+    words = {
+        "equal": f"{pair.first} and {pair.second} are equal at every node.",
+        "lower": f"{pair.first} is nowhere higher than {pair.second}, and lower at {len(pair.lower)} nodes.",
+        "higher": f"{pair.second} is nowhere higher than {pair.first}, and lower at {len(pair.higher)} nodes.",
+        "incomparable": (
+            f"{pair.first} and {pair.second} are not comparable: {len(pair.lower)} nodes are lower here, "
+            f"{len(pair.higher)} there."
+        ),
+    }
+    return words.get(pair.order) or f"{pair.first} and {pair.second} stand side by side only. {' '.join(pair.warnings)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +251,6 @@ def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
                 y=_y(angle, 1.0),
                 text_x=_x(angle, 1.12),
                 text_y=_y(angle, 1.12),
-                anchor=_anchor(angle),
             )
             for name, angle in zip(shown, angles, strict=True)
         ),
@@ -255,11 +280,6 @@ def _x(angle: float, share: float) -> float:
 
 def _y(angle: float, share: float) -> float:
     return round(-_RADIUS * share * math.cos(angle), 1)
-
-
-def _anchor(angle: float) -> str:
-    side = math.sin(angle)
-    return "middle" if abs(side) < 0.2 else "start" if side > 0 else "end"
 
 
 def _splits(findings: Sequence[TreeFinding]) -> Iterator[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]]]:
