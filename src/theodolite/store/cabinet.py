@@ -11,7 +11,7 @@ from theodolite.domain.identity import Record
 from theodolite.domain.run import Run
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.filing import file_record, filed_records
-from theodolite.store.labels import keep_labels
+from theodolite.store.labels import are_there_labels, keep_labels
 from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
 from theodolite.store.workplace import Workplace
@@ -46,5 +46,7 @@ class Cabinet:
 
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield what people labelled by hand of a run's dialogues, latest revisions."""
+        if not self._place.read(are_there_labels):
+            return
         for part in parts_of(at):
             yield from self._place.stream(partial(self._reads.labels, run, part))

@@ -39,6 +39,11 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
         keep_answers((row.id, annotation.answers) for row, annotation in zip(rows, annotations, strict=True))
 
 
+def are_there_labels() -> bool:
+    """Tell whether anybody has ever labelled by hand in this workspace; most of them need not look any further."""
+    return AnnotationRow.objects.filter(unit__isnull=True).exists()
+
+
 def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return what people labelled by hand of the dialogues that some units brought, in the order of the units.
 

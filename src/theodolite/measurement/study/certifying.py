@@ -127,7 +127,7 @@ def _ceiling(evidence: Evidence, guideline: Guideline) -> Iterator[Measurement]:
     """Yield how far people agree with each other: nobody can ask more of a judge."""
     for first, second in combinations(_people(evidence, guideline), 2):
         found = sightings(evidence, guideline, guideline.question, (second, first))
-        if found is None or not found.labelled.seen:
+        if found is None or not found.labelled.seen or guideline.question not in _questions(guideline):
             continue
         for part in parts_of(evidence, found):
             for figure in agreement_figures(replace(found.among(part.places), design=Design(census=True)), part):
@@ -135,7 +135,8 @@ def _ceiling(evidence: Evidence, guideline: Guideline) -> Iterator[Measurement]:
 
 
 def _confusions(evidence: Evidence, found: Sightings) -> Iterator[Confusion]:
-    for part in parts_of(evidence, found):
+    comparable = found.question in _questions(found.guideline)
+    for part in parts_of(evidence, found) if comparable else ():
         if part.about:
             continue
         both = found.among(part.places).labelled

@@ -19,7 +19,7 @@ from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_pl
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.scores import score_agreements
-from theodolite.measurement.study.sightings import sighted
+from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
 from theodolite.measurement.study.trees import tree_findings, tree_standings
@@ -90,6 +90,7 @@ def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:
 
 
 def _measurements(evidence: Evidence) -> Iterator[Measurement]:
+    designs = _designs(evidence)
     for application, guideline in _pieces(evidence):
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
@@ -98,7 +99,7 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
                 records = evidence.register
                 sheet = Sheet(register=records, guideline=guideline, question=question, places=places, rule=rule)
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
-                yield from _corrected(evidence, sheet, by, station)
+                yield from _corrected(sheet, by, station, designs)
         for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, _those_of(evidence, sheet, application))
         for sheet in _sheets(evidence, application, guideline, _is_number):
@@ -110,12 +111,20 @@ def _those_of(evidence: Evidence, sheet: Sheet, application: Application) -> Sou
     return sources(evidence.study, sheet.guideline, application, sheet.question.name)
 
 
-def _corrected(evidence: Evidence, sheet: Sheet, by: Sources, station: Mapping[str, str]) -> Iterator[Measurement]:
+def _corrected(
+    sheet: Sheet, by: Sources, station: Mapping[str, str], designs: Mapping[str, Design]
+) -> Iterator[Measurement]:
     """Yield the judges' rates as the people correct them who labelled a sample by hand."""
     people = [source for source in by.annotators if source.by_hand]
     judges = [source for source in by.annotators if not source.is_person]
     for judge, person in product(judges, people):
-        yield from corrected_rates(sighted(evidence, sheet, judge, person), station)
+        yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), station)
+
+
+def _designs(evidence: Evidence) -> dict[str, Design]:
+    """Return by guideline how people came to the dialogues that they labelled by hand; each is worked out once."""
+    labelled = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
+    return {one.name: sample_design(evidence, one) for one in evidence.study.guidelines if one.name in labelled}
 
 
 def _posts(

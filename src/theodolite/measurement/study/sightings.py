@@ -35,8 +35,11 @@ class Design:
 
 def design_of(evidence: Evidence, guideline: Guideline, authority: Source) -> Design:
     """Return how an authority came to its labels: it saw everything, or a sample that was drawn."""
-    if not authority.by_hand:
-        return Design(census=True)
+    return sample_design(evidence, guideline) if authority.by_hand else Design(census=True)
+
+
+def sample_design(evidence: Evidence, guideline: Guideline) -> Design:
+    """Return how people came to the dialogues that they labelled by hand: what was drawn, and from what."""
     samples = [one for one in evidence.samples if one.guideline == guideline.name]
     drawn = (evidence.drawn.get(one.dialogue) for sample in samples for one in sample.dialogues)
     by_judge = [strata_of(evidence, guideline, judge) for judge in dict.fromkeys(sample.judge for sample in samples)]
@@ -146,7 +149,7 @@ def sightings(
     found: tuple[Source, Source] | None = None
     settings = evidence.register.settings
     for application in evidence.study.applications:
-        by = {source.name: source for source in _all_of(evidence, guideline, application.name)}
+        by = {source.name: source for source in _all_of(evidence, guideline, application.name, question)}
         if not set(pair) <= set(by):
             continue
         found = by[pair[0]], by[pair[1]]
@@ -167,14 +170,21 @@ def sightings(
     )
 
 
-def sighted(evidence: Evidence, sheet: Sheet, judge: Source, authority: Source) -> Sightings:
-    """Return a judge beside an authority on the sessions of a sheet, by the sheet's rule."""
+def sighted(sheet: Sheet, judge: Source, authority: Source, design: Design) -> Sightings:
+    """Return a judge beside an authority on the sessions of a sheet, by the sheet's rule.
+
+    Args:
+        sheet: The question, its rule and the sessions.
+        judge: The judge.
+        authority: Who it is held against.
+        design: How the authority came to its labels.
+    """
     return Sightings(
         judge=judge,
         authority=authority,
         guideline=sheet.guideline,
         question=sheet.question,
-        design=design_of(evidence, sheet.guideline, authority),
+        design=design,
         seen=tuple(_seen(sheet, judge, authority)),
         rule=sheet.rule,
     )
@@ -187,6 +197,6 @@ def _seen(sheet: Sheet, judge: Source, authority: Source) -> Iterator[Sighting]:
         yield Sighting(place=place, setting=sheet.setting(place), readable=readable, judge=said, person=given)
 
 
-def _all_of(evidence: Evidence, guideline: Guideline, application: str) -> Sequence[Source]:
-    by = sources(evidence.study, guideline, evidence.study.application(application))
+def _all_of(evidence: Evidence, guideline: Guideline, application: str, question: Question) -> Sequence[Source]:
+    by = sources(evidence.study, guideline, evidence.study.application(application), question.name)
     return (*([by.reference] if by.reference else []), *by.annotators)

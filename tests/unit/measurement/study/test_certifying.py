@@ -8,6 +8,7 @@ from tests.fakes.evidence import changed, live_evidence
 from tests.fakes.labelled import labelled_evidence
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.certificate import ALL_APPLICATIONS
+from theodolite.domain.instrument import QuestionLevel
 from theodolite.measurement.study.certifying import certify
 
 
@@ -83,3 +84,18 @@ def test_figures_of_all_applications_come_first():
     first = certify(labelled_evidence(same), "grounded").measurements[0]
 
     assert (first.measure, first.application) == ("exact_agreement", ALL_APPLICATIONS)
+
+
+def test_a_question_at_each_turn_is_held_against_people_by_its_rule_alone():
+    evidence = labelled_evidence(same)
+    guideline = evidence.study.guideline("groundedness")
+    (asked,) = guideline.instrument.questions
+    at_turns = replace(asked, level=QuestionLevel.TURN)
+    instrument = replace(guideline.instrument, questions=(at_turns,))
+    study = replace(evidence.study, guidelines=(replace(guideline, instrument=instrument),))
+
+    found = certify(replace(evidence, study=study), "grounded")
+
+    assert found.confusions == ()
+    assert one(found, "exact_agreement") is None
+    assert one(found, "judge_precision", first="anna").value == 1
