@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.measurement.comparison.test_sides import ruling, side
+from theodolite.domain.guideline import Violation
+from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
+from theodolite.reporting.comparing.document import comparison_document
+from theodolite.reporting.comparing.page import comparison_html
+from theodolite.reporting.comparing.text import comparison_text
+
+
+def compared(first=None, second=None):
+    first = first or side("bot-1.4", ruling(set(range(9)), missing={57, 58, 59}))
+    return compare_sides(first, second or side("bot-1.5", ruling({7, 8, 20, 21})))
+
+
+def flat(*comparisons, **more):
+    return " ".join(comparison_text(comparisons, **more).split())
+
+
+def test_the_screen_counts_what_was_mended_and_what_was_broken():
+    text = flat(compared())
+
+    assert "9 -> 4 defects of 57: mended 7, broken 2, unchanged 48" in text
+    assert "(3 of 60 not measured in one of the two)" in text
+    assert "difference -8.8 points" in text
+    assert "may be nothing" in text
+    assert "to tell 9 points takes about" in text
+    assert text.endswith("Next read the 2 broken ones: theodolite compare ... --open")
+
+
+def test_few_pairs_are_counted_without_points():
+    small = compared(side("a", ruling({1}, n=6)), side("b", ruling({2}, n=6)))
+
+    assert "too few pairs for more than counts" in flat(small)
+
+
+def test_equal_sides_say_that_nothing_changed():
+    text = flat(compared(side("a", ruling({1})), side("b", ruling({1}))))
+
+    assert "no pair changed" in text
+    assert "nothing changed; more pairs would show smaller differences" in text
+
+
+def test_the_reference_leads_and_others_stand_in_the_data():
+    judge, final = ruling({1}), replace(ruling({1, 2}), annotator="reference", instruments={})
+    comparison = compared(side("a", final, judge), side("b", final, judge))
+
+    assert "1 rate by annotators beside the reference, in the data" in flat(comparison)
+    assert len(comparison_document([comparison])["comparisons"][0]["rates"]) == 2
+
+
+def test_mitigations_are_told_by_side_of_the_guardrail():
+    released = replace(ruling({1, 2}), violation=Violation.PROHIBITED_RELEASED)
+    withheld = replace(ruling(set(), rule="w"), violation=Violation.PERMITTED_WITHHELD)
+    utility = ruling({5}, rule="u")
+    (comparison,) = compare_by_mitigation(
+        [
+            side("plain", released, withheld, utility),
+            side("guarded", released, withheld, utility, mitigations=("filter",)),
+        ]
+    )
+
+    text = comparison_text([comparison])
+
+    order = [text.index(title) for title in ("PROHIBITED CONTENT", "PERMITTED CONTENT", "UTILITY")]
+    assert order == sorted(order)
+    assert text.startswith("filter: plain -> guarded")
+
+
+def test_another_judge_is_told_and_comes_first_in_what_to_do():
+    text = flat(compared(side("a", ruling({1})), side("b", ruling({2}, judge="2"))))
+
+    assert "1 and 1 defects of 60, not compared" in text
+    assert "judge both sides with one version" in text
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_no_line_is_wider_than_the_terminal(width):
+    text = comparison_text([compared()], width=width, command="theodolite compare a b", page="compare.html")
+
+    assert max(map(len, text.split("\n"))) <= width
+
+
+def test_the_document_is_strict_json_with_every_flip():
+    document = json.loads(json.dumps(comparison_document([compared()]), allow_nan=False))
+
+    (rate,) = document["comparisons"][0]["rates"]
+    assert (len(rate["mended"]), len(rate["broken"]), rate["defects"]) == (7, 2, [9, 4])
+
+
+def test_the_page_escapes_names_and_shows_flips_without_words():
+    page = comparison_html([compared(side("<i>a</i>", ruling({1})), side("b", ruling(set())))], {})
+
+    assert "<i>a</i>" not in page
+    assert page.count("<summary>Mended") == 1
+    assert "Its words stand in the study" in page
