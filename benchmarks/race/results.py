@@ -29,10 +29,6 @@ class Overhead:
         return 1000 * (self.many.cpu_s - self.one.cpu_s) / (self.many.n - self.one.n)
 
     @property
-    def mib_a_thousand(self) -> float:
-        return 1000 * (self.many.peak_mib - self.one.peak_mib) / (self.many.n - self.one.n)
-
-    @property
     def disk_marginal(self) -> float:
         return self.many.disk_bytes / self.many.n
 
@@ -55,6 +51,7 @@ def page(
     overheads: Mapping[str, Overhead],
     pressures: Sequence[Pressure],
     trials: Sequence[Trial],
+    large: Measured,
     start_s: float,
     missing: Sequence[str],
     *,
@@ -82,7 +79,7 @@ def page(
             "",
             *_trial_table(trials),
             "",
-            *_targets(overheads, pressures, start_s),
+            *_targets(overheads, pressures, large, start_s),
             "",
         ]
     )
@@ -139,10 +136,13 @@ def _trial_table(trials: Sequence[Trial]) -> list[str]:
     ]
 
 
-def _targets(overheads: Mapping[str, Overhead], pressures: Sequence[Pressure], start_s: float) -> list[str]:
+def _targets(
+    overheads: Mapping[str, Overhead], pressures: Sequence[Pressure], large: Measured, start_s: float
+) -> list[str]:
     mine, floor = overheads[OURS], overheads[FLOOR]
     ratio = mine.marginal_ms / floor.marginal_ms
-    far_mib = mine.many.peak_mib + mine.mib_a_thousand * (SAMPLES_WANTED - mine.many.n) / 1000
+    mib_a_sample = (large.peak_mib - mine.one.peak_mib) / (large.n - mine.one.n)
+    far_mib = large.peak_mib + mib_a_sample * (SAMPLES_WANTED - large.n)
     rows = [("CPU of the floor", f"{ratio:.2f} times", "at most 2.5", ratio <= 2.5)]
     rows += [
         (
@@ -161,7 +161,7 @@ def _targets(overheads: Mapping[str, Overhead], pressures: Sequence[Pressure], s
     ]
     rows += [
         (
-            f"memory at {SAMPLES_WANTED:,} samples, extrapolated from {mine.many.n:,}",
+            f"memory at {SAMPLES_WANTED:,} samples, extrapolated from {large.n:,} ({large.peak_mib:.0f} MiB)",
             f"{far_mib:.0f} MiB",
             "under 300",
             far_mib < 300,
