@@ -142,11 +142,16 @@ def _annotation_texts(study: Study, annotation: Annotation) -> list[str]:
         told.add(grounds)
         brief = replace(answer, reasoning="", evidence=()) if told_before else answer
         texts.append(_answer_text(brief, named=several))
-    texts += [_votes_text(annotation)] if annotation.votes else []
+    return texts + notes_of(annotation)
+
+
+def notes_of(annotation: Annotation) -> list[str]:
+    """Return how an annotator voted, and what makes its answers doubtful."""
+    notes = [_votes_text(annotation)] if annotation.votes else []
     doubts = {Control.FAILED: "answered wrongly", Control.UNANSWERED: "left out"}
     if annotation.control in doubts and not annotation.scripted:
-        texts.append(f"Control question {doubts[annotation.control]}: did it follow what the dialogue says?")
-    return texts
+        notes.append(f"Control question {doubts[annotation.control]}: did it follow what the dialogue says?")
+    return notes
 
 
 def _votes_text(annotation: Annotation) -> str:

@@ -4,6 +4,7 @@ from itertools import islice
 import pytest
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
+from theodolite.domain.annotation import Control, Vote
 from theodolite.domain.dialogue import Turn
 from theodolite.reporting.show import first_text, harmless, show_text
 
@@ -57,3 +58,25 @@ def test_no_line_of_a_shown_dialogue_is_wider_than_the_terminal():
     texts = [show_text(evidence.study, dialogue, width=60) for dialogue in islice(evidence.archive.dialogues(), 200)]
 
     assert max(len(line) for text in texts for line in text.splitlines()[1:]) <= 60
+
+
+def test_votes_and_a_control_question_that_went_wrong_are_shown():
+    evidence = live_evidence()
+    annotation = next(evidence.archive.annotations())
+    cast = tuple(Vote(replicate=n, answers=(replace(annotation.answers[0], value=v),)) for n, v in ((1, "2"), (2, "5")))
+    voted = replace(annotation, votes=cast, control=Control.FAILED)
+
+    text = show_text(evidence.study, next(evidence.archive.dialogues()), [voted])
+
+    assert "2 readings: score 2, 5" in text
+    assert "Control question answered wrongly" in text
+
+
+def test_reasons_that_answers_share_are_said_once():
+    evidence = live_evidence()
+    annotation = next(evidence.archive.annotations())
+    twice = replace(annotation, answers=(annotation.answers[0], annotation.answers[0]))
+
+    text = show_text(evidence.study, next(evidence.archive.dialogues()), [twice])
+
+    assert text.count("The policy says 30 days.") == 1

@@ -20,6 +20,7 @@ from theodolite.reporting.page.embedded import Embedded
 from theodolite.reporting.page.sets import CaseSet
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.results import estimate_entry
+from theodolite.reporting.show import notes_of
 
 
 def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> Iterator[str]:
@@ -151,6 +152,8 @@ def _annotation(annotation: Annotation, kept: _Kept) -> dict[str, Json]:
     }
     if annotation.scripted:
         entry["scripted"] = True
+    if notes := notes_of(annotation):
+        entry["notes"] = [*notes]
     return entry
 
 

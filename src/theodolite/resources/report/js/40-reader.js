@@ -149,18 +149,25 @@ function valueLine(question, value) {
 
 function cardOf(annotation) {
   const card = make("div", { class: `card ${tintOf(annotation.by)}` }, make("h2", { text: titleOf(annotation.by) }));
+  const told = new Set();
   for (const answer of annotation.answers) {
     const turn = answer.turn ? ` (turn ${answer.turn})` : "";
     card.append(valueLine(answer.question + turn, answer.value || answer.outcome));
-    if (answer.reasoning) card.append(make("p", { text: answer.reasoning }));
-    for (const [at, quote, verified] of answer.quotes || []) {
-      const where = ` (turn ${at}, ${verified ? "verified" : "NOT in the text"})`;
+    // Several answers of one verdict share reason and quotes: they are said once.
+    const grounds = JSON.stringify([answer.reasoning, answer.quotes]);
+    const isNew = !told.has(grounds);
+    told.add(grounds);
+    if (answer.reasoning && isNew) card.append(make("p", { text: answer.reasoning }));
+    for (const [at, quote, verified] of (isNew && answer.quotes) || []) {
+      const place = at > 0 ? `turn ${at}` : at === 0 ? "source material" : "no turn named";
+      const where = ` (${place}, ${verified ? "verified" : "NOT in the text"})`;
       const words = verified ? make("button", { type: "button", class: "part quote", text: `"${quote}"`, onclick: () => goToQuote(quote) }) : `"${quote}"`;
       card.append(make("p", { class: "legend" }, words, where));
     }
     const raw = folded("Raw reply", answer.raw);
     if (raw) card.append(raw);
   }
+  for (const note of annotation.notes || []) card.append(make("p", { class: "legend", text: note }));
   const scripted = annotation.scripted ? " a script answered in place of a model" : "";
   const links = [versionLink(annotation.guideline, annotation.instrument), " ", versionLink("annotator", annotation.version)];
   card.append(make("p", { class: "legend" }, ...links, scripted));
