@@ -31,8 +31,8 @@ FURTHER = {
     "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
     "compare": ("two applications or runs, pair by pair: mended, broken", "theodolite.cli.compare"),
-    "monitor": ("scores over time: alerts, and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
-    "tree": ("measurement trees: show a design, compute a file again, compare two", "theodolite.cli.tree"),
+    "monitor": ("scores over time: alerts and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
+    "tree": ("measurement trees: show, compute again, compare two", "theodolite.cli.tree"),
     "check-application": (
         "call an application a few times: does it behave?",
         "theodolite.cli.check_application",

@@ -59,7 +59,7 @@ def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> in
     Examples
       theodolite monitor support                        all runs of a study
       theodolite monitor stars.csv --defect "<= 3"      a table
-      theodolite monitor sqlite:///app.db --query "SELECT stars AS score, at FROM replies"
+      theodolite monitor sqlite:///app.db --query "SELECT score, at FROM replies"
     """  # noqa: D301 - click's mark for "keep these lines"
     seen = keep_watch(_request(history, options))
     click.echo(_line(seen) if as_json else seen.screen(width=width(), unicode=speaks_unicode()))

@@ -22,7 +22,12 @@ _replicates = click.option(
 
 @click.group()
 def tree() -> None:
-    """Measurement trees: show a design, compute a file again, compare two."""
+    """Measurement trees: show a design, compute a file again, compare two.
+
+    \b
+    Example
+      theodolite tree score support/tree-by-guideline.json --depth 4
+    """  # noqa: D301 - click's mark for "keep these lines"
 
 
 @tree.command()
