@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from typing import Any
 
 from theodolite.domain.application import PythonCallable
-from theodolite.domain.errors import GatewayError, ServerFault, TimedOut
+from theodolite.domain.errors import ContentRefused, GatewayError, ServerFault, TimedOut
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
@@ -111,6 +111,8 @@ class CallableApplication:
             return Raised(error)
 
     def _fault(self, error: BaseException) -> GatewayError:
+        if isinstance(error, ContentRefused):
+            return ContentRefused(Secret().scrub(str(error)), endpoint=self._name)
         words = Secret().scrub(f"{type(error).__name__}: {error}")
         return ServerFault(words.rstrip(": "), endpoint=self._name)
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.application import PythonCallable
-from theodolite.domain.errors import EmptyReply, GatewayError, MalformedReply, ServerFault, TimedOut
+from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.gateways.callable_application import CallableApplication
 
@@ -80,6 +80,7 @@ async def raising_late(prompt: str) -> str:
         (raising(StopIteration()), ServerFault, "StopIteration"),
         (raising(SystemExit(2)), ServerFault, "SystemExit: 2"),
         (raising(RuntimeError("key sk-abcdefghij")), ServerFault, r"key \*\*\*"),
+        (raising(ContentRefused("held back, key sk-abcdefghij")), ContentRefused, r"^held back, key \*\*\*"),
         (raising_late, ServerFault, "TimeoutError: its own"),
         (lambda: "takes no prompt", ServerFault, "TypeError"),
         (lambda prompt: None, EmptyReply, "no text"),
