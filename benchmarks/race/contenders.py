@@ -45,14 +45,14 @@ def _peer(name: str, n: int) -> Contender:
     def prepare(folder: Path, base: str, n: int, c: int) -> list[str]:
         return [str(python), str(HERE / "peers" / f"peer_{name}.py"), str(n), str(c), str(folder)]
 
-    return Contender(name=name, prepare=prepare, n=n, is_there=python.exists())
+    return Contender(name=name, prepare=prepare, n=n, is_there=(ENVS / name / "ready").exists())
 
 
 def _promptfoo(n: int) -> Contender:
     def prepare(folder: Path, base: str, n: int, c: int) -> list[str]:
         return ["bash", str(HERE / "peers" / "promptfoo.sh"), str(n), str(c), str(folder)]
 
-    there = (ENVS / "promptfoo" / "node_modules" / ".bin" / "promptfoo").exists()
+    there = (ENVS / "promptfoo" / "ready").exists()
     return Contender(name="promptfoo", prepare=prepare, n=n, is_there=there)
 
 

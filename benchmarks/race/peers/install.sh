@@ -10,6 +10,7 @@ venv() {
   name=$1; shift
   [ -d "$envs/$name" ] || "$python" -m venv "$envs/$name"
   "$envs/$name/bin/pip" install --quiet --disable-pip-version-check "$@"
+  touch "$envs/$name/ready"  # an environment that is half made takes no part
   echo "$name is there"
 }
 
@@ -22,7 +23,7 @@ for peer in "$@"; do
     azure) venv azure azure-ai-evaluation openai ;;
     promptfoo)
       mkdir -p "$envs/promptfoo"
-      (cd "$envs/promptfoo" && npm init --yes > /dev/null && npm install promptfoo --no-audit --no-fund --silent)
+      (cd "$envs/promptfoo" && npm init --yes > /dev/null && npm install promptfoo --no-audit --no-fund --silent && touch ready)
       echo "promptfoo is there" ;;
     *) echo "no peer is called $peer" >&2; exit 2 ;;
   esac
