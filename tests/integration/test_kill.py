@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.loopback import LoopbackProcess
+from theodolite.bootstrap.sitting import AT_A_TIME
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -116,4 +117,5 @@ def test_killed_in_the_middle_of_votes_it_asks_for_those_that_are_missing(study:
         assert again.wait(timeout=120) == 0, (study / "log.txt").read_text()
         assert _count(study, "store_vote") == _count(study, "store_journalentry") == 5 * N_ROWS
         assert _count(study, "(SELECT DISTINCT annotation_id, replicate FROM store_vote)") == 5 * N_ROWS
-        assert server.stats()["duplicates"] <= 16
+        # Not yet stored were the calls in flight and the replies on their way: one for each dialogue in work.
+        assert server.stats()["duplicates"] <= AT_A_TIME
