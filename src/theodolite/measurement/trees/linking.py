@@ -13,12 +13,12 @@ from scipy.special import betainc, gammaln
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeLink, NodeWithout
+from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import LeafTable
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.methods import BUILT_IN, Holding, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled
-from theodolite.measurement.trees.splitting import holm
 from theodolite.measurement.trees.summaries import Floats, summarise
 
 FEWEST_PAIRS = 6
@@ -52,7 +52,7 @@ def link_nodes(
     """Return how every two nodes go together across dialogues.
 
     Spearman's correlation of what each node is for single dialogues, with an
-    interval by drawing clusters anew and a p-value corrected for all pairs; its
+    interval by drawing clusters anew and a p-value corrected for all pairs (Benjamini, Hochberg); its
     partial form, with the other nodes held; and in how many dialogues both,
     one or none are above their lowest value. Questions that both nodes rest on
     are named: they alone make a correlation.
@@ -80,7 +80,7 @@ def link_nodes(
         raw.append(_link(tree, (nodes[i], nodes[j]), values[[i, j]], rank, partial[i, j]))
         chances.append(p_value)
     known = [at for at, p in enumerate(chances) if not math.isnan(p)]
-    corrected = dict(zip(known, holm([chances[at] for at in known]), strict=True))
+    corrected = dict(zip(known, adjust_p_values([chances[at] for at in known], method="bh"), strict=True))
     return tuple(replace(link, p_value=corrected.get(at)) for at, link in enumerate(raw))
 
 

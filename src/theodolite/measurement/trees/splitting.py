@@ -10,6 +10,7 @@ import numpy as np
 
 from theodolite.domain.tree import SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeSplit
+from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import BUILT_IN, Holding, Methods
@@ -84,7 +85,7 @@ def split_tree(
     for parts in (parts_of(table, group) for group in groups):
         raw |= {(parts.group, name): p for name, p in _p_values(tree, parts, chosen, draws.seed).items()}
         splits += _split(tree, parts, chosen, draws)
-    corrected = dict(zip(raw, holm(list(raw.values())), strict=True))
+    corrected = dict(zip(raw, adjust_p_values(list(raw.values())), strict=True))
     return tuple(replace(each, p_value=corrected.get((each.group, each.node))) for each in splits)
 
 
@@ -94,17 +95,6 @@ def parts_of(table: LeafTable, group: str) -> Parts:
     names = tuple(sorted({value for value in values if value}))
     place = [names.index(value) if value else -1 for value in values]
     return Parts(group=group, names=names, place=np.array(place, dtype=np.int64))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for their number: the smallest times n, the next times n - 1, and never falling."""
-    order = np.argsort(p_values, kind="stable")
-    corrected = np.empty(len(p_values))
-    running = 0.0
-    for rank, place in enumerate(order):
-        running = max(running, min(1.0, p_values[place] * (len(p_values) - rank)))
-        corrected[place] = running
-    return [float(p) for p in corrected]
 
 
 def _summaries(tree: Compiled) -> Iterator[str]:

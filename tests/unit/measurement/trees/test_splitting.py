@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.trees import FEW, answers, design, leaf
 from theodolite.measurement.trees.leaves import table_of
-from theodolite.measurement.trees.splitting import holm, split_tree
+from theodolite.measurement.trees.splitting import split_tree
 
 NODES = {"top": {"summary": "mean", "of": "a"}, "a": answers("a")}
 
@@ -75,7 +75,3 @@ def test_levels_of_testing_can_be_split_by_too():
     )
 
     assert {part for _, part in splits(given, "level")} == {"red teaming", "field testing"}
-
-
-def test_holms_correction_of_a_published_kind():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
