@@ -53,7 +53,7 @@ def bound_by_plain_integration(fraction, clusters=20, size=25):
     apart, alike = 1 - correlation, earlier * correlation
     sound = [np.log((np.cos(angle) ** 2 * apart + alike) / (apart + alike)).sum(axis=0) for angle in angles]
     mass = np.cumsum(np.exp(clusters * np.array(sound)) @ prior)
-    return np.sin(np.interp(fraction, mass / mass[-1], angles + np.pi / 3000)) ** 2
+    return np.sin(np.interp(fraction, mass / mass[-1], angles + np.pi / 6000)) ** 2
 
 
 def test_no_defect_in_20_clusters_of_25_is_bounded_at_1_3_percent_and_in_both_tails_at_1_9():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,6 +54,11 @@ def within(result, lowest=0.0):
     return isinstance(result, Undefined) or lowest <= result.low <= result.value <= result.high <= 1.0
 
 
+def numbers_of(record):
+    """Return the numbers of a record; sums in another order differ in the last digit."""
+    return [value for field in fields(record) if isinstance(value := getattr(record, field.name), int | float)]
+
+
 @given(votes=VOTES, data=st.data())
 @FEW
 def test_the_order_of_votes_does_not_matter(votes, data):
@@ -60,7 +67,8 @@ def test_the_order_of_votes_does_not_matter(votes, data):
     assert flip_rate(votes) == flip_rate(shuffled)
     assert vote_share(votes, "a") == vote_share(shuffled, "a")
     assert majority_share(votes, "a") == majority_share(shuffled, "a")
-    assert votes_or_samples(votes, "a") == votes_or_samples(shuffled, "a")
+    again = numbers_of(votes_or_samples(shuffled, "a"))
+    assert numbers_of(votes_or_samples(votes, "a")) == pytest.approx(again, nan_ok=True)
     assert retest_alpha(votes, categories="ab") == retest_alpha(shuffled, categories="ab")
 
 

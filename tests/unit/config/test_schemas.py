@@ -43,10 +43,11 @@ def test_what_loads_is_valid_in_an_editor_too(shipped_folder, name):
 
 
 def test_shipped_guidelines_and_packs_are_valid_in_an_editor(shipped_folder):
-    for path in shipped_folder("guidelines").glob("*.yaml"):
-        jsonschema.validate(as_editors_read(path), schema("guideline.schema.json"))
-    for path in shipped_folder("packs").rglob("pack.yaml"):
-        jsonschema.validate(as_editors_read(path), schema("pack.schema.json"))
+    kinds = {"guideline": shipped_folder("guidelines").glob("*.yaml"), "pack": shipped_folder("packs").rglob("*.yaml")}
+    for kind, paths in kinds.items():
+        validator = jsonschema.Draft202012Validator(schema(f"{kind}.schema.json"))
+        for path in paths:
+            validator.validate(as_editors_read(path))
 
 
 def test_an_editor_marks_a_misspelt_key():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Undefined
@@ -17,6 +18,9 @@ from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources,
 
 UNREADABLE = Outcome.UNPARSEABLE.value
 """The category of labels that cannot be read; it agrees with nothing, not even itself."""
+
+Clusters: TypeAlias = list[str] | None
+"""The cluster of each planned session; None where no two share one."""
 
 MOST_IN_PAIRS = 10
 """People who are compared two by two at most; among more, pairs tell nothing that the panel does not."""
@@ -32,6 +36,7 @@ class Pair:
     first: Source
     second: Source
     readings: tuple[tuple[Reading, Reading], ...]
+    clusters: Clusters
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield what became of each session, as far as this pair goes."""
@@ -118,7 +123,14 @@ def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator
 def pair_of(sheet: Sheet, first: Source, second: Source) -> Pair:
     """Return what two sources say of the same planned sessions."""
     readings = zip(sheet.readings(first), sheet.readings(second), strict=True)
-    return Pair(first=first, second=second, readings=tuple(readings))
+    return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(sheet))
+
+
+def clusters_of(sheet: Sheet) -> Clusters:
+    """Return what resembling dialogues share, one name a session; None where no two share anything."""
+    # A dialogue without a cluster resembles no other.
+    names = [sheet.setting(place).cluster or f"alone {place}" for place in sheet.places]
+    return names if len(set(names)) < len(names) else None
 
 
 def _pair_measurements(application: str, sheet: Sheet, pair: Pair) -> Iterator[Measurement]:
@@ -138,19 +150,21 @@ def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[str, Estimate | Un
     # Under a name of its own, an unreadable label of the second agrees with none of the first.
     other = f"{UNREADABLE} by {pair.second.name}"
     b = [other if label == UNREADABLE else label for label in plain]
-    yield exact_agreement.__name__, exact_agreement(a, b)
+    clusters = pair.clusters
+    yield exact_agreement.__name__, exact_agreement(a, b, clusters=clusters)
     if scale.ordered or scale.is_numeric:
         places = {point: place for place, point in enumerate(scale.categories)}
         far = {UNREADABLE: -len(places), other: 2 * len(places)}
-        yield relaxed_agreement.__name__, relaxed_agreement(_placed(a, places | far), _placed(b, places | far))
+        near, off = _placed(a, places | far), _placed(b, places | far)
+        yield relaxed_agreement.__name__, relaxed_agreement(near, off, clusters=clusters)
     strange = [label for label in (UNREADABLE, other) if label in {*a, *b}]
-    yield cohen_kappa.__name__, cohen_kappa(a, b, categories=[*scale.categories, *strange])
+    yield cohen_kappa.__name__, cohen_kappa(a, b, categories=[*scale.categories, *strange], clusters=clusters)
 
 
 def _panel_measurements(application: str, sheet: Sheet, people: Sequence[Source]) -> Iterator[Measurement]:
     by_person = [sheet.readings(person) for person in people]
     outcomes = account(_panel_outcome(readings) for readings in zip(*by_person, strict=True))
-    for function, scale, result in _panel_results(sheet.question.scale, by_person):
+    for function, scale, result in _panel_results(sheet.question.scale, by_person, clusters_of(sheet)):
         yield Measurement(
             measure=function,
             application=application,
@@ -162,7 +176,7 @@ def _panel_measurements(application: str, sheet: Sheet, people: Sequence[Source]
 
 
 def _panel_results(
-    scale: Scale, by_person: Sequence[Sequence[Reading]]
+    scale: Scale, by_person: Sequence[Sequence[Reading]], clusters: Clusters
 ) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
     places = {point: place for place, point in enumerate(scale.categories)}
     # Each person's unreadable labels are a category of their own: no two of them agree.
@@ -172,20 +186,22 @@ def _panel_results(
     ]
     columns = range(len(places) + len(by_person))
     units = [[unit.count(column) for column in columns] for unit in zip(*named, strict=True)]
-    yield fleiss_kappa.__name__, {}, fleiss_kappa([unit for unit in units if sum(unit) >= 2])
-    yield _alpha(named, "nominal")
+    shared = [place for place, unit in enumerate(units) if sum(unit) >= 2]
+    of_shared = [clusters[place] for place in shared] if clusters else None
+    yield fleiss_kappa.__name__, {}, fleiss_kappa([units[place] for place in shared], clusters=of_shared)
+    yield _alpha(named, "nominal", clusters)
     if scale.ordered or scale.is_numeric:
         placed = [[place if place in places.values() else None for place in row] for row in named]
-        yield _alpha(placed, "ordinal")
+        yield _alpha(placed, "ordinal", clusters)
         if scale.is_numeric:
-            yield _alpha(placed, "interval")
+            yield _alpha(placed, "interval", clusters)
 
 
 def _alpha(
-    ratings: Sequence[Sequence[int | None]], scale: AlphaScale
+    ratings: Sequence[Sequence[int | None]], scale: AlphaScale, clusters: Clusters
 ) -> tuple[str, dict[str, str], Estimate | Undefined]:
     table = [[float("nan") if place is None else float(place) for place in row] for row in ratings]
-    return krippendorff_alpha.__name__, {"scale": scale}, krippendorff_alpha(table, scale=scale)
+    return krippendorff_alpha.__name__, {"scale": scale}, krippendorff_alpha(table, scale=scale, clusters=clusters)
 
 
 def _about(sheet: Sheet) -> dict[str, str]:

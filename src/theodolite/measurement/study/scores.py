@@ -39,7 +39,7 @@ def _of_pair(application: str, sheet: Sheet, first: Source, second: Source) -> I
     pair: Pair = pair_of(sheet, first, second)
     ours = [_number(reading) for _, reading in pair.readings]
     theirs = [_number(reading) for reading, _ in pair.readings]
-    found = score_agreement(ours, theirs)
+    found = score_agreement(ours, theirs, clusters=pair.clusters)
     for field in fields(found):
         yield Measurement(
             measure=score_agreement.__name__,

@@ -193,3 +193,21 @@ def test_a_panel_of_judges_is_compared_two_by_two_and_together():
     assert [(about["first"], about["second"]) for about in exact if "first" in about] == pairs
     assert [m.about["annotators"] for m in found.measurements if m.measure == "fleiss_kappa"] == ["a, b, c"]
     assert [(one.first, one.second) for one in found.confusions] == pairs
+
+
+def test_dialogues_that_share_a_persona_make_agreement_less_certain():
+    def exact(clusters):
+        study = SmallStudy()
+        for name in ("ann", "ben"):
+            study.annotator(name)
+        for number in range(12):
+            study.session(f"d{number}", cluster=f"persona {number % 3}" if clusters else "")
+            study.column("ann", **{f"d{number}": "yes"})
+            study.column("ben", **{f"d{number}": "yes" if number % 3 else "no"})
+        return next(m.result for m in measure_study(study.evidence()).measurements if m.measure == "exact_agreement")
+
+    alone, shared = exact(clusters=False), exact(clusters=True)
+
+    assert alone.value == shared.value
+    assert shared.n_clusters == 3
+    assert shared.high - shared.low > alone.high - alone.low
