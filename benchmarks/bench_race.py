@@ -24,6 +24,8 @@ from results import COLD, Overhead, Pressure, page  # noqa: E402
 from trials import faults, killed  # noqa: E402
 
 AT_A_TIME = 100
+STRANGERS = 1_000_000
+"""Number from which those are counted who warm the limits: equal work would be taken over and not be done again."""
 WARMING = 4
 """Dialogues for each place by which a contender's limits are warm; count."""
 
@@ -35,7 +37,8 @@ def run(
     emptied(folder)
     if is_warm:
         server.reset(latency_ms=latency_ms)
-        measure(server, contender.prepare(folder, server.base, WARMING * c, c), folder, WARMING * c)
+        ours.write_study(folder, server.base, WARMING * c, c, first=STRANGERS)
+        measure(server, ours.command(folder, c), folder, WARMING * c)
     words = contender.prepare(folder, server.base, n, c)
     server.reset(latency_ms=latency_ms)
     found = measure(server, words, folder, n)

@@ -27,15 +27,15 @@ judges:
 COMMAND = "import sys; from theodolite.cli.main import main; sys.argv[0] = 'theodolite'; main()"
 
 
-def write_study(folder: Path, base: str, n: int, c: int) -> None:
-    """Write the study of a race."""
+def write_study(folder: Path, base: str, n: int, c: int, *, first: int = 0) -> None:
+    """Write the study of a race; customers are numbered from `first`."""
     folder.mkdir(parents=True, exist_ok=True)
     text = STUDY.format(base=base, parallel=c, system=TARGET_SYSTEM, turns=TURNS)
     (folder / "study.yaml").write_text(text, encoding="utf-8")
     with (folder / "customers.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["name", "wish"])
-        rows.writerows([f"Customer {number}", wish(number)] for number in range(n))
+        rows.writerows([f"Customer {number}", wish(number)] for number in range(first, first + n))
 
 
 def command(folder: Path, c: int, verb: str = "run") -> list[str]:
