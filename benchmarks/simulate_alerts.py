@@ -132,7 +132,7 @@ def watches(repetitions: int) -> list[str]:
 def main() -> None:
     """Simulate, and write the page."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    n_watches = max(5, repetitions // 15)
+    n_watches = max(4, repetitions // 50)
     lines = [
         "# Alarms: how many are false, how late are true ones",
         "",
