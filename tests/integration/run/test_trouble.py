@@ -49,7 +49,7 @@ def test_a_report_that_cannot_be_written_costs_nothing_but_the_report(study, ser
 
     assert ended.code == 3
     assert "report.html` cannot be written" in ended.err
-    assert "Name another folder with --out" in ended.err
+    assert "Name another place with --out" in ended.err
     assert elsewhere.code == 0
     assert (folder / "elsewhere" / "report.html").exists()
 
