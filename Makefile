@@ -11,7 +11,7 @@ STAMPS := $(VENV)/.stamps
 PYTHON := $(VENV)/bin/python
 INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WIRE := .venv-wire
-WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-check
 OUT := theodolite-demo
 ARGS :=
 
@@ -80,7 +80,8 @@ $(STAMPS)/check: $(STAMPS)/test
 	@$(INSTALL) --requirement $(STAMPS)/check.txt
 	@touch $@
 
-# Large packages and a compiler's work, so it stands apart from .venv.
+# Large packages and a compiler's work, so it stands apart from .venv. Without our constraints:
+# what these packages need beside them contradicts some of our pins.
 
 $(WIRE)/.stamp: tools/find_python.sh tools/dependency_group.py pyproject.toml constraints.txt
 	@python="$$(sh tools/find_python.sh)" && echo "making $(WIRE) with $$python; the model server takes minutes" && "$$python" -m venv --clear $(WIRE)
