@@ -33,6 +33,17 @@ def test_a_dialogue_is_shown_with_what_was_said_of_it(study):
     assert any(line.startswith("  useful") for line in lines)
 
 
+def test_raw_shows_what_the_judge_was_asked_replied_and_took(study):
+    plain, raw = (theodolite("show", study.folder, "d001", *more) for more in ((), ("--raw",)))
+
+    assert raw.code == 0
+    assert raw.out.splitlines()[0] == plain.out.splitlines()[0]
+    assert "You are an annotator." in raw.out
+    assert "reply 1" in raw.out
+    assert "dialogue took" in raw.out
+    assert "not shown" not in raw.out
+
+
 def test_a_failure_is_shown_with_whose_fault_it_is(study):
     ended = theodolite("show", study.folder, "d002")
 

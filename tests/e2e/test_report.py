@@ -188,3 +188,21 @@ def test_a_badge_for_nothing_opens_nothing(visit):
 
     expect(page.get_by_role("button", name="0 failed")).to_have_count(0)
     expect(page.get_by_text("0 failed", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
+    page = visit("called", address="#d/d001", width=width)
+    fold = page.locator("#reader .calls").first
+    expect(fold.locator("summary")).to_have_text("Prompt and raw reply (2 calls, 1,200 tokens in, 40 out, $0.00041)")
+    expect(fold.locator("pre")).to_have_count(0)
+
+    fold.locator("summary").focus()
+    page.keyboard.press("Enter")
+
+    expect(fold.locator("pre")).to_have_count(4)
+    expect(fold.locator("pre").nth(0)).to_contain_text("Judge by the guideline alone.")
+    expect(fold.locator("pre").nth(1)).to_contain_text('<b id="injected">not bold</b>')
+    expect(fold.locator("pre").nth(2)).to_contain_text("have changed since")
+    assert page.locator("#injected").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

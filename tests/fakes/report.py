@@ -6,6 +6,7 @@ import functools
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from tests.fakes.called import called_evidence
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
 from tests.fakes.labelled import certified_evidence
 from theodolite.domain.estimate import Findings
@@ -48,6 +49,7 @@ def evidence_named(name: str) -> Evidence:
         "scripted": functools.partial(live_evidence, script=("Hello.", "END")),
         "unfinished": functools.partial(live_evidence, held=7),
         "certified": certified_evidence,
+        "called": called_evidence,
         "nothing": functools.partial(live_evidence, held=0),
     }[name]()
 

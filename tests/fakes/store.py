@@ -172,6 +172,9 @@ class FakeStore:
     def entries(self, unit: str) -> list[JournalEntry]:
         return list(self.units[unit].journal) if unit in self.units else []
 
+    def journals(self, units: Sequence[str]) -> dict[str, list[JournalEntry]]:
+        return {unit: self.entries(self.units[unit].origin) if unit in self.units else [] for unit in units}
+
     async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
         self._must(self.started, "the store was not started")
         self._must(dialogue.key == unit.key, "the key of a dialogue must be that of its unit")

@@ -86,8 +86,14 @@ def summary_of(
     return summary_text(evidence, findings, facts_of(bench, took_s), words, width=width, unicode=unicode, places=places)
 
 
-def dialogue_screen(bench: Workbench, label: str, *, width: int) -> str:
+def dialogue_screen(bench: Workbench, label: str, *, width: int, raw: bool = False) -> str:
     """Return one dialogue of the latest run, or the failure in its place, with everything that was said about it.
+
+    Args:
+        bench: The study.
+        label: What people call the dialogue.
+        width: Columns of the terminal; count.
+        raw: Whether judges' prompts, their raw replies and costs are wanted too.
 
     Raises:
         InputError: If the run holds no dialogue of that label.
@@ -98,7 +104,8 @@ def dialogue_screen(bench: Workbench, label: str, *, width: int) -> str:
         failures = tuple(archive.failures((place,)))
         for dialogue in archive.dialogues((place,)):
             given, final = tuple(archive.annotations((place,))), tuple(archive.adjudications((place,)))
-            return show_text(study, dialogue, given, final, failures=failures, width=width)
+            calls = archive.calls((dialogue,), given) if raw else None
+            return show_text(study, dialogue, given, final, failures=failures, calls=calls, width=width)
         if failures:
             return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
     state = "is planned but not held yet" if place is not None else f"is not in the plan{_meant(label, sessions)}"

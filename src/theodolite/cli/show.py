@@ -13,7 +13,8 @@ from theodolite.cli.terminal import width
 @click.command()
 @study_argument
 @click.argument("dialogue")
-def show(study: str, dialogue: str) -> int:
+@click.option("--raw", is_flag=True, help="Also judges' prompts and raw replies, and what all calls cost.")
+def show(study: str, dialogue: str, *, raw: bool) -> int:
     """Print one dialogue of the latest run, with its annotations.
 
     DIALOGUE is what the screens call it, e.g. d001 or gpt4/v2-31.
@@ -24,7 +25,7 @@ def show(study: str, dialogue: str) -> int:
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
-        click.echo(dialogue_screen(bench, dialogue, width=width()))
+        click.echo(dialogue_screen(bench, dialogue, width=width(), raw=raw))
         return 0
     finally:
         bench.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
@@ -39,6 +40,18 @@ class Archive(Protocol):
 
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the units that brought nothing."""
+        ...
+
+    def calls(
+        self, dialogues: Collection[Dialogue], annotations: Collection[Annotation], failures: Collection[Failure] = ()
+    ) -> Mapping[str, tuple[Call, ...]]:
+        """Return the calls that led to some records, by unit; a few hundred records at a time.
+
+        Args:
+            dialogues: What was said; by their keys.
+            annotations: What annotators answered about these dialogues.
+            failures: Units that brought nothing.
+        """
         ...
 
 
@@ -101,6 +114,7 @@ class ListedArchive:
         annotation_list: What annotators answered, latest revisions.
         final_list: Final labels.
         failure_list: Units that brought nothing.
+        call_lists: The calls of units.
     """
 
     sessions: Sessions
@@ -108,6 +122,7 @@ class ListedArchive:
     annotation_list: tuple[Annotation, ...] = ()
     final_list: tuple[Adjudication, ...] = ()
     failure_list: tuple[Failure, ...] = ()
+    call_lists: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield what was said."""
@@ -126,6 +141,13 @@ class ListedArchive:
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the units that brought nothing."""
         return (one for one in self.failure_list if at is None or self.sessions.find(one.label) in at)
+
+    def calls(
+        self, dialogues: Collection[Dialogue], annotations: Collection[Annotation], failures: Collection[Failure] = ()
+    ) -> Mapping[str, tuple[Call, ...]]:
+        """Return the calls that led to some records."""
+        wanted = {d.key for d in dialogues} | {a.unit for a in annotations} | {f.unit for f in failures}
+        return {unit: calls for unit, calls in self.call_lists.items() if unit in wanted}
 
     def _keys(self, at: Collection[int] | None) -> set[str] | None:
         return None if at is None else {dialogue.key for dialogue in self.dialogues(at)}

@@ -170,6 +170,14 @@ class Readings(Protocol):
         """
         ...
 
+    def journals(self, units: Sequence[str]) -> dict[str, list[JournalEntry]]:
+        """Return the replies of some units in order of position, by unit.
+
+        Those of a unit that took over an earlier result are the replies that led
+        to it. A unit that has none, or that nobody added, has an empty list.
+        """
+        ...
+
     def annotations(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield the latest revisions of the annotations of a run, in order of the plan."""
         ...

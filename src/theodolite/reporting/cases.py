@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from theodolite.domain.annotation import Adjudication, Annotation, Outcome
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import RecordedFile
+from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
@@ -126,6 +127,7 @@ class Record:
         annotations: Annotator to annotation.
         adjudications: Guideline and question to final label.
         failures: What failed in it.
+        calls: Unit to the calls that led to its record; empty unless they were asked for.
     """
 
     index: int
@@ -134,16 +136,23 @@ class Record:
     annotations: Mapping[str, Annotation]
     adjudications: Mapping[tuple[str, str], Adjudication]
     failures: tuple[Failure, ...]
+    calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
 
 
-def records_at(evidence: Evidence, places: Collection[int]) -> Iterator[Record]:
-    """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory."""
+def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[Record]:
+    """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory.
+
+    Args:
+        evidence: Everything that the run holds.
+        places: Places in the plan, from 0.
+        with_calls: Whether the calls that led to them are wanted too.
+    """
     rest = iter(sorted(places))
     while part := list(islice(rest, _AT_ONCE)):
-        yield from _records(evidence, part)
+        yield from _records(evidence, part, with_calls=with_calls)
 
 
-def _records(evidence: Evidence, places: Sequence[int]) -> Iterator[Record]:
+def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[Record]:
     archive, sessions = evidence.archive, evidence.sessions
     dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
     annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
@@ -155,6 +164,11 @@ def _records(evidence: Evidence, places: Sequence[int]) -> Iterator[Record]:
     failures: dict[str, list[Failure]] = defaultdict(list)
     for failure in archive.failures(places):
         failures[failure.label].append(failure)
+    calls: Mapping[str, tuple[Call, ...]] = {}
+    if with_calls:
+        given = [annotation for group in annotations.values() for annotation in group.values()]
+        failed = [failure for group in failures.values() for failure in group]
+        calls = archive.calls(tuple(dialogues.values()), given, failed)
     for index in places:
         session = sessions[index]
         dialogue = dialogues.get(session.label)
@@ -165,6 +179,7 @@ def _records(evidence: Evidence, places: Sequence[int]) -> Iterator[Record]:
             annotations=annotations.get(dialogue.key, {}) if dialogue else {},
             adjudications=finals.get(dialogue.key, {}) if dialogue else {},
             failures=tuple(failures.get(session.label, ())),
+            calls=calls,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Control, Quote, Vote
+from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -13,6 +14,7 @@ from theodolite.domain.persona import Persona
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import labelled
+from theodolite.reporting.calls import call_texts, spent_text
 from theodolite.reporting.cases import title_of
 
 _INDENT = 2
@@ -28,6 +30,7 @@ def show_text(
     adjudications: Sequence[Adjudication] = (),
     *,
     failures: Sequence[Failure] = (),
+    calls: Mapping[str, Sequence[Call]] | None = None,
     width: int = 80,
 ) -> str:
     """Return one dialogue with everything that was said about it.
@@ -38,15 +41,31 @@ def show_text(
         annotations: What annotators answered about it.
         adjudications: Its final labels.
         failures: What failed in it.
+        calls: Unit to its calls, where prompts, raw replies and costs are wanted.
         width: Columns of the terminal; count.
     """
     said = _turns(dialogue)
     said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
     said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
     said += [("failed", failure_text(failure)) for failure in failures]
+    if calls is not None:
+        said += _calls_said(study, dialogue, annotations, calls)
     margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in said), _WHO))
-    lines = [line for who, text in said for line in _said(who, text, margin=margin, width=width)]
+    lines = [line for who, text in said for line in said_lines(who, text, margin=margin, width=width)]
     return "\n".join([_heading(study, dialogue, annotations), *lines])
+
+
+def _calls_said(
+    study: Study, dialogue: Dialogue, annotations: Sequence[Annotation], calls: Mapping[str, Sequence[Call]]
+) -> list[tuple[str, str]]:
+    """Return what the dialogue took, and of each annotator what it took, was sent and replied."""
+    spent = spent_text(calls.get(dialogue.key, ()))
+    said = [("dialogue took", spent)] if spent else []
+    for annotation in annotations:
+        if made := calls.get(annotation.unit, ()):
+            said.append((title_of(study, annotation.annotator), f"took {spent_text(made) or 'nothing'}"))
+            said += call_texts(made)
+    return said
 
 
 def first_text(
@@ -113,7 +132,15 @@ def _turns(dialogue: Dialogue) -> list[tuple[str, str]]:
     return [entry for turn in dialogue.turns for entry in ((user, turn.prompt), ("bot", turn.response))]
 
 
-def _said(who: str, text: str, *, margin: int, width: int) -> list[str]:
+def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:
+    """Return who said what as lines of a terminal, without characters that steer it.
+
+    Args:
+        who: Name at the left.
+        text: What was said.
+        margin: Columns before the text; count.
+        width: Columns of the terminal; count.
+    """
     lines: list[str] = []
     name = who if len(who) < margin - _INDENT else f"{who[: margin - _INDENT - 3]}~"
     for number, paragraph in enumerate(harmless(text).strip().splitlines() or [""]):

@@ -20,9 +20,10 @@ from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents
 from theodolite.store.fresh import RowNumbers
-from theodolite.store.journal import entries_of
+from theodolite.store.journal import entries_of, journals_of
 from theodolite.store.ledger import CHUNK, Ledger
 from theodolite.store.owners import Owners
+from theodolite.store.reading import CHUNK as AT_ONCE
 from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
 from theodolite.store.results import Results
@@ -118,6 +119,13 @@ class DjangoStore(Runs):
     def entries(self, unit: str) -> list[JournalEntry]:
         """Return the replies of a unit in order of position."""
         return self._work.read(lambda: entries_of(unit))
+
+    def journals(self, units: Sequence[str]) -> dict[str, list[JournalEntry]]:
+        """Return the replies of some units in order of position, by unit."""
+        found: dict[str, list[JournalEntry]] = {}
+        for start in range(0, len(units), AT_ONCE):
+            found |= self._work.read(partial(journals_of, units[start : start + AT_ONCE]))
+        return found
 
     async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
         """Store a dialogue and mark its unit as done, in one transaction."""

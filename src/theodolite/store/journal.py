@@ -7,7 +7,8 @@ from datetime import datetime
 
 from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.replay import JournalEntry
-from theodolite.store.models import JournalEntryRow
+from theodolite.store.models import JournalEntryRow, UnitRow
+from theodolite.store.reading import grouped
 from theodolite.store.repair import n_repaired
 from theodolite.store.statements import Row, insert
 
@@ -20,6 +21,15 @@ def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: dateti
 def entries_of(unit: str) -> list[JournalEntry]:
     """Return the replies of a unit in order of position."""
     return [_entry(row) for row in JournalEntryRow.objects.filter(unit__key=unit).order_by("position")]
+
+
+def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
+    """Return the replies of some units, or of those whose result they took over, in order of position."""
+    rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
+    origins = {key: origin or own for key, own, origin in rows}
+    replies = JournalEntryRow.objects.filter(unit_id__in=set(origins.values())).order_by("unit_id", "position")
+    found = grouped(replies, "unit_id")
+    return {unit: [_entry(row) for row in found.get(origins.get(unit, -1), [])] for unit in units}
 
 
 def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
+from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound, StoreError
@@ -22,6 +23,7 @@ from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
 from theodolite.ports.store import Store
+from theodolite.usecases.calls import calls_of
 
 
 def latest_run(store: Store, study: Study, plan: Plan) -> Run:
@@ -77,6 +79,12 @@ class StoredArchive:
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the units that brought nothing."""
         return self.store.failures(self.run, at)
+
+    def calls(
+        self, dialogues: Collection[Dialogue], annotations: Collection[Annotation], failures: Collection[Failure] = ()
+    ) -> dict[str, tuple[Call, ...]]:
+        """Return the calls that led to some records, by unit."""
+        return calls_of(self.store, self.study, dialogues, annotations, failures)
 
 
 def evidence_of(

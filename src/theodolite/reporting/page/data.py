@@ -14,7 +14,9 @@ from theodolite.domain.identity import SHORT, Json
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
 from theodolite.reporting import figures
+from theodolite.reporting.calls import spent_text
 from theodolite.reporting.cases import Record, records_at, title_of
+from theodolite.reporting.page.calls_view import CallTexts
 from theodolite.reporting.page.chips import Chip
 from theodolite.reporting.page.embedded import Embedded
 from theodolite.reporting.page.sets import CaseSet
@@ -29,7 +31,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     Sets are added for the numerators of all estimates, so call it after all
     views are made.
     """
-    kept = _Kept()
+    kept = _Kept(calls=CallTexts(room=sample.room))
     estimates: list[Json] = [
         _estimate(subject, place, measurement) for place, measurement in enumerate(subject.findings.measurements)
     ]
@@ -42,11 +44,12 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
         "run": run,
         "applications": [application.name for application in subject.study.applications],
         "annotators": annotators,
+        "show": subject.facts.show_command,
     }
     if not sample.is_whole:
         head["planned"] = sample.n_planned
     yield data_text(head)[:-1] + ',"cases":['
-    for number, record in enumerate(records_at(subject.evidence, sample.places)):
+    for number, record in enumerate(records_at(subject.evidence, sample.places, with_calls=True)):
         yield ("," if number else "") + data_text(_case(record, kept))
     tail: dict[str, Json] = {
         "sittings": [dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings],
@@ -55,6 +58,8 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
         "chips": [{"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips],
         "sets": {name: _set(kept, sample) for name, kept in subject.sets.sets.items()},
     }
+    if kept.calls.lines:
+        tail["lines"] = [*kept.calls.lines]
     yield "]," + data_text(tail)[1:]
 
 
@@ -81,8 +86,9 @@ Sitting = tuple[str, str, str, str]
 
 @dataclass(slots=True)
 class _Kept:
-    """What many cases share, each with its place: source materials, and who labelled by which version."""
+    """What many cases share, each with its place: source materials, who labelled by which version, lines of prompts."""
 
+    calls: CallTexts
     contexts: dict[str, int] = field(default_factory=dict)
     sittings: dict[Sitting, int] = field(default_factory=dict)
 
@@ -95,18 +101,20 @@ def _case(case: Record, kept: _Kept) -> dict[str, Json]:
         "level": case.session.level.value,
         "by": case.session.held_by.value,
         "groups": dict(case.session.groups),
-        "annotations": [_annotation(annotation, kept) for annotation in case.annotations.values()],
+        "annotations": [_annotation(annotation, case, kept) for annotation in case.annotations.values()],
         "finals": [
             {"guideline": g, "question": q, "value": f.value or f.outcome.value, "origin": f.origin.value}
             for (g, q), f in case.adjudications.items()
         ],
     }
     if case.failures:
-        entry["failures"] = [_failure(failure) for failure in case.failures]
+        entry["failures"] = [_failure(failure, case) for failure in case.failures]
     if isinstance(case.session.tester, Persona):
         entry["persona"] = {"name": case.session.tester.name, "text": case.session.tester.text}
     if case.dialogue is not None:
         entry |= _dialogue(case.dialogue, kept)
+        if spent := spent_text(case.calls.get(case.dialogue.key, ())):
+            entry["spent"] = spent
     return entry
 
 
@@ -143,7 +151,7 @@ def _strategy(strategy: Strategy) -> dict[str, Json]:
     }
 
 
-def _annotation(annotation: Annotation, kept: _Kept) -> dict[str, Json]:
+def _annotation(annotation: Annotation, case: Record, kept: _Kept) -> dict[str, Json]:
     versions = annotation.annotator_version[:SHORT], annotation.instrument_version[:SHORT]
     sitting = (annotation.annotator, versions[0], annotation.guideline, versions[1])
     entry: dict[str, Json] = {
@@ -154,6 +162,8 @@ def _annotation(annotation: Annotation, kept: _Kept) -> dict[str, Json]:
         entry["scripted"] = True
     if notes := notes_of(annotation):
         entry["notes"] = [*notes]
+    if calls := kept.calls.entry(case.calls.get(annotation.unit, ())):
+        entry["calls"] = calls
     return entry
 
 
@@ -171,8 +181,9 @@ def _answer(answer: Answer) -> dict[str, Json]:
     return entry | {name: value for name, value in optional.items() if value}
 
 
-def _failure(failure: Failure) -> dict[str, Json]:
-    return {
+def _failure(failure: Failure, case: Record) -> dict[str, Json]:
+    spent = spent_text(case.calls.get(failure.unit, ()))
+    entry: dict[str, Json] = {
         "party": failure.party.value,
         "kind": failure.kind.value,
         "message": failure.message,
@@ -180,6 +191,7 @@ def _failure(failure: Failure) -> dict[str, Json]:
         "annotator": failure.annotator,
         "tries": failure.tries,
     }
+    return {**entry, "spent": spent} if spent else entry
 
 
 def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[str, Json]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.identity import keyed_draw
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
@@ -23,6 +24,9 @@ _AROUND = 400
 
 _TELLING_PART = 0.8
 """Share of the bound that the telling dialogues may fill; fraction."""
+
+_DIALOGUES_PART = 0.6
+"""Share of the bound that dialogues may fill where judges' prompts and replies want room too; fraction."""
 
 _TELLING = ("defect", "disagreement", "failed", "unparseable")
 """Sets whose dialogues tell most."""
@@ -38,6 +42,7 @@ class Embedded:
         n_telling: Telling dialogues among them; count.
         n_all_telling: Telling dialogues of the whole run; count.
         show_command: What one types before the label of any other dialogue.
+        room: Letters that are left for the prompts and raw replies of judges; count.
     """
 
     places: Sequence[int]
@@ -45,6 +50,7 @@ class Embedded:
     n_telling: int = 0
     n_all_telling: int = 0
     show_command: str = ""
+    room: int = 0
     _index: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -83,26 +89,34 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         letters: Letters that they may have, about; count.
     """
     sizes, planned = subject.evidence.register.letters, len(subject.cases)
-    if sum(sizes) + _AROUND * planned <= letters:
-        return Embedded(places=range(planned), n_planned=planned)
+    room = letters - sum(sizes) - _AROUND * planned
+    if room >= 0:
+        return Embedded(places=range(planned), n_planned=planned, room=room)
+    bound = _DIALOGUES_PART * letters if _has_judge(subject) else letters
     telling = _telling(subject)
     chosen = dict.fromkeys(first)
     used = sum(sizes[place] + _AROUND for place in chosen)
-    for group, bound in ((telling, _TELLING_PART * letters), (set(range(planned)) - telling, letters)):
+    for group, most in ((telling, _TELLING_PART * bound), (set(range(planned)) - telling, bound)):
         for place in _drawn(subject, group - chosen.keys()):
             used += sizes[place] + _AROUND
-            if used > bound:
+            if used > most:
                 break
             chosen[place] = None
     places = sorted(chosen)
+    held = sum(sizes[place] + _AROUND for place in places)
     return Embedded(
         places=places,
         n_planned=planned,
         n_telling=len(telling & chosen.keys()),
         n_all_telling=len(telling),
         show_command=subject.facts.show_command,
+        room=max(0, letters - held),
         _index={place: number for number, place in enumerate(places)},
     )
+
+
+def _has_judge(subject: Subject) -> bool:
+    return any(isinstance(annotator.labelling, ModelJudge) for annotator in subject.study.annotators)
 
 
 def _telling(subject: Subject) -> set[int]:

@@ -67,10 +67,11 @@ function saidOf(entry) {
   else parts.push(...(entry.turns || []).map((turn, at) => turnOf(entry, turn, at + 1)));
   for (const failure of entry.failures || []) {
     const turn = failure.turn ? ` in turn ${failure.turn}` : "";
-    parts.push(make("p", { class: "warning", text: `Failed${turn}: ${failure.party} ${failure.kind}. ${failure.message} (tries: ${failure.tries})` }));
+    parts.push(make("p", { class: "warning", text: `Failed${turn}: ${failure.party} ${failure.kind}. ${failure.message} (tries: ${failure.tries}${failure.spent ? `; took ${failure.spent}` : ""})` }));
   }
   if (!parts.length) parts.push(make("p", { class: "legend", text: "Not held yet." }));
   if (entry.ending) parts.push(make("p", { class: "legend", text: `Ended: ${entry.ending}.` }));
+  if (entry.spent) parts.push(make("p", { class: "legend", text: `The dialogue took ${entry.spent}.` }));
   parts.push(folded("Persona", entry.persona && entry.persona.text), folded("Source material", entry.context !== undefined && data.contexts[entry.context]));
   return parts.filter((part) => part !== null);
 }
@@ -137,7 +138,7 @@ function tintOf(annotator) {
 }
 
 function cardsOf(entry) {
-  const cards = entry.annotations.map((annotation) => cardOf(annotation));
+  const cards = entry.annotations.map((annotation) => cardOf(annotation, entry.label));
   const finals = entry.finals.map((final) => make("div", { class: "card" }, make("h2", { text: `Final label (${final.origin})` }), valueLine(final.question, final.value)));
   const all = [...finals, ...cards];
   return all.length ? all : [make("p", { class: "legend", text: "Nobody has labelled it." })];
@@ -147,7 +148,23 @@ function valueLine(question, value) {
   return make("p", {}, `${question}: `, make("span", { class: "value", text: value }));
 }
 
-function cardOf(annotation) {
+/** Return what an annotator was sent, what came back and what it took, folded; texts are made once it is opened. */
+function callsOf(calls, label) {
+  const took = calls.spent ? ` (${calls.spent})` : "";
+  const title = calls.leftOut ? `What it took${took}` : `Prompt and raw reply${took}`;
+  const fold = make("details", { class: "calls" }, make("summary", { text: title }));
+  const leftOut = `Prompt and raw reply have no room in this file. To read them:  ${data.show} ${label} --raw`;
+  const parts = () => (calls.leftOut ? [make("p", { class: "legend", text: leftOut })] : calls.texts.flatMap(callText));
+  fold.addEventListener("toggle", () => fold.childElementCount === 1 && fold.append(...parts()), { once: true });
+  return fold;
+}
+
+function callText([name, numbers]) {
+  const text = numbers.map((number) => data.lines[number]).join("\n");
+  return [make("h3", { text: name }), make("pre", { tabindex: "0", "aria-label": name, role: "region", text })];
+}
+
+function cardOf(annotation, label) {
   const card = make("div", { class: `card ${tintOf(annotation.by)}` }, make("h2", { text: titleOf(annotation.by) }));
   const told = new Set();
   for (const answer of annotation.answers) {
@@ -164,13 +181,14 @@ function cardOf(annotation) {
       const words = verified ? make("button", { type: "button", class: "part quote", text: `"${quote}"`, onclick: () => goToQuote(quote) }) : `"${quote}"`;
       card.append(make("p", { class: "legend" }, words, where));
     }
-    const raw = folded("Raw reply", answer.raw);
+    const raw = annotation.calls && annotation.calls.texts ? null : folded("Raw reply", answer.raw);
     if (raw) card.append(raw);
   }
   for (const note of annotation.notes || []) card.append(make("p", { class: "legend", text: note }));
   const scripted = annotation.scripted ? " a script answered in place of a model" : "";
   const links = [versionLink(annotation.guideline, annotation.instrument), " ", versionLink("annotator", annotation.version)];
   card.append(make("p", { class: "legend" }, ...links, scripted));
+  if (annotation.calls) card.append(callsOf(annotation.calls, label));
   return card;
 }
 

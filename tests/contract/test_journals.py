@@ -1,0 +1,34 @@
+"""Replies of many units, read back together."""
+
+from __future__ import annotations
+
+from theodolite.domain.identity import digest
+from theodolite.domain.run import Run
+from theodolite.ports.store import Store
+
+from .given import a_dialogue, a_plan, a_session, a_study, an_entry
+
+
+async def test_replies_of_many_units_come_back_by_unit(store: Store, run: Run) -> None:
+    unit, *others = [a_session(run, number) for number in range(450)]
+    store.add_units(run, [unit, *others])
+    await store.append(unit.key, an_entry(1))
+    await store.append(unit.key, an_entry(0))
+    await store.append(others[-1].key, an_entry(0))
+
+    journals = store.journals([unit.key, *(other.key for other in others), digest("nobody")])
+
+    assert len(journals) == 451
+    assert journals[unit.key] == [an_entry(0), an_entry(1)]
+    assert {key for key, entries in journals.items() if entries} == {unit.key, others[-1].key}
+
+
+async def test_replies_of_a_unit_that_took_over_a_result_are_those_that_led_to_it(store: Store, run: Run) -> None:
+    first = a_session(run)
+    store.add_units(run, [first])
+    await store.append(first.key, an_entry())
+    await store.keep_dialogue(first, a_dialogue(first), journalled=False)
+    anew = store.open_run(a_study(), a_plan(), anew=True)
+    store.add_units(anew, [a_session(anew)])
+
+    assert store.journals([a_session(anew).key]) == {a_session(anew).key: [an_entry()]}
