@@ -9,6 +9,7 @@ from theodolite.domain.claim import ClaimTest
 from theodolite.domain.conduct import Conduct
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
+from theodolite.domain.realism import Realism
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
@@ -138,6 +139,7 @@ class Findings:
         trees: What measurement trees came to.
         standings: How the applications stand to each other on each tree.
         conducts: How judges went about their work.
+        realisms: Simulated users beside people, for scenarios with dialogues of both.
     """
 
     measurements: tuple[Measurement, ...]
@@ -148,3 +150,4 @@ class Findings:
     trees: tuple[TreeFinding, ...] = ()
     standings: tuple[TreeStanding, ...] = ()
     conducts: tuple[Conduct, ...] = ()
+    realisms: tuple[Realism, ...] = ()

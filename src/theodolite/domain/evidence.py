@@ -14,6 +14,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
+from theodolite.domain.realism import SpokenSide
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
 from theodolite.domain.run import Run, Spending
@@ -88,6 +89,8 @@ class Evidence:
         spending: What it cost.
         lapses: What the checks of simulated users found while the records were read;
             None where nobody looked.
+        spoken: What people and simulated users said where both met the same scenario, as
+            numbers gathered while the records were read; None where nobody looked.
         schemas: How answers were asked for, of annotators whose requests had a schema.
     """
 
@@ -101,6 +104,7 @@ class Evidence:
     certificates: tuple[Certificate, ...] = ()
     spending: Spending = field(default_factory=Spending)
     lapses: tuple[LapseCheck, ...] | None = None
+    spoken: tuple[SpokenSide, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         n_for_rate,
         n_for_zero_defects,
     )
+    from theodolite.measurement.comparison.unpaired import unpaired_difference
     from theodolite.measurement.confusion import confusion_matrix
     from theodolite.measurement.correction.accuracy import judge_accuracy
     from theodolite.measurement.correction.allocation import plan_labels
@@ -141,6 +142,7 @@ __all__ = [
     "score_agreement",
     "signed_rank_test",
     "superiority",
+    "unpaired_difference",
     "vote_share",
     "votes_or_samples",
     "voting_outcome",

@@ -22,6 +22,7 @@ from theodolite.measurement.comparison.planning import (
     n_for_rate,
     n_for_zero_defects,
 )
+from theodolite.measurement.comparison.unpaired import unpaired_difference
 from theodolite.measurement.confusion import confusion_matrix
 from theodolite.measurement.correction.accuracy import judge_accuracy
 from theodolite.measurement.correction.allocation import plan_labels
@@ -126,6 +127,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             score_agreement,
             signed_rank_test,
             superiority,
+            unpaired_difference,
             vote_share,
             votes_or_samples,
             voting_outcome,

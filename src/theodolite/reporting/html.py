@@ -24,6 +24,7 @@ from theodolite.reporting.page.embedded import LETTERS, embedded_in
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
+from theodolite.reporting.page.realism_view import realism_tables
 from theodolite.reporting.page.results_view import area_table, rule_blocks, spreads
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
@@ -105,6 +106,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "trees": tree_views(subject),
         "accounts": accounts_view(subject),
         "users": users_view(subject),
+        "realisms": realism_tables(subject),
         "applications": applications_view(subject),
         "instruments": instruments(subject),
         "conduct": conduct_tables(subject),

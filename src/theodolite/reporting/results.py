@@ -22,11 +22,12 @@ from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
+from theodolite.reporting.realism import realism_entry
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.4"
+SCHEMA_VERSION = "1.5"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -65,6 +66,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "sessions": (_session(evidence, place) for place in range(len(evidence.register))),
         "confusions": [_confusion(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
+        "realism": [realism_entry(realism) for realism in findings.realisms],
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),

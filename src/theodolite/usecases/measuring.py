@@ -22,6 +22,7 @@ from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
+from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.usecases.calls import calls_of
 
@@ -103,12 +104,14 @@ def evidence_of(
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
     book = RegisterBook(sessions)
     lapses = LapseBook(lapse_rules, study.scenarios) if lapse_rules else None
+    spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
         book.enter_dialogue(dialogue, position)
         if dialogue.key in wanted:
             drawn[dialogue.key] = position
+        spoken.look(dialogue)
         if lapses:
             lapses.look(dialogue)
     for annotation in archive.annotations():
@@ -128,6 +131,7 @@ def evidence_of(
         certificates=certificates_of(store, study),
         spending=store.spending(run),
         lapses=lapses.checks() if lapses else None,
+        spoken=spoken.sides(),
         schemas=store.schema_tallies(run),
     )
 

@@ -36,6 +36,7 @@ SIGNATURES = {
     "rogan_gladen_rate": ["positives", "judged", "sensitivity", "specificity", "confidence"],
     "plan_labels": ["verdicts", "labels", "budget", "seed", "confidence"],
     "flip_rate": ["votes", "clusters", "confidence"],
+    "unpaired_difference": ["a", "b"],
     "vote_share": ["votes", "label", "clusters", "confidence"],
     "majority_share": ["votes", "label", "clusters", "confidence"],
     "retest_alpha": ["votes", "categories", "scale", "clusters", "confidence"],

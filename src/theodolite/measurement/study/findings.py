@@ -18,6 +18,7 @@ from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
+from theodolite.measurement.study.realism import realisms
 from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.stations import stations
@@ -65,8 +66,9 @@ def measure_study(
         Each `measure` names the function whose docstring names the source.
     """
     trees = tuple(tree_findings(evidence, summaries))
+    measurements = tuple(_measurements(evidence))
     return Findings(
-        measurements=tuple(_measurements(evidence)),
+        measurements=measurements,
         confusions=tuple(_confusions(evidence)),
         lapses=_lapses(evidence, lapse_rules),
         claims=tuple(claim_tests(evidence)),
@@ -74,6 +76,7 @@ def measure_study(
         trees=trees,
         standings=tuple(tree_standings(evidence, trees, summaries)),
         conducts=tuple(conducts(evidence)),
+        realisms=tuple(realisms(evidence, measurements)),
     )
 
 

@@ -73,7 +73,7 @@ def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...
 
 
 def _lapses(dialogue: Dialogue, rule: LapseRule, rules: LapseRules, limit: int) -> Iterator[Lapse]:
-    turns = _written(dialogue)
+    turns = written_turns(dialogue)
     if rule.kind is LapseKind.REPETITION:
         yield from _repetitions(dialogue, turns, rules.same_words)
         return
@@ -86,8 +86,8 @@ def _lapses(dialogue: Dialogue, rule: LapseRule, rules: LapseRules, limit: int) 
             yield Lapse(dialogue=dialogue.label, turn=turn.number, words=found)
 
 
-def _written(dialogue: Dialogue) -> list[Turn]:
-    """Return the turns whose prompts the model wrote; a fixed first prompt is the study's own."""
+def written_turns(dialogue: Dialogue) -> list[Turn]:
+    """Return the turns whose prompts the tester wrote; a fixed first prompt is the study's own."""
     starter = dialogue.persona.starter if dialogue.persona else ""
     return [turn for turn in dialogue.turns if turn.prompt and not (turn.number == 1 and turn.prompt == starter)]
 

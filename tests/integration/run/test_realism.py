@@ -1,0 +1,66 @@
+"""Simulated users beside recorded people, from the files of a study to its results and report."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.fakes.terminal import theodolite
+
+pytestmark = pytest.mark.integration
+
+RECORDED = "old: {kind: recorded, file: said.csv, id: id, prompt: prompt, response: reply}"
+SAID = """\
+id,prompt,reply,age
+h1,can i send it back,Yes.,old
+h2,Is item 2 returnable?,Yes.,young
+h3,hi there,Hello.,young
+"""
+SCHEMA = Path(__file__).parents[3] / "src/theodolite/resources/report/results.schema.json"
+
+
+@pytest.fixture
+def ran(study):
+    """A study whose bot met simulated users, beside a recording of people; run."""
+    study.write(bot=f"{study.bot}\n  {RECORDED}", rest="groups: [age]")
+    (study.folder / "said.csv").write_text(SAID, encoding="utf-8")
+    ended = theodolite("run", study.folder)
+    assert ended.code == 0, ended.said
+    return study
+
+
+def test_results_hold_both_sides(ran):
+    (found,) = ran.results["realism"]
+    style = {entry["mark"]: entry for entry in found["style"]}
+    capital = style["share of prompts that begin with a capital letter"]
+
+    assert (found["people"]["held_by"], found["people"]["dialogues"]) == ("recorded", 3)
+    assert (found["simulated"]["held_by"], found["simulated"]["dialogues"]) == ("simulated user", 10)
+    assert style["words a prompt"]["people"]["quartiles"] == [3, 4, 4.5]
+    assert (capital["people"]["value"], capital["simulated"]["value"]) == (pytest.approx(1 / 3), 1)
+
+
+def test_rates_stand_side_by_side_as_they_were_measured(ran):
+    rates = {entry["application"]: entry for entry in ran.results["realism"][0]["rates"]}
+    whole = [e for e in ran.results["estimates"] if e["measure"] == "defect_rate" and "group.age" not in e["about"]]
+    measured = {entry["application"]: entry for entry in whole}
+
+    for application, side in (("old", "people"), ("bot", "simulated")):
+        assert rates[application][side]["value"] == measured[application]["value"]
+        assert "other one" in rates[application]["difference"]["undefined_reason"]
+
+
+def test_results_keep_their_schema_and_the_report_has_the_section(ran):
+    jsonschema.validate(ran.results, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    page = (ran.folder / "report.html").read_text(encoding="utf-8")
+
+    assert 'id="realism"' in page
+    assert "age: met by both: none; by people only: old, young; by simulated users only: none" in page
+
+
+def test_without_people_there_is_no_comparison(study):
+    assert theodolite("run", study.write()).code == 0
+
+    assert study.results["realism"] == []
+    assert 'id="realism"' not in (study.folder / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.fakes.builders import live, recorded, recording, sessions_of, study
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.evidence import listed_evidence
+from theodolite.domain.realism import GroupCover, SpokenSide, StyleMark
+from theodolite.domain.run import Run, RunState
+from theodolite.measurement import defect_rate
+from theodolite.measurement.study.realism import realisms
+
+RUN = Run(
+    key="r",
+    number=1,
+    study="small",
+    study_version="",
+    plan_version="",
+    state=RunState.FINISHED,
+    started=datetime(2026, 1, 1, tzinfo=UTC),
+)
+BOTH = study(applications=(live(), recorded()))
+EVIDENCE = listed_evidence(BOTH, RUN, sessions_of(BOTH, *(recording(f"r{n}") for n in range(4))))
+
+
+def side(held_by, values, *, clusters=None, applications=("bot",), groups=None):
+    return SpokenSide(
+        scenario="shop",
+        level=Level.MODEL_TESTING,
+        held_by=held_by,
+        marks=dict.fromkeys(StyleMark, values),
+        clusters=clusters or [str(n) for n in range(len(values))],
+        applications=applications,
+        groups=groups or {},
+    )
+
+
+def compared(people, simulated, measurements=()):
+    """Return the one comparison of two sides."""
+    (found,) = realisms(replace(EVIDENCE, spoken=(people, simulated)), measurements)
+    return found
+
+
+def style(people, simulated, mark=StyleMark.WORDS):
+    styles = compared(people, simulated).styles
+    return next(contrast for contrast in styles if contrast.mark is mark)
+
+
+def test_means_quartiles_and_their_difference():
+    words = style(side(HeldBy.RECORDED, [2.0, 4.0, 6.0]), side(HeldBy.SIMULATED_USER, [10.0, 12.0, 14.0, 16.0]))
+
+    # t(2) = 4.3027, error 2 / sqrt(3); t(3) = 3.1824, error sqrt(20 / 3) / 2.
+    reach, other = 4.302653 * 2 / 3**0.5, 3.182446 * (20 / 3) ** 0.5 / 2
+    assert words.people.quartiles == (3, 4, 5)
+    assert words.simulated.quartiles == (11.5, 13, 14.5)
+    assert (words.people.mean.value, words.people.mean.high, words.people.mean.n) == pytest.approx((4, 4 + reach, 3))
+    assert words.simulated.mean.low == pytest.approx(13 - other)
+    change = words.difference
+    assert (change.value, change.low) == pytest.approx((9, 9 - (reach**2 + other**2) ** 0.5))
+
+
+def test_dialogues_of_one_persona_are_one_cluster():
+    people, simulated = side(HeldBy.RECORDED, [1.0, 2.0]), side(HeldBy.SIMULATED_USER, [1.0] * 3, clusters=["a"] * 3)
+
+    words = style(people, simulated)
+
+    assert isinstance(words.simulated.mean, Undefined)
+    assert "Fewer than two" in words.simulated.mean.reason
+    assert isinstance(words.difference, Undefined)
+    assert words.simulated.quartiles == (1, 1, 1)
+
+
+def test_what_no_dialogue_tells_has_neither_mean_nor_quartiles():
+    nothing = style(side(HeldBy.RECORDED, [float("nan")] * 2), side(HeldBy.SIMULATED_USER, [1.0, 2.0])).people
+
+    assert (nothing.mean.n, nothing.quartiles) == (0, None)
+
+
+def test_equal_values_have_no_interval_and_shares_stay_within_0_and_1():
+    people, simulated = side(HeldBy.RECORDED, [1.0, 1.0]), side(HeldBy.SIMULATED_USER, [0.0, 1.0])
+
+    capital = style(people, simulated, StyleMark.CAPITAL)
+
+    assert (capital.people.mean.low, capital.people.mean.high) == (None, None)
+    assert (capital.simulated.mean.low, capital.simulated.mean.high) == (0, 1)
+
+
+def test_groups_met_by_one_side_only():
+    people = side(HeldBy.RECORDED, [1.0], groups={"age": ("old", "young")})
+    simulated = side(HeldBy.SIMULATED_USER, [1.0], groups={"age": ("young", "teen"), "city": ("Ulm",)})
+
+    assert compared(people, simulated).groups == (
+        GroupCover(name="age", both=("young",), people_only=("old",), simulated_only=("teen",)),
+        GroupCover(name="city", simulated_only=("Ulm",)),
+    )
+
+
+def rate(application, defects, sound, unmeasured=(), **about):
+    n = len(defects) + len(sound)
+    return Measurement(
+        measure="defect_rate",
+        application=application,
+        about={"guideline": "g", "rule": "r", "annotator": "a", **about},
+        result=defect_rate(len(defects), n),
+        outcomes=Outcomes(planned=n, used=n),
+        dialogues=tuple(defects),
+        sound=tuple(sound),
+        unmeasured=tuple(unmeasured),
+    )
+
+
+def labels(held_by):
+    sessions = EVIDENCE.sessions
+    return [sessions.label(n) for n in range(len(sessions)) if sessions.setting(n).held_by is held_by]
+
+
+def test_rates_of_different_applications_stand_side_by_side():
+    old, new = labels(HeldBy.RECORDED), labels(HeldBy.SIMULATED_USER)
+    given = (rate("old", old[:1], old[1:]), rate("bot", new[:1], new[1:]), rate("bot", new, [], **{"group.x": "y"}))
+    people = side(HeldBy.RECORDED, [1.0, 2.0], applications=("old",))
+
+    first, second = compared(people, side(HeldBy.SIMULATED_USER, [1.0, 2.0]), given).rates
+
+    assert (first.application, first.people) == ("old", given[0].result)
+    assert (second.application, second.simulated) == ("bot", given[1].result)
+    assert all(isinstance(one, Undefined) for one in (first.simulated, second.people, first.difference))
+
+
+def test_a_rate_over_both_sides_is_taken_apart():
+    old, new = labels(HeldBy.RECORDED), labels(HeldBy.SIMULATED_USER)
+    sides = (side(held_by, [1.0, 2.0]) for held_by in (HeldBy.RECORDED, HeldBy.SIMULATED_USER))
+
+    (found,) = compared(*sides, [rate("bot", [old[0], new[0]], [*old[1:], *new[1:]])]).rates
+
+    assert (found.people.count, found.people.n) == (1, 4)
+    assert (found.simulated.count, found.simulated.n) == (1, 2)
+    assert isinstance(found.difference, Estimate)
+    assert found.difference.value == pytest.approx(0.25)

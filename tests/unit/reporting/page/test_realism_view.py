@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.realism import (
+    GroupCover,
+    RateContrast,
+    Realism,
+    SpokenSide,
+    StyleContrast,
+    StyleMark,
+    StyleSpread,
+)
+from theodolite.measurement import defect_rate
+from theodolite.reporting.page.realism_view import realism_tables
+from theodolite.reporting.page.subject import subject_of
+
+MEAN = Estimate(value=4, low=2.5, high=5.5, confidence=0.95, n=3, unit="u", method="m")
+NONE = StyleSpread(mean=Undefined(reason="Too few.", n=1), quartiles=(1, 1, 1))
+SHARE = StyleSpread(mean=replace(MEAN, value=0.5, low=0.25, high=0.75), quartiles=(0, 0.5, 1))
+WORDS = StyleContrast(
+    mark=StyleMark.WORDS,
+    people=StyleSpread(mean=MEAN, quartiles=(3, 4, 5)),
+    simulated=NONE,
+    difference=Undefined(reason="One of both has no value."),
+)
+CAPITAL = StyleContrast(mark=StyleMark.CAPITAL, people=SHARE, simulated=SHARE, difference=replace(SHARE.mean, value=0))
+RATE = RateContrast(
+    application="bot",
+    about={"guideline": "polite", "rule": "rude", "annotator": "ann"},
+    people=defect_rate(1, 4),
+    simulated=Undefined(reason="Not there."),
+    difference=replace(MEAN, value=-0.25, low=None, high=None),
+)
+
+
+def side(held_by, n):
+    clusters = [str(number) for number in range(n)]
+    level, applications = Level.MODEL_TESTING, ("bot",)
+    parts = {"scenario": "shop", "level": level, "applications": applications, "groups": {}, "marks": {}}
+    return SpokenSide(held_by=held_by, clusters=clusters, **parts)
+
+
+def table(held_by=HeldBy.RECORDED):
+    realism = Realism(
+        people=side(held_by, 1),
+        simulated=side(HeldBy.SIMULATED_USER, 1200),
+        styles=(WORDS, CAPITAL),
+        rates=(RATE,),
+        groups=(GroupCover(name="age", both=("young",), people_only=("old", "teen")),),
+    )
+    findings = replace(findings_named("live"), realisms=(realism,))
+    (found,) = realism_tables(subject_of(evidence_named("live"), findings, facts(), words()))
+    return found
+
+
+def test_a_count_has_mean_interval_n_and_quartiles():
+    found, _ = table().styles
+
+    assert found.people == "4 (2.5 to 5.5), n = 3; median 4, quartiles 3 and 5"
+    assert found.simulated == "undefined: Too few; median 1, quartiles 1 and 1"
+    assert found.difference == "undefined: One of both has no value"
+
+
+def test_a_share_is_in_percent_and_its_difference_in_points():
+    _, found = table().styles
+
+    assert found.people == "50.0 % (25.0 to 75.0), n = 3"
+    assert found.difference == "+0.0 points (25.0 to 75.0)"
+
+
+def test_a_rate_says_who_labels_and_counts():
+    (found,) = table().rates
+
+    assert (found.name, found.more) == ("bot: rude", "polite, by ann")
+    assert found.people.startswith("1 of 4, 25.0 % (")
+    assert found.difference == "-25.0 points (no interval)"
+
+
+def test_sides_and_groups_are_named():
+    found = table()
+
+    assert (found.people, found.is_recorded) == ("recorded, model testing: 1 dialogue", True)
+    assert found.simulated == "simulated user, model testing: 1,200 dialogues"
+    assert found.groups == ("age: met by both: young; by people only: old, teen; by simulated users only: none",)
+    assert not table(HeldBy.PERSON).is_recorded
