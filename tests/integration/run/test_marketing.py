@@ -27,8 +27,8 @@ def ran(tmp_path_factory):
 def answers(ran, application, question):
     return [
         annotation.answer(question).value
-        for dialogue in ran.evidence.dialogues
-        for annotation in ran.evidence.annotations
+        for dialogue in ran.evidence.archive.dialogues()
+        for annotation in ran.evidence.archive.annotations()
         if annotation.dialogue == dialogue.key and dialogue.application == application
     ]
 
@@ -46,7 +46,7 @@ def test_the_judge_says_why(ran):
 
 
 def test_every_part_of_the_generator_s_template_is_filled(ran):
-    (prompt, *_) = [dialogue.turns[0].prompt for dialogue in ran.evidence.dialogues]
+    (prompt, *_) = [dialogue.turns[0].prompt for dialogue in ran.evidence.archive.dialogues()]
 
     for part in ("Product", "Goal", "Brand", "Voice", "Audience", "Region", "Places", "Platform"):
         assert f"\n{part}: " in prompt

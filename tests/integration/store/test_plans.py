@@ -44,7 +44,7 @@ def test_units_are_found_in_order_without_sorting(sqlite: Database, what: str) -
     store.add_units(run, [a_session(run)])
     work = {
         "claim": lambda: store._ledger.claim(run, UnitKind.SESSION, owner="w1", limit=5, lease_s=60),
-        "read": lambda: next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, Bookmark(3, 4)),
+        "read": lambda: next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, Bookmark(3, 4), None),
     }
 
     found = ways(store, work[what])

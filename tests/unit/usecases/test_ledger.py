@@ -63,7 +63,7 @@ def test_the_same_work_in_another_run_is_another_unit():
     "change",
     [
         {"models": (ModelEndpoint(name="user", url="elsewhere"), ModelEndpoint(name="large", url="l"))},
-        {"applications": (replace(live("blue"), description="New"), replace(live("green"), description="New"))},
+        {"applications": tuple(replace(live(name), connection=live("new").connection) for name in ("blue", "green"))},
         {"personas": (group("Ana", "Ben", text="Be {{ name }}!"),)},
     ],
 )
@@ -71,7 +71,10 @@ def test_whatever_a_session_hangs_on_makes_other_work(change):
     assert not set(work(held(replace(STUDY, **change)))) & set(work(held()))
 
 
-@pytest.mark.parametrize("change", [{"title": "T"}, {"annotators": ()}, {"groups": ("name",)}])
+DESCRIBED = {"applications": (replace(live("blue"), description="New"), replace(live("green"), description="New"))}
+
+
+@pytest.mark.parametrize("change", [{"title": "T"}, {"annotators": ()}, {"groups": ("name",)}, DESCRIBED])
 def test_what_no_session_hangs_on_leaves_its_work_the_same(change):
     assert work(held(replace(STUDY, **change))) == work(held())
 
