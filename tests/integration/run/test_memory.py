@@ -78,6 +78,9 @@ class EndlessStore:
     def spending(self, run):
         return Spending()
 
+    def journals(self, units):
+        return {}
+
     def __getattr__(self, name):
         """Return nothing for whatever else is asked: final labels, failures, labels by hand, files."""
         return lambda *_, **__: ()
@@ -113,7 +116,7 @@ def peak_bytes(n):
         pieces = report_pieces(evidence, findings, facts(), assets(), letters=LETTERS)
         written = sum(len(piece) for piece in itertools.chain(results_pieces(evidence, findings, facts()), pieces))
         assert f"of {n:,}" in text
-        assert written > LETTERS
+        assert written > LETTERS / 2  # the rest is room for what judges were asked
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
