@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from threading import get_ident
 
 from theodolite.domain.errors import StorageUnavailable
 
@@ -18,7 +21,8 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     Raises:
         StorageUnavailable: If it cannot be written.
     """
-    partial = path.with_name(f".{path.name}.partial")
+    # Two processes of one run end at the same moment; each writes a file of its own, and the later one stays.
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{get_ident()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("w", encoding="utf-8", newline="") as file:
@@ -27,3 +31,6 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     except OSError as error:
         message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
         raise StorageUnavailable(message) from error
+    finally:
+        with suppress(OSError):  # where nothing could be written there is nothing to clear away
+            partial.unlink()

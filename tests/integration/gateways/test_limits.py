@@ -47,7 +47,7 @@ async def test_a_server_that_bears_little_is_not_swamped() -> None:
 
 
 async def test_a_server_that_bears_all_is_given_all() -> None:
-    with Loopback(latency_s=0.02) as server:
+    with Loopback(latency_s=0.1) as server:
         account = Account(CLOCK, parallel=60)
         await ask_many([ChatModel(endpoint(server, parallel=60), clock=CLOCK, pace=Pace(account, CLOCK))], 400)
 
@@ -114,7 +114,8 @@ async def test_all_attempts_together_keep_to_the_deadline() -> None:
             await model.reply(ASK)
         await model.close()
 
-    assert 10.0 < sum(clock.waits) < 20.0
+    assert 1.0 < sum(clock.waits) < 20.0
+    assert 3 < len(server.calls) < 50
 
 
 async def test_an_attempt_gets_what_the_deadline_leaves() -> None:
