@@ -10,6 +10,7 @@ from theodolite.domain.estimate import Undefined
 from theodolite.measurement import (
     adjust_p_values,
     cluster_permutation,
+    defect_rate,
     detectable_difference,
     mcnemar,
     n_for_difference,
@@ -20,6 +21,7 @@ from theodolite.measurement import (
     newcombe_unpaired,
     non_inferiority,
     paired_difference,
+    unpaired_difference,
 )
 
 OF_COMPARISON = {
@@ -33,6 +35,7 @@ OF_COMPARISON = {
     "n_for_zero_defects",
     "newcombe_difference",
     "newcombe_unpaired",
+    "unpaired_difference",
     "non_inferiority",
     "paired_difference",
 }
@@ -114,3 +117,14 @@ def test_a_finer_question_needs_more_dialogues(size, variance, rate):
     assert n_for_rate(rate, size / 4) >= n_for_rate(rate, size / 2.1)
     assert n_for_zero_defects(size / 2) > n_for_zero_defects(size)
     assert n_for_flips(size, size / 4) <= n_for_flips(size, size / 2)
+
+
+@given(only_a=COUNT, sound=st.integers(1, 40), only_b=COUNT, fine=st.integers(1, 40))
+@FEW
+def test_an_unpaired_difference_turns_its_sign_with_its_sides(only_a, sound, only_b, fine):
+    a, b = defect_rate(only_a, only_a + sound), defect_rate(only_b, only_b + fine)
+
+    there = unpaired_difference(a, b)
+
+    mirrored(there, unpaired_difference(b, a))
+    assert -1.0 <= there.low <= there.value <= there.high <= 1.0
