@@ -12,6 +12,7 @@ from theodolite.domain.errors import ContentRefused, GatewayError, ServerFault, 
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.signatures import keywords_of
 from theodolite.gateways.slots import Slots
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.gateways.worker_threads import Raised, in_thread
@@ -44,7 +45,7 @@ class CallableApplication:
         self._connection = connection
         self._function = function
         self._clock = clock
-        self._keywords = _keywords_of(function)
+        self._keywords = keywords_of(function, OFFERED)
         # Only what is async by its definition may run on the loop itself; anything else could block it.
         self._on_loop = any(map(_is_async, (function, getattr(function, "__call__", None))))  # noqa: B004 - the method
         self._slots = Slots(connection.parallel)
@@ -115,19 +116,6 @@ class CallableApplication:
             return ContentRefused(Secret().scrub(str(error)), endpoint=self._name)
         words = Secret().scrub(f"{type(error).__name__}: {error}")
         return ServerFault(words.rstrip(": "), endpoint=self._name)
-
-
-def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return which of the offered keywords a function takes, the first argument left out."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return ()
-    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
-        return OFFERED
-    by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-    first = 1 if parameters and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY else 0
-    return tuple(p.name for p in parameters[first:] if p.name in OFFERED and p.kind in by_name)
 
 
 def _is_async(function: Any) -> bool:

@@ -13,6 +13,7 @@ from theodolite.domain.errors import MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import AskFunction, Reply
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.signatures import keywords_of
 from theodolite.gateways.slots import Slots
 from theodolite.gateways.worker_threads import Raised, in_thread
 from theodolite.ports.clock import Clock
@@ -45,7 +46,7 @@ class CallableLabeller:
         self._labelling = labelling
         self._function = function
         self._clock = clock
-        self._keywords = _keywords_of(function)
+        self._keywords = keywords_of(function, OFFERED)
         self._is_async = any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 - the method
         self._slots = Slots(PARALLEL)
 
@@ -105,15 +106,3 @@ class CallableLabeller:
             kind = type(returned).__name__
             message = f"the function returned a {kind}; expected a label or a mapping of labels ({error})"
             raise MalformedReply(message, endpoint=self._name) from error
-
-
-def _keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return which of the offered keywords a function takes, the first argument left out."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return ()
-    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
-        return OFFERED
-    by_name = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
-    return tuple(p.name for p in parameters[1:] if p.name in OFFERED and p.kind in by_name)
