@@ -16,7 +16,7 @@ from theodolite.store.models import (
     VoteRow,
 )
 from theodolite.store.reading import grouped
-from theodolite.store.votes import votes_of
+from theodolite.store.votes import answer_of, votes_of
 
 
 def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
@@ -84,16 +84,8 @@ def _annotation(
 
 
 def _answer(row: AnswerRow, quotes: Sequence[QuoteRow]) -> Answer:
-    return Answer(
-        question=row.question,
-        outcome=Outcome(row.outcome),
-        value=row.value,
-        turn=row.turn,
-        replicate=row.replicate,
-        reasoning=row.reasoning,
-        evidence=tuple(Quote(turn=quote.turn, text=quote.text, verified=quote.verified) for quote in quotes),
-        raw=row.raw,
-    )
+    evidence = tuple(Quote(turn=quote.turn, text=quote.text, verified=quote.verified) for quote in quotes)
+    return answer_of(row, evidence)
 
 
 def _adjudication(row: AdjudicationRow, people: Sequence[AdjudicatorRow]) -> Adjudication:

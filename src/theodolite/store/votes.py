@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from theodolite.domain.annotation import Answer, Control, Outcome, Vote
-from theodolite.store.models import VoteRow
+from theodolite.domain.annotation import Answer, Control, Outcome, Quote, Vote
+from theodolite.store.models import AnswerRow, VoteRow
 from theodolite.store.statements import Row
 
 
@@ -37,13 +37,14 @@ def votes_of(rows: Sequence[VoteRow]) -> tuple[Vote, ...]:
             replicate=replicate,
             arrangement=arrangement,
             control=Control(control),
-            answers=tuple(_answer(row) for row in own),
+            answers=tuple(answer_of(row) for row in own),
         )
         for (replicate, arrangement, control), own in by_reading
     )
 
 
-def _answer(row: VoteRow) -> Answer:
+def answer_of(row: VoteRow | AnswerRow, evidence: tuple[Quote, ...] = ()) -> Answer:
+    """Return the answer that a row holds, of a single reading or of the annotation itself."""
     return Answer(
         question=row.question,
         outcome=Outcome(row.outcome),
@@ -51,5 +52,6 @@ def _answer(row: VoteRow) -> Answer:
         turn=row.turn,
         replicate=row.replicate,
         reasoning=row.reasoning,
+        evidence=evidence,
         raw=row.raw,
     )
