@@ -38,6 +38,17 @@ class Ending(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+class TurnState(StrEnum):
+    """How the application's side of a turn ended.
+
+    An error is never a refusal: where it stands, the application's answer is not known.
+    """
+
+    COMPLETE = "complete"
+    INTERRUPTED = "interrupted"
+    ERROR = "error"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One user prompt and the application's one response.

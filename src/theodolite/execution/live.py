@@ -1,0 +1,235 @@
+"""Live replies: applications answer people, and nobody's lost connection costs a word."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from theodolite.domain.dialogue import TurnState
+from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, StoreError, TemplateError
+from theodolite.domain.failure import FailureKind
+from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
+from theodolite.domain.live import LiveEnding
+from theodolite.execution.failing import kind_of
+from theodolite.execution.live_reply import LiveReply
+from theodolite.ports.application import Application
+from theodolite.ports.clock import Clock
+from theodolite.ports.live import Keeper
+
+_TRIES = 5
+"""How often the end of a reply is handed to the keeper before the words are given up."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pacing:
+    """How replies appear: the same for all applications, since timing tells them apart too.
+
+    Attributes:
+        least_wait_s: No reply starts to appear sooner than this after sending; seconds.
+        beat_s: Time between two pieces; seconds.
+        letters: Letters of a piece at most; count.
+        whole: Let nothing appear before the application has given everything: whether it
+            gives its replies in pieces is then not to be seen either.
+        patience_s: How long an application may take altogether; seconds.
+        keep_s: Time between two savings of what is shown; seconds.
+    """
+
+    least_wait_s: float = 1.2
+    beat_s: float = 0.04
+    letters: int = 16
+    whole: bool = False
+    patience_s: float = 180.0
+    keep_s: float = 0.3
+
+
+class LiveReplies:
+    """All replies that people wait for in this process, each a task that outlives the request that began it."""
+
+    def __init__(self, keeper: Keeper, clock: Clock) -> None:
+        """Keep who stores what is shown, and who tells the time."""
+        self._keeper = keeper
+        self._clock = clock
+        self._replies: dict[str, LiveReply] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+        self._keep_s = Pacing().keep_s
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Answer people for as long as this is open; replies that still go on at its end are interrupted and kept."""
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
+            saving = tasks.create_task(self._save_now_and_then())
+            try:
+                yield
+            finally:
+                self._tasks = None
+                saving.cancel()
+                for reply in self._replies.values():
+                    reply.stop()
+
+    def begin(
+        self, key: str, application: Application, request: SayToApplication, *, session: str, pacing: Pacing
+    ) -> LiveReply:
+        """Ask an application and return its reply, which is still to come.
+
+        Args:
+            key: Key of the turn.
+            application: Who is asked.
+            request: The prompt, with the dialogue so far.
+            session: Opaque key under which the application knows the session.
+            pacing: How the reply appears.
+
+        Raises:
+            Conflict: If the turn is being answered already, or the program is about to end.
+        """
+        if self._tasks is None:
+            message = "no reply can begin: the server is starting or about to end"
+            raise Conflict(message)
+        if key in self._replies:
+            message = f"turn {key!r} is being answered already"
+            raise Conflict(message)
+        reply = self._replies[key] = LiveReply(key)
+        answering = _Answering(reply, self._clock, pacing)
+        self._tasks.create_task(self._attend(answering, application, request, session))
+        return reply
+
+    def find(self, key: str) -> LiveReply | None:
+        """Return the reply of a turn while it goes on, else None: then the store holds it."""
+        return self._replies.get(key)
+
+    def stop(self, key: str) -> bool:
+        """Stop a reply and keep what is shown of it; returns whether there was one to stop."""
+        reply = self._replies.get(key)
+        if reply is not None:
+            reply.stop()
+        return reply is not None
+
+    def in_flight(self) -> int:
+        """Return how many replies go on; count."""
+        return len(self._replies)
+
+    async def _attend(
+        self, answering: _Answering, application: Application, request: SayToApplication, session: str
+    ) -> None:
+        reply = answering.reply
+        try:
+            ending = await answering.answer(application, request, session)
+            reply.end(await self._kept(reply.key, ending))
+        finally:
+            del self._replies[reply.key]
+
+    async def _kept(self, key: str, ending: LiveEnding) -> LiveEnding:
+        """Hand an ending to the keeper, more than once if need be, and return what has become of it."""
+        for number in range(_TRIES):
+            try:
+                await self._keeper.end(key, ending)
+            except StoreError as error:
+                _log.warning("a reply could not be stored (try %d of %d): %s", number + 1, _TRIES, error)
+                await self._clock.sleep(self._keep_s * 2**number)
+            else:
+                return ending
+        return LiveEnding(state=TurnState.ERROR, text=ending.text, cause="the reply could not be stored")
+
+    async def _save_now_and_then(self) -> None:
+        saved: dict[str, int] = {}
+        while True:
+            await self._clock.sleep(self._keep_s)
+            fresh = {key: one.shown for key, one in self._replies.items() if len(one.shown) > saved.get(key, 0)}
+            saved = {key: upto for key, upto in saved.items() if key in self._replies}
+            if not fresh:
+                continue
+            try:
+                await self._keeper.hold(fresh)
+            except StoreError as error:
+                _log.warning("what is shown could not be stored, will try again: %s", error)
+            else:
+                saved |= {key: len(text) for key, text in fresh.items()}
+
+
+class _Answering:
+    """One reply from sending to its end."""
+
+    def __init__(self, reply: LiveReply, clock: Clock, pacing: Pacing) -> None:
+        self.reply = reply
+        self._clock = clock
+        self._pacing = pacing
+        self._sent_s = clock.monotonic_s()
+        self._given_s: float | None = None
+        self._waited_s: float | None = None
+
+    async def answer(self, application: Application, request: SayToApplication, session: str) -> LiveEnding:
+        """Ask, let the reply appear, and return how it ended."""
+        call = asyncio.create_task(self._call(application, request, session))
+        call.add_done_callback(lambda _: self.reply.wake())
+        try:
+            await self._wait_before_the_first_word()
+            await self._let_appear(call)
+        finally:
+            if not call.done():
+                call.cancel()
+            given = (await asyncio.gather(call, return_exceptions=True))[0]
+        return self._ending(given)
+
+    async def _call(self, application: Application, request: SayToApplication, session: str) -> Reply:
+        try:
+            async with asyncio.timeout(self._pacing.patience_s):
+                reply = await application.reply(request, session=session, on_chunk=self.reply.hear)
+        except ContentRefused as refusal:
+            # A refusal is what happened; what was said before it is part of it.
+            text = "\n\n".join(filter(None, (self.reply.heard, FILTERED_TEXT)))
+            reply = Reply(text=text, finish=CONTENT_FILTER, attempts=refusal.tries)
+        finally:
+            self._given_s = self._clock.monotonic_s()
+        self.reply.hear_all(reply.text or FILTERED_TEXT)
+        return reply
+
+    async def _wait_before_the_first_word(self) -> None:
+        waiting = asyncio.create_task(self._clock.sleep(self._pacing.least_wait_s))
+        waiting.add_done_callback(lambda _: self.reply.wake())
+        while not (waiting.done() or self.reply.is_stopped):
+            await self.reply.stirred()
+        waiting.cancel()
+
+    async def _let_appear(self, call: asyncio.Task[Reply]) -> None:
+        reply = self.reply
+        while not reply.is_stopped:
+            if reply.is_behind and (call.done() or not self._pacing.whole):
+                self._note_the_first_word()
+                reply.show(self._pacing.letters)
+                await self._clock.sleep(self._pacing.beat_s)
+            elif call.done():
+                return
+            else:
+                await reply.stirred()
+
+    def _note_the_first_word(self) -> None:
+        if self._waited_s is None:
+            self._waited_s = self._clock.monotonic_s() - self._sent_s
+
+    def _ending(self, given: Reply | BaseException) -> LiveEnding:
+        last_s = self._clock.monotonic_s() if self._given_s is None else self._given_s
+        state, kind, cause = self._outcome(given)
+        return LiveEnding(
+            state=state,
+            text=self.reply.shown,
+            reply=given if isinstance(given, Reply) else None,
+            kind=kind,
+            cause=cause,
+            latency_s=last_s - self._sent_s,
+            waited_s=self._waited_s,
+        )
+
+    def _outcome(self, given: Reply | BaseException) -> tuple[TurnState, FailureKind | None, str]:
+        if isinstance(given, (GatewayError, TemplateError)):
+            return TurnState.ERROR, kind_of(given), str(given)
+        if isinstance(given, TimeoutError):
+            return TurnState.ERROR, FailureKind.TIMED_OUT, f"no whole answer within {self._pacing.patience_s:g} s"
+        if isinstance(given, Exception):
+            return TurnState.ERROR, FailureKind.SERVER_FAULT, f"{type(given).__name__}: {given}"
+        whole = isinstance(given, Reply) and not self.reply.is_behind
+        return (TurnState.COMPLETE if whole else TurnState.INTERRUPTED), None, ""
