@@ -42,11 +42,13 @@ class AnnotationProcess:
         passes: Different annotators for each dialogue and category; count.
         route: When a dialogue goes to all categories.
         quality_check: Share of annotations that seniors review; fraction 0..1.
+        schema: Name of the schema that people annotate by; empty where the study has one alone.
     """
 
     passes: int = 1
     route: str = "any_violation"
     quality_check: float = 0.0
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

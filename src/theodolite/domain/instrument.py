@@ -25,6 +25,15 @@ class QuestionLevel(StrEnum):
     TURN = "turn"
 
 
+class Topic(StrEnum):
+    """What a question of a questionnaire is about (ARIA's four topics)."""
+
+    RISK_EXPOSURE = "perceived risk and impact exposure"
+    OUTPUT = "perception of output"
+    TASK_IMPACT = "task-specific impact"
+    FUTURE = "future behaviour"
+
+
 class ScaleKind(StrEnum):
     """What kind of value answers a question."""
 
@@ -215,6 +224,21 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Exemplar:
+    """An example that stands beside a question: what was said, and how it is answered.
+
+    Attributes:
+        text: What was said.
+        answer: The right answer to the question.
+        reason: Why.
+    """
+
+    text: str
+    answer: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One question of an instrument.
 
@@ -227,6 +251,9 @@ class Question:
         may_not_apply: Whether "does not apply" is an allowed answer.
         when: What an earlier question must have been answered for this one to be
             asked at all; None where it is always asked.
+        exemplars: Examples of answers, shown on demand.
+        topic: What it is about, in a questionnaire; None where that is not said.
+        several: Whether several labels may be chosen; each is an answer of its own.
     """
 
     name: str
@@ -236,6 +263,27 @@ class Question:
     may_be_unable: bool = False
     may_not_apply: bool = False
     when: Condition | None = None
+    exemplars: tuple[Exemplar, ...] = ()
+    topic: Topic | None = None
+    several: bool = False
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether it may be left open: free text is asked for, never demanded."""
+        return self.scale.kind is ScaleKind.TEXT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenQuestion:
+    """A question that is asked of a dialogue, or of one of its turns.
+
+    Attributes:
+        question: Name of the question.
+        turn: Number of the turn; None for the dialogue as a whole.
+    """
+
+    question: str
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,6 +107,7 @@ class Scenario:
         aims: What they want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
         guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
+        questionnaires: Level to the names of what testers are asked after a session.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Scenario:
     attacker: str = ""
     guidelines: tuple[str, ...] = ()
     brought: tuple[StrategyCard, ...] = ()
+    questionnaires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse dialogues without a turn, and searches that find nothing."""

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field, replace
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.bounds import require_counts, require_positive
+from theodolite.domain.dialogue import Level
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.persona import PersonaGroup
+from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.tree import TreeDesign
 
 
@@ -97,6 +100,8 @@ class Study:
         annotation: How people's annotation is organised.
         event: When and how people take part, where they do.
         trees: Measurement trees that the answers are summed up by.
+        schemas: Schemas that people annotate by; their guidelines stand among the guidelines too.
+        questionnaires: What testers are asked after a session.
     """
 
     name: str
@@ -119,22 +124,50 @@ class Study:
     annotation: AnnotationProcess | None = None
     event: Event | None = None
     trees: tuple[TreeDesign, ...] = ()
+    schemas: tuple[AnnotationSchema, ...] = ()
+    questionnaires: tuple[Questionnaire, ...] = ()
 
     @property
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
-        Words, claims, budget, keys, prices, limits and trees are not in it, nor people who label by hand.
+        Words, claims, budget, keys, prices, limits and trees are not in it, nor people who label by hand
+        and what only people are asked.
         """
         applications = tuple(application.substance for application in self.applications)
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
+        asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=())
         return version_of(replace(asked, title="", about="", budget=Budget(), trees=()))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:
         """The annotators that a run asks; people who label by hand are not among them."""
         return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
+
+    def _asked_guidelines(self) -> tuple[Guideline, ...]:
+        by_people = self.categories - {annotator.guideline for annotator in self.asked}
+        return tuple(guideline for guideline in self.guidelines if guideline.name not in by_people)
+
+    @property
+    def categories(self) -> frozenset[str]:
+        """Names of the guidelines that are categories of a schema."""
+        return frozenset(category.name for schema in self.schemas for category in schema.categories)
+
+    def schema(self, name: str = "") -> AnnotationSchema | None:
+        """Return the schema of that name; without one, the schema that people annotate by. None where there is none."""
+        wanted = name or (self.annotation.schema if self.annotation else "")
+        found = (schema for schema in self.schemas if schema.name == wanted or not wanted)
+        return next(found, None)
+
+    def questionnaire(self, name: str) -> Questionnaire:
+        """Return the questionnaire of that name."""
+        return next(questionnaire for questionnaire in self.questionnaires if questionnaire.name == name)
+
+    def questionnaires_after(self, scenario: str, level: Level) -> tuple[Questionnaire, ...]:
+        """Return what a tester is asked after a session of a scenario at a level, in order."""
+        names = self.scenario(scenario).questionnaires.get(level.value, ())
+        return tuple(self.questionnaire(name) for name in names)
 
     def guideline(self, name: str) -> Guideline:
         """Return the guideline of that name."""
@@ -154,9 +187,12 @@ class Study:
         return Scenario(name=name) if found is None else found
 
     def asks(self, guideline: str, scenario: str) -> bool:
-        """Tell whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all."""
+        """Tell whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all.
+
+        The categories of a schema are the same for all scenarios and levels.
+        """
         named = self.scenario(scenario).guidelines
-        return not named or guideline in named
+        return not named or guideline in named or guideline in self.categories
 
     def application_version(self, name: str) -> str:
         """Return the content hash of an application, without its claims, together with the model that it runs on."""
