@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from theodolite.bootstrap.database import configure_django, database_settings
+from theodolite.bootstrap.serving import serving_settings
+
+# Django is set up once a process, so all tests have the applications of the web side too; tests open databases of
+# their own, and whoever forgets meets this folder.
+_NOWHERE = database_settings(Path("/nonexistent"))
+configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alone", demo=True))
 
 # Speed is measured in benchmarks and not in tests. In CI the same examples are drawn each time, so that a red
 # run says something about the change; anywhere else new ones are looked for.

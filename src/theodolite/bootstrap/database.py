@@ -131,17 +131,21 @@ def django_settings(database: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def configure_django(database: dict[str, Any]) -> None:
+def configure_django(database: dict[str, Any], everything: dict[str, Any] | None = None) -> None:
     """Set Django up, or point an already configured one at another database.
 
     Only the calling thread's default connection is meant here; stores bind
     their own threads and are not touched.
+
+    Args:
+        database: See `database_settings`.
+        everything: All settings, where more than the store is wanted; they count the first time only.
     """
     import django
     from django.conf import settings
 
     if not settings.configured:
-        settings.configure(**django_settings(database))
+        settings.configure(**(everything or django_settings(database)))
         django.setup(set_prefix=False)
         return
     from django.db import connections

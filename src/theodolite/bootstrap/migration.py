@@ -29,11 +29,16 @@ def known_migrations() -> list[str]:
     return sorted(file.stem for file in folder.glob("*.py") if _NUMBERED.fullmatch(file.stem))
 
 
-def migrate(workspace: Path, database: dict[str, Any]) -> None:
+def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -> None:
     """Bring the tables of a workspace up to date.
 
     Costs one query where they are. An existing SQLite file is copied to the
     workspace's `backups` folder before it is changed.
+
+    Args:
+        workspace: Folder; holds lock and backups.
+        database: See `database_settings`.
+        whole: The tables of all installed applications, accounts and web pages included; else the store's only.
 
     Raises:
         StorageUnavailable: If the database cannot be reached.
@@ -41,7 +46,7 @@ def migrate(workspace: Path, database: dict[str, Any]) -> None:
     """
     place = Place(database, workspace)
     with desk_for(database) as desk:
-        desk.call(lambda: _bring_up_to_date(workspace, place))
+        desk.call(lambda: _bring_up_to_date(workspace, place, whole=whole))
 
 
 def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
@@ -69,19 +74,27 @@ def _has_tables(place: Place) -> bool:
         return False
 
 
-def _bring_up_to_date(workspace: Path, place: Place) -> None:
+def _bring_up_to_date(workspace: Path, place: Place, *, whole: bool) -> None:
     with place.translated():
-        if _is_up_to_date(place):
+        if _is_up_to_date(place) and not (whole and _is_more_wanted()):
             return
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
             applied = _applied()
-            if _is_up_to_date(place):  # another process was faster
+            if _is_up_to_date(place) and not (whole and _is_more_wanted()):  # another process was faster
                 return
             if applied:
                 _back_up(workspace, applied[-1])
             from django.core.management import call_command  # nobody else needs it
 
-            call_command("migrate", verbosity=0, interactive=False)
+            call_command("migrate", *([] if whole else ["store"]), verbosity=0, interactive=False)
+
+
+def _is_more_wanted() -> bool:
+    """Tell whether some installed application has tables that are not there yet."""
+    from django.db.migrations.executor import MigrationExecutor  # nobody else needs it
+
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
 def _is_up_to_date(place: Place) -> bool:

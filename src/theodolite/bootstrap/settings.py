@@ -1,21 +1,20 @@
 """Django's settings as a module, for tools that insist on one (mypy's plug-in, `makemigrations`).
 
-The program itself never reads it: `bootstrap.database` makes the same settings for
-the workspace at hand.
+The program itself never reads it: `bootstrap.serving` makes the same settings for
+the workspace at hand, and `bootstrap.database` those of the store alone.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from theodolite.bootstrap.database import database_settings, django_settings
+from theodolite.bootstrap.database import database_settings
+from theodolite.bootstrap.serving import serving_settings
 
-_SETTINGS = django_settings(database_settings(Path(".theodolite"), None))
+_SETTINGS = serving_settings(database_settings(Path(".theodolite"), None), secret_key="nothing is signed")  # noqa: S106
 
-DATABASES = _SETTINGS["DATABASES"]
-DEFAULT_AUTO_FIELD = _SETTINGS["DEFAULT_AUTO_FIELD"]
-INSTALLED_APPS = _SETTINGS["INSTALLED_APPS"]
-LOGGING_CONFIG = _SETTINGS["LOGGING_CONFIG"]
-SECRET_KEY = _SETTINGS["SECRET_KEY"]
-TIME_ZONE = _SETTINGS["TIME_ZONE"]
-USE_TZ = _SETTINGS["USE_TZ"]
+globals().update(_SETTINGS)
+
+# What our own code reads is named, so that its types are known.
+STATIC_FOLDERS = _SETTINGS["STATIC_FOLDERS"]
+ONE_CLICK_ACCOUNTS = _SETTINGS["ONE_CLICK_ACCOUNTS"]

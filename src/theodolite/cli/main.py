@@ -30,6 +30,7 @@ FURTHER = {
     "judge": ("hold a judge against people: its certificate", "theodolite.cli.judge"),
     "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
+    "serve": ("the web side: people test, annotate and organise", "theodolite.cli.serve"),
     "compare": ("two applications or runs, pair by pair: mended, broken", "theodolite.cli.compare"),
     "monitor": ("scores over time: alerts and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
     "tree": ("measurement trees: show, compute again, compare two", "theodolite.cli.tree"),

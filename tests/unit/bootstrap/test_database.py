@@ -10,11 +10,11 @@ from theodolite.bootstrap import database, settings
 from theodolite.bootstrap.database import (
     configure_django,
     database_settings,
-    django_settings,
     make_workspace,
     open_store,
     workspace_for,
 )
+from theodolite.bootstrap.serving import serving_settings
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 
@@ -91,7 +91,7 @@ def test_a_workspace_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 
 def test_the_settings_module_says_what_the_program_uses() -> None:
-    expected = django_settings(settings.DATABASES["default"])
+    expected = serving_settings(settings.DATABASES["default"], secret_key=settings.SECRET_KEY)
 
     assert {name: getattr(settings, name) for name in expected} == expected
 

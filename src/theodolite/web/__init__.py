@@ -1,0 +1,1 @@
+"""The web side: people test, annotate, review and organise in a browser."""

@@ -1,0 +1,1 @@
+"""Signing in, invitations and who one is."""

@@ -1,0 +1,13 @@
+"""The Django application that owns accounts and the tables of the web side."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class WebConfig(AppConfig):
+    """Names the application; tables and migrations hang on its label."""
+
+    name = "theodolite.web"
+    label = "web"
+    default_auto_field = "django.db.models.BigAutoField"

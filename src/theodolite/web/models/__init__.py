@@ -1,0 +1,8 @@
+"""The tables of the web side, one small file for each noun."""
+
+from theodolite.web.models.account import Account
+from theodolite.web.models.audit_entry import AuditEntry
+from theodolite.web.models.hosted_study import Edition, HostedStudy
+from theodolite.web.models.membership import Membership
+
+__all__ = ["Account", "AuditEntry", "Edition", "HostedStudy", "Membership"]

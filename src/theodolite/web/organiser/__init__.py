@@ -1,0 +1,1 @@
+"""Pages of those who hold an event."""

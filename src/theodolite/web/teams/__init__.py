@@ -1,0 +1,1 @@
+"""Pages of the teams whose applications are tested."""

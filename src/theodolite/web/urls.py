@@ -1,0 +1,22 @@
+"""Every address of the web side. A page of a study lies below `/s/<study>/<group>/`."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.urls import URLPattern, URLResolver, include, path
+
+from theodolite.web import demo, static_files
+from theodolite.web.accounts import home
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.home, name="home"),
+    path("account/", include("allauth.urls")),
+    path("s/<slug:study>/test/", include("theodolite.web.tester.urls")),
+    path("s/<slug:study>/annotate/", include("theodolite.web.annotator.urls")),
+    path("s/<slug:study>/review/", include("theodolite.web.senior.urls")),
+    path("s/<slug:study>/organise/", include("theodolite.web.organiser.urls")),
+    path("s/<slug:study>/team/", include("theodolite.web.teams.urls")),
+    path("static/<slug:version>/<path:path>", static_files.static_file, name="static"),
+]
+if settings.ONE_CLICK_ACCOUNTS:
+    urlpatterns += [path("demo/", demo.doors, name="demo"), path("demo/as/<slug:role>/", demo.enter, name="demo_enter")]

@@ -1,0 +1,108 @@
+"""A real server with the seeded event for browsers; a seeded database for views alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, Page
+
+from tests.browser_pages import Visitor
+from tests.e2e.conftest import browser  # noqa: F401 - a fixture
+from theodolite.bootstrap.database import configure_django, database_settings
+from theodolite.domain.role import Role
+from theodolite.web.models import Account, HostedStudy
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a running server with the seeded event; one for all tests of a process."""
+    folder = tmp_path_factory.mktemp("served")
+    words = [sys.executable, "-m", "theodolite", "serve", "--demo", "--listen", "127.0.0.1:0"]
+    environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(words, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    yield line.split()[-1].removesuffix("/demo/")
+    process.terminate()
+    process.wait(timeout=20)
+    process.stdout.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser, served: str) -> Iterator[Callable[..., Visitor]]:  # noqa: F811
+    """Return a function that sits a stranger down at a browser; complaints and calls elsewhere fail the test."""
+    visitors: list[Visitor] = []
+
+    def sit_down(**options: object) -> Visitor:
+        visitors.append(Visitor(browser, served, **options))
+        return visitors[-1]
+
+    yield sit_down
+    for visited in visitors:
+        assert visited.complaints == []
+        assert visited.strangers == []
+        visited.context.close()
+
+
+@pytest.fixture
+def page_as(visitor: Callable[..., Visitor]) -> Callable[..., Page]:
+    """Return a function that opens the first page of a role, e.g. `page_as(Role.ANNOTATOR)`."""
+
+    def open_page(role: Role, **options: object) -> Page:
+        page = visitor(**options).page
+        page.goto("/demo/")
+        page.get_by_role("button", name=f", {role}").click()
+        return page
+
+    return open_page
+
+
+@pytest.fixture(scope="session")
+def event_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the seeded event, to be copied."""
+    from theodolite.bootstrap.migration import migrate
+    from theodolite.web.demo import seed
+
+    folder = tmp_path_factory.mktemp("event")
+    database = database_settings(folder)
+    migrate(folder, database, whole=True)
+    configure_django(database)
+    seed()
+    return _closed(Path(database["NAME"]))
+
+
+def _closed(file: Path) -> Path:
+    from django.db import connection
+
+    connection.close()
+    return file
+
+
+@pytest.fixture
+def event(event_file: Path, tmp_path: Path) -> Iterator[HostedStudy]:
+    """The seeded event in a database of this test's own, for Django's test client and for models."""
+    database = database_settings(tmp_path, patience_s=1)
+    shutil.copy(event_file, database["NAME"])
+    configure_django(database)
+    yield HostedStudy.objects.get()
+    configure_django(database_settings(Path("/nonexistent")))
+
+
+@pytest.fixture
+def client_as(event: HostedStudy) -> Callable[[Role | None], Client]:
+    """Return a function that gives a test client: signed in as the person of a role, or a stranger for None."""
+
+    def client(role: Role | None) -> Client:
+        own = Client(SERVER_NAME="localhost")
+        if role is not None:
+            own.force_login(Account.objects.get(memberships__hosted=event, memberships__role=role.value))
+        return own
+
+    return client

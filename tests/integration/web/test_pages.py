@@ -1,0 +1,18 @@
+"""The first page of each role in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser_pages import assert_accessible
+from theodolite.domain.role import Role
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):
+    for role in Role:
+        page = page_as(role, bypass_csp=True)
+
+        assert page.locator("h1").count() == 1
+        assert_accessible(page)
