@@ -125,7 +125,7 @@ def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
     said = [dialogue.context, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response))]
     lowered = "\n".join(said).casefold()
     start = int(digest("control", str(replicate), *said)[:8], 16)
-    order = [_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS))]
+    order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))
     # A dialogue that holds all of these words gets the one that is drawn for it all the same.
-    word = next((each for each in order if each not in lowered), order[0])
+    word = next((each for each in order if each not in lowered), _WORDS[start % len(_WORDS)])
     return ControlQuestion(word=word, last_turn=dialogue.turns[-1].number if dialogue.turns else 0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from theodolite.assessment.arrangement import Arrangement
 from theodolite.assessment.control import CONTROL, ControlQuestion
+from theodolite.assessment.recalling import recalled
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.identity import Json
+from theodolite.domain.identity import FixedJson, Json
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel, Scale, ScaleKind
 
 REASON, QUOTES, REFUSED = "reason", "quotes", "no_verdict"
@@ -24,14 +25,18 @@ Answer with one JSON object and nothing before or after it. Its keys, in this or
 
 def form_words(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
     """Return what a judge is to write, reason before verdict."""
-    questions = guideline.instrument.questions
-    lines = [_answer_line(question, arrangement) for question in questions]
-    lines.append(f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"')
+    asked = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
     source = ", turn 0 for the source material" if dialogue.context else ""
-    return _FORM.format(answers="\n".join(lines), source=source)
+    return _FORM.format(answers=f"{_answer_lines(guideline, arrangement)}{asked}", source=source)
 
 
-def answer_schema(guideline: Guideline, arrangement: Arrangement) -> dict[str, Json]:
+@recalled
+def _answer_lines(guideline: Guideline, arrangement: Arrangement) -> str:
+    return "".join(f"{_answer_line(question, arrangement)}\n" for question in guideline.instrument.questions)
+
+
+@recalled
+def answer_schema(guideline: Guideline, arrangement: Arrangement) -> FixedJson:
     """Return the form as a JSON schema, for endpoints that keep to one.
 
     All keys are demanded and no others allowed, as such endpoints want it; a
@@ -47,12 +52,14 @@ def answer_schema(guideline: Guideline, arrangement: Arrangement) -> dict[str, J
     for question in guideline.instrument.questions:
         properties[question.name] = _value_schema(question, arrangement)
     properties[CONTROL] = {"type": "string"}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return FixedJson(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+    )
 
 
 def _value_schema(question: Question, arrangement: Arrangement) -> Json:

@@ -17,6 +17,7 @@ from theodolite.assessment.arrangement import Arrangement
 from theodolite.assessment.control import ControlQuestion, control_question
 from theodolite.assessment.escaping import escaped
 from theodolite.assessment.form import REFUSED, form_words
+from theodolite.assessment.recalling import recalled
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.flow import Message, Speaker
 from theodolite.domain.guideline import Example, Guideline
@@ -52,11 +53,9 @@ def judge_messages(guideline: Guideline, dialogue: Dialogue, replicate: int = 1)
     """
     mark = _mark(dialogue)
     arrangement, control = Arrangement(replicate=replicate), control_question(dialogue, replicate)
-    examples = arrangement.turned(guideline.examples)
     parts = [
         _ROLE.format(open=f"<<{mark}", close=f"{mark}>>", header=_header(1, "Application", mark)),
-        _guideline_text(guideline, arrangement),
-        *(_example_text(guideline, example, number) for number, example in enumerate(examples, start=1)),
+        _rules_text(guideline, arrangement),
         form_words(guideline, dialogue, arrangement, control),
     ]
     return (
@@ -92,6 +91,14 @@ def _closing(guideline: Guideline, control: ControlQuestion, replicate: int) -> 
         questions="questions" if several else "question",
         control=control.words,
     )
+
+
+@recalled
+def _rules_text(guideline: Guideline, arrangement: Arrangement) -> str:
+    """Return a guideline and its examples."""
+    examples = enumerate(arrangement.turned(guideline.examples), start=1)
+    texts = (_example_text(guideline, example, number) for number, example in examples)
+    return "\n\n".join((_guideline_text(guideline, arrangement), *texts))
 
 
 def _guideline_text(guideline: Guideline, arrangement: Arrangement) -> str:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import cache, partial
+from json.encoder import encode_basestring
+from operator import attrgetter
 from types import NoneType
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, cast
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -25,6 +27,21 @@ FORMAT = 1
 
 SHORT = 8
 """Characters of a version that people are shown."""
+
+
+class FixedJson(dict[str, "Json"]):
+    """A JSON object that nobody changes once it is made, and whose canonical text is written once."""
+
+    __slots__ = ("_text",)
+
+    @property
+    def text(self) -> str:
+        """Its canonical JSON."""
+        try:
+            return self._text
+        except AttributeError:
+            self._text: str = _mapping(cast("Mapping[object, object]", self))
+            return self._text
 
 
 class Record(Protocol):
@@ -51,49 +68,65 @@ def canonical_json(value: object) -> str:
         TypeError: If a value has no canonical form.
         ValueError: If a number is none.
     """
-    members = _members(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
-    return _part(value) if members is None else _record(value, members, is_tagged=False)
+    shape = _shape_of(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
+    return _part(value) if shape is None else _record(value, shape, is_tagged=False)
 
-
-_Member: TypeAlias = tuple[str, str, object]
-"""Name of a field, its key as it is written, and its default; the type's tag has no name."""
 
 _Write: TypeAlias = Callable[[Any], str]
 """From a value of one type to its text."""
 
 
+class _Shape(NamedTuple):
+    """How the records of one type are written.
+
+    Attributes:
+        members: Key as it is written and default of each field that identifies a record, sorted by name.
+        values: Takes the values of these fields out of a record, all at once.
+        tag: What says the type, as it is written.
+    """
+
+    members: tuple[tuple[str, object], ...]
+    values: Callable[[object], tuple[object, ...]]
+    tag: str
+
+
 @cache
-def _members(kind: type) -> tuple[_Member, ...] | None:
-    """Return the fields that identify a record, sorted; None for what is no record."""
+def _shape_of(kind: type) -> _Shape | None:
+    """Return how the records of a type are written; None for what is no record."""
     if not dataclasses.is_dataclass(kind):
         return None
-    found = {
-        field.name: (field.name, f'"{field.name}":', _default(field))
-        for field in dataclasses.fields(kind)
-        if field.compare
-    }
-    found[TYPE_TAG] = ("", f'"{TYPE_TAG}":"{kind.__name__}"', None)
-    return tuple(found[name] for name in sorted(found))
+    found = sorted((field for field in dataclasses.fields(kind) if field.compare), key=lambda field: field.name)
+    return _Shape(
+        members=tuple((f'"{field.name}":', _default(field)) for field in found),
+        values=_taking([field.name for field in found]),
+        tag=f'"{TYPE_TAG}":"{kind.__name__}"',
+    )
+
+
+def _taking(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)  # the hot path: in one go
+    return lambda record: tuple(getattr(record, name) for name in names)
 
 
 def _default(field: dataclasses.Field[object]) -> object:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _record(record: object, members: tuple[_Member, ...], *, is_tagged: bool = True) -> str:
+def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
     kept: list[str] = []
-    for name, key, default in members:
-        if not name:
-            if is_tagged:
-                kept.append(key)
+    for (key, default), value in zip(shape.members, shape.values(record), strict=True):
+        if value is default:
             continue
-        value = getattr(record, name)
-        if type(value) is str:  # most fields are texts, and this path is the hot one
+        if type(value) is str:  # most fields are texts
             if value != default:
-                kept.append(key + _text(value))
+                kept.append(key + _string(value))
         elif value != default or isinstance(value, bool) != isinstance(default, bool):
             # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
-            kept.append(key + _part(value))
+            kept.append(key + _writer(type(value))(value))  # type: ignore[arg-type]  # as above
+    if is_tagged:
+        kept.append(shape.tag)
+        kept.sort()  # a quotation mark comes before every letter of a name, so that this is the order of names
     return "{" + ",".join(kept) + "}"
 
 
@@ -104,9 +137,9 @@ def _part(value: object) -> str:
 @cache
 def _writer(kind: type) -> _Write:
     """Return what writes the values of a type; found once, since looking takes longer than writing."""
-    members = _members(kind)
-    if members is not None:
-        return partial(_record, members=members)
+    shape = _shape_of(kind)
+    if shape is not None:
+        return partial(_record, shape=shape)
     if issubclass(kind, Enum) and not issubclass(kind, str):
         return lambda value: _part(value.value)
     for base, write in _WRITERS:
@@ -117,6 +150,7 @@ def _writer(kind: type) -> _Write:
 
 
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_string = encode_basestring  # what it does with a text, without looking what it is
 
 
 def _list(items: Iterable[object]) -> str:
@@ -129,16 +163,17 @@ def _set(items: frozenset[object]) -> str:
 
 def _mapping(entries: Mapping[object, object]) -> str:
     named = {str(key): entries[key] for key in sorted(entries, key=str)}
-    return "{" + ",".join(f"{_text(key)}:{_part(entry)}" for key, entry in named.items()) + "}"
+    return "{" + ",".join(f"{_string(key)}:{_part(entry)}" for key, entry in named.items()) + "}"
 
 
 def _float(number: float) -> str:
     return str(int(number)) if number.is_integer() else _text(number)
 
 
-_WRITERS: tuple[tuple[type | tuple[type, ...], _Write], ...] = (
-    (str, _text),
+_WRITERS: tuple[tuple[type | tuple[type, ...], _Write], ...] = (  # the first that fits
+    (str, _string),
     ((tuple, list), _list),
+    (FixedJson, lambda fixed: fixed.text),
     (Mapping, _mapping),
     (frozenset, _set),
     (datetime, lambda moment: _text(moment.isoformat())),

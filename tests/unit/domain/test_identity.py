@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import builders
 
 from theodolite.domain.application import Application, AriaClass, PythonCallable
-from theodolite.domain.identity import canonical_json, digest, keyed_draw, version_of
+from theodolite.domain.identity import FixedJson, canonical_json, digest, keyed_draw, version_of
 from theodolite.domain.persona import Persona
 from theodolite.domain.study import Sampling
 
@@ -155,3 +155,16 @@ def test_the_canonical_form_of_a_persona_does_not_change_by_accident():
     ana = Persona(key="p-1", name="Ana", group="p", text="You are Ana.", goal="Buy", model="m", parameters={"a": "1"})
 
     assert version_of(ana) == "c5cfcf7a034c23e311d2b02706cfba4623de9cee6df9a699728bc781b2cab472"
+
+
+def test_a_fixed_object_has_the_text_of_any_other_with_its_content():
+    parts = {"b": [1, None], "a": {"d": "\u00fc", "c": 2.0}}
+
+    assert canonical_json(FixedJson(parts)) == canonical_json(parts) == '{"a":{"c":2,"d":"\u00fc"},"b":[1,null]}'
+    assert canonical_json([FixedJson(parts)]) == f"[{canonical_json(parts)}]"
+
+
+def test_a_fixed_object_writes_its_text_once():
+    fixed = FixedJson({"a": 1})
+
+    assert canonical_json(fixed) is canonical_json(fixed)

@@ -41,9 +41,9 @@ class LapseBook:
         if dialogue.held_by is not HeldBy.SIMULATED_USER or dialogue.strategies:
             return
         self._n += 1
-        limit = self._limits.get(dialogue.scenario, 1)
+        limit, turns = self._limits.get(dialogue.scenario, 1), written_turns(dialogue)
         for rule in self._rules.rules:
-            self._found[rule.kind] += map(self._kept, _lapses(dialogue, rule, self._rules, limit))
+            self._found[rule.kind] += map(self._kept, _lapses(dialogue, turns, rule, self._rules, limit))
 
     def _kept(self, lapse: Lapse) -> Lapse:
         """Return a lapse whose words are held once for all lapses that have the same."""
@@ -72,8 +72,7 @@ def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...
     return book.checks()
 
 
-def _lapses(dialogue: Dialogue, rule: LapseRule, rules: LapseRules, limit: int) -> Iterator[Lapse]:
-    turns = written_turns(dialogue)
+def _lapses(dialogue: Dialogue, turns: list[Turn], rule: LapseRule, rules: LapseRules, limit: int) -> Iterator[Lapse]:
     if rule.kind is LapseKind.REPETITION:
         yield from _repetitions(dialogue, turns, rules.same_words)
         return
@@ -99,16 +98,16 @@ def _left_early(dialogue: Dialogue, rules: LapseRules, limit: int) -> Iterator[L
 
 
 def _repetitions(dialogue: Dialogue, turns: list[Turn], same_words: float) -> Iterator[Lapse]:
+    said = [(turn.prompt.strip(), set(_WORD.findall(turn.prompt.casefold()))) for turn in turns]
     for place, turn in enumerate(turns):
-        if any(_in_common(turn.prompt, earlier.prompt) >= same_words for earlier in turns[:place]):
+        if any(_in_common(said[place], earlier) >= same_words for earlier in said[:place]):
             yield Lapse(dialogue=dialogue.label, turn=turn.number, words=turn.prompt)
 
 
-def _in_common(first: str, second: str) -> float:
-    """Return the share of words that two texts have in common: in both / in either; fraction."""
-    ours, theirs = (set(_WORD.findall(text.casefold())) for text in (first, second))
-    either = ours | theirs
-    return len(ours & theirs) / len(either) if either else float(first.strip() == second.strip())
+def _in_common(first: tuple[str, set[str]], second: tuple[str, set[str]]) -> float:
+    """Return the share of words that two texts, each with its words, have in common: in both / in either; fraction."""
+    both, either = len(first[1] & second[1]), len(first[1] | second[1])
+    return both / either if either else float(first[0] == second[0])
 
 
 @cache
