@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Addresses of reports on disk, by the name of their evidence."""
     folder = tmp_path_factory.mktemp("reports")
-    for name in ("xstest", "live", "scripted", "unfinished", "certified", "called"):
+    for name in ("xstest", "live", "scripted", "unfinished", "certified", "called", "trees", "doubtful"):
         (folder / f"{name}.html").write_text(report_named(name), encoding="utf-8")
     return {path.stem: path.as_uri() for path in folder.iterdir()}
 

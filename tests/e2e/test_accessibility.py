@@ -16,7 +16,7 @@ def violations(page):
     return [f"{v['id']}: {node['html'][:120]}" for v in found for node in v["nodes"]]
 
 
-@pytest.mark.parametrize("name", ["xstest", "live", "scripted", "certified"])
+@pytest.mark.parametrize("name", ["xstest", "live", "scripted", "certified", "trees", "doubtful"])
 @pytest.mark.parametrize("width", [1280, 320])
 def test_the_report_has_no_barrier_that_axe_knows(visit, name, width):
     page = visit(name, width=width, bypass_csp=True)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import functools
+import json
+import re
+from dataclasses import replace
 from importlib import resources
 from importlib.resources.abc import Traversable
+from typing import Any
 
 from tests.fakes.called import called_evidence
+from tests.fakes.conduct import DOUBTFUL
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
+from tests.fakes.grown import grown_xstest, with_tree
 from tests.fakes.labelled import certified_evidence
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
@@ -50,6 +56,8 @@ def evidence_named(name: str) -> Evidence:
         "unfinished": functools.partial(live_evidence, held=7),
         "certified": certified_evidence,
         "called": called_evidence,
+        "trees": grown_xstest,
+        "doubtful": lambda: with_tree(certified_evidence()),
         "nothing": functools.partial(live_evidence, held=0),
     }[name]()
 
@@ -59,8 +67,19 @@ NAMES = ("xstest", "live", "scripted", "unfinished", "nothing")
 
 @functools.cache
 def findings_named(name: str) -> Findings:
-    """Return what was measured on that evidence."""
-    return measure_study(evidence_named(name))
+    """Return what was measured on that evidence; of the doubtful judge, what there is to doubt too."""
+    found = measure_study(evidence_named(name))
+    return replace(found, conducts=(DOUBTFUL,)) if name == "doubtful" else found
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """Return what the scripts of a page read, sets of the same dialogues written out."""
+    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert block
+    data = json.loads(block[1])
+    sets = data["sets"]
+    whole = {name: {**sets[kept.get("as", name)], "title": kept["title"]} for name, kept in sets.items()}
+    return {**data, "sets": whole}
 
 
 @functools.cache

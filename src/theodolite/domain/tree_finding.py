@@ -18,6 +18,8 @@ class NodeFinding:
         result: The number, or why there is none.
         outcomes: What became of the answers that lie below it, each counted once; counts.
         n_dialogues: Dialogues that have an answer below it; count.
+        dialogues: Labels of these dialogues; empty where nobody asked for them.
+        raised: Labels of those that lift it: held alone, each would bring the node above the lowest value.
         conditional: Whether some questions below were not asked of all dialogues,
             so that the value speaks of those alone that were asked.
         empty: Names of the children without data; they are left out, not taken as 0.
@@ -33,6 +35,8 @@ class NodeFinding:
     result: Estimate | Undefined
     outcomes: Outcomes
     n_dialogues: int = 0
+    dialogues: tuple[str, ...] = ()
+    raised: tuple[str, ...] = ()
     conditional: bool = False
     empty: tuple[str, ...] = ()
     worst: tuple[str, ...] = ()

@@ -4,28 +4,13 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
+from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import live_evidence
 from theodolite.config.shipped import shipped_text
-from theodolite.domain.annotator import StopRule, Voting
-from theodolite.domain.conduct import Conduct, VoteAdvice, VoteRecord
-from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.conduct import VoteAdvice
 from theodolite.reporting.conduct import conduct_entry, conduct_lines
 
 STUDY = live_evidence().study
-NUMBER = Estimate(value=0.1, low=0.05, high=0.2, confidence=0.95, n=60, unit="fraction", method="m")
-VOTES = VoteRecord(
-    voting=Voting(rule=StopRule.LEAD, most=5),
-    dialogues=60,
-    cast=138,
-    split=("d001", "d002", "d003"),
-    tied=("d003",),
-    flip_rate=NUMBER,
-    retest_alpha=Undefined(reason="All gave the same answer."),
-    by_single_votes=NUMBER,
-    by_majorities=NUMBER,
-    advice=VoteAdvice(error=0.034, error_as_samples=0.02, samples_do_better=True),
-)
-PLAIN = Conduct(annotator="grounded", application="bot-1.4", guideline="groundedness", verdicts=60)
 
 
 def lines(**parts):

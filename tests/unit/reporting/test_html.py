@@ -1,13 +1,12 @@
 import base64
 import hashlib
-import json
 import re
 from dataclasses import replace
 
 import pytest
 
 from tests.fakes.evidence import changed, facts
-from tests.fakes.report import NAMES, assets, evidence_named, findings_named, report_named
+from tests.fakes.report import NAMES, assets, data_of, evidence_named, findings_named, report_named
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import InputError
 from theodolite.reporting.html import report_html
@@ -24,11 +23,6 @@ def hostile_report():
     dialogues = tuple(replace(dialogue, turns=turns) for dialogue in evidence.archive.dialogues())
     evidence = changed(evidence, study=study, dialogues=dialogues, failures=failures)
     return report_html(evidence, findings_named("live"), facts(command=EVIL), assets())
-
-
-def data_of(report):
-    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', report, re.DOTALL)
-    return json.loads(block.group(1))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -21,6 +21,7 @@ from theodolite.measurement.trees.leaves import LeafTable, table_of
 from theodolite.measurement.trees.linking import link_nodes, without_children
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
+from theodolite.measurement.trees.reaching import with_dialogues
 from theodolite.measurement.trees.splitting import split_tree
 from theodolite.measurement.trees.standing import standing_of
 
@@ -46,7 +47,7 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
     finding = measure_tree(design, table, application=application.name, draws=draws, methods=methods)
     tops = branches(design)
     return replace(
-        finding,
+        with_dialogues(finding, design, table, methods=methods),
         scenarios=_scenarios(evidence, application),
         versions=dict(_versions(evidence, design, application)),
         splits=split_tree(design, table, _groups(table, study.groups), nodes=tops, draws=draws, methods=methods),

@@ -73,22 +73,26 @@ class Footing:
 
     @cached_property
     def _sessions(self) -> Mapping[str, Flags]:
-        """Name of each node to whether a dialogue has an answer below it, shape (dialogues,)."""
-        found: dict[str, Flags] = {}
-        for node in self.tree.order:
-            met = np.zeros(self.tree.n_sessions, dtype=bool)
-            if node.name in self.tree.bundles:
-                met[self.tree.bundles[node.name].session] = True
-            elif isinstance(node, SummaryNode):
-                for edge in node.edges:
-                    if edge.weight > 0:
-                        met |= found[edge.child]
-            else:
-                met |= found[node.children[0]]
-            found[node.name] = met
-        return found
+        return sessions_below(self.tree)
 
     def _varies(self, name: str) -> bool:
         drawn = self.replicates[name]
         drawn = drawn[~np.isnan(drawn)]
         return len(drawn) > 0 and bool(np.ptp(drawn) > 0)
+
+
+def sessions_below(tree: Compiled) -> Mapping[str, Flags]:
+    """Return the name of each node to whether a dialogue has an answer below it, shape (dialogues,)."""
+    found: dict[str, Flags] = {}
+    for node in tree.order:
+        met = np.zeros(tree.n_sessions, dtype=bool)
+        if node.name in tree.bundles:
+            met[tree.bundles[node.name].session] = True
+        elif isinstance(node, SummaryNode):
+            for edge in node.edges:
+                if edge.weight > 0:
+                    met |= found[edge.child]
+        else:
+            met |= found[node.children[0]]
+        found[node.name] = met
+    return found

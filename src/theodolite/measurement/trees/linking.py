@@ -24,21 +24,11 @@ from theodolite.measurement.trees.summaries import Floats, summarise
 FEWEST_PAIRS = 6
 """Dialogues that both nodes need before a correlation is more than an accident; count."""
 
-CHUNK = 512
-"""Dialogues whose own values are computed at once; count."""
-
 
 def by_dialogue(tree: Compiled, nodes: Sequence[str]) -> Floats:
     """Return what each node would be, had one dialogue been held alone; shape (nodes, dialogues), NaN without data."""
-    found = np.full((len(nodes), tree.n_sessions), np.nan)
-    for start in range(0, tree.n_sessions, CHUNK):
-        places = np.arange(start, min(start + CHUNK, tree.n_sessions))
-        alone = np.zeros((len(places), tree.n_sessions))
-        alone[np.arange(len(places)), places] = 1.0
-        values = tree.values(alone)
-        for at, name in enumerate(nodes):
-            found[at, places] = values[name]
-    return found
+    alone = tree.values_alone()
+    return np.stack([alone[name] for name in nodes]) if nodes else np.empty((0, tree.n_sessions))
 
 
 def link_nodes(

@@ -90,12 +90,20 @@ class Compiled:
         Returns:
             Name to numbers, shape (replicates,); NaN where there is no data.
         """
-        products = self._products(weights)
+        return self._evaluated(self._products(weights), len(weights))
+
+    def values_alone(self) -> dict[str, Floats]:
+        """Return what each node would be, had one dialogue been held alone; name to shape (dialogues,)."""
+        # Weights that pick one dialogue leave its own histogram as it is.
+        own = {(name, each.edge.child): each.content for name, several in self.elements.items() for each in several}
+        return self._evaluated(own, self.n_sessions)
+
+    def _evaluated(self, products: Mapping[tuple[str, str], Floats], rows: int) -> dict[str, Floats]:
         values: dict[str, Floats] = {}
         for node in self.order:
             kind = self.kinds[node.name]
             if isinstance(node, SummaryNode) and kind.holds is Holding.NUMBERS:
-                values[node.name] = self._summed(node, values, products, len(weights))
+                values[node.name] = self._summed(node, values, products, rows)
             elif isinstance(node, TransformNode) and node.of in values:
                 values[node.name] = moved(node, self.range(node.of), kind.range, values[node.of])
         return values

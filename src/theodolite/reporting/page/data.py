@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import Annotation, Answer
@@ -56,11 +56,19 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
         "contexts": list(kept.contexts),
         "estimates": estimates,
         "chips": [{"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips],
-        "sets": {name: _set(kept, sample) for name, kept in subject.sets.sets.items()},
+        "sets": dict(_sets(subject.sets.sets.values(), sample)),
     }
     if kept.calls.lines:
         tail["lines"] = [*kept.calls.lines]
     yield "]," + data_text(tail)[1:]
+
+
+def _sets(sets: Iterable[CaseSet], sample: Embedded) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Yield the sets by name; one of the same dialogues as an earlier one names that one."""
+    known: dict[tuple[int, ...], str] = {}
+    for kept in sets:
+        first = known.setdefault(kept.cases, kept.name)
+        yield kept.name, _set(kept, sample) if first == kept.name else {"title": kept.title, "as": first}
 
 
 def _set(kept: CaseSet, sample: Embedded) -> dict[str, Json]:

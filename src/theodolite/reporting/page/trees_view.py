@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.tree import SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
 from theodolite.reporting import figures
 from theodolite.reporting.page.rate_view import Mark
+from theodolite.reporting.page.standing_view import StandingPicture, standing_picture
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.page.units import range_of
 from theodolite.reporting.tree_text import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
 
 _LEFT, _WIDTH = 8.0, 184.0
@@ -29,6 +31,9 @@ class NodeLine:
         tint: Number of its colour.
         words: Value and interval; "no data" in words.
         basis: What it rests on and what is missing.
+        opens: Name of the set of the dialogues that it rests on; empty for none.
+        raised: How many of them lift it, in words; empty for none.
+        opens_raised: Name of the set of those; empty for none.
         notes: What else is to be known: empty children, the odds of being the highest.
         mark: The strip; None where there is nothing to draw.
     """
@@ -37,6 +42,9 @@ class NodeLine:
     tint: int
     words: str
     basis: str
+    opens: str
+    raised: str
+    opens_raised: str
     notes: tuple[str, ...]
     mark: Mark | None
 
@@ -106,6 +114,7 @@ class TreeView:
         splits: Group and rows of a table: node, part, and a cell an application.
         links: How dimensions go together, in words.
         standing: How the applications stand to each other, in words; empty for one alone.
+        picture: The same, drawn; None for one alone.
         applications: Names of the applications.
     """
 
@@ -117,6 +126,7 @@ class TreeView:
     splits: tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
     links: tuple[str, ...]
     standing: tuple[str, ...]
+    picture: StandingPicture | None
     applications: tuple[str, ...]
 
 
@@ -139,6 +149,7 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         splits=tuple(_splits(findings)),
         links=tuple(words for finding in findings for words in _links(finding)),
         standing=tuple(_standing(subject, design.name)),
+        picture=standing_picture(subject, design.name),
         applications=tuple(finding.application for finding in findings),
     )
 
@@ -196,14 +207,23 @@ class _Drawer:
 
     def _line(self, finding: TreeFinding, name: str) -> NodeLine:
         found = finding.node(name)
+        what = f"{self.design.name}, {self.design.by_name[name].title or name}: {finding.application}"
+        lifting = "dialogue lifts it" if len(found.raised) == 1 else "dialogues lift it"
         return NodeLine(
             application=finding.application,
             tint=self.subject.tint(finding.application),
             words=value_words(found),
             basis=basis_words(found),
+            opens=self._set(f"{what}, answered", found.dialogues),
+            raised=f"{figures.count(len(found.raised))} {lifting}" if found.raised else "",
+            opens_raised=self._set(f"{what}, above the lowest value", found.raised),
             notes=tuple(_notes(found)),
             mark=_mark(found),
         )
+
+    def _set(self, title: str, labels: Sequence[str]) -> str:
+        sets = self.subject.sets
+        return sets.add(f"tree{len(sets.sets)}", title, [case.index for case in self.subject.labelled(labels)])
 
 
 def _notes(found: NodeFinding) -> Iterator[str]:
@@ -218,7 +238,7 @@ def _notes(found: NodeFinding) -> Iterator[str]:
 
 def _mark(found: NodeFinding) -> Mark | None:
     result = found.result
-    scale = _range(result.unit)
+    scale = range_of(result.unit)
     if not isinstance(result, Estimate) or scale is None:
         return None
     low = result.value if result.low is None else result.low
@@ -226,14 +246,6 @@ def _mark(found: NodeFinding) -> Mark | None:
     places = [_LEFT + _WIDTH * (x - scale.lowest) / scale.width for x in (low, result.value, high)]
     low_x, value_x, high_x = (round(min(max(x, _LEFT), _LEFT + _WIDTH), 1) for x in places)
     return Mark(low=low_x, value=value_x, high=high_x, is_zero=result.value == scale.lowest)
-
-
-def _range(unit: str) -> ValueRange | None:
-    """Return the range that a unit names, e.g. `points from 0 to 10`."""
-    words = unit.removeprefix("points from ").split(" to ")
-    if len(words) != 2 or not unit.startswith("points from "):
-        return None
-    return ValueRange(lowest=float(words[0]), highest=float(words[1]))
 
 
 def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
@@ -262,7 +274,7 @@ def _outline(subject: Subject, finding: TreeFinding, names: Sequence[str], angle
     points = []
     for name, angle in zip(names, angles, strict=True):
         found = finding.node(name)
-        scale = _range(found.result.unit)
+        scale = range_of(found.result.unit)
         if found.value is not None and scale is not None:
             share = (found.value - scale.lowest) / scale.width
             points.append((_x(angle, share), _y(angle, share)))

@@ -1,9 +1,8 @@
 import functools
 import json
-import re
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, evidence_named, findings_named
+from tests.fakes.report import assets, data_of, evidence_named, findings_named
 from theodolite.domain.call import Call
 from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.reporting.html import report_pieces
@@ -19,7 +18,7 @@ def call(words):
 def data(letters=LETTERS):
     made = facts(show_command="theodolite show shop")
     page = "".join(report_pieces(evidence_named("called"), findings_named("live"), made, assets(), letters=letters))
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    return data_of(page)
 
 
 def test_lines_that_prompts_share_stand_in_the_file_once():

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
+from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from tests.unit.reporting.test_conduct import PLAIN, VOTES
 from theodolite.reporting.page.conduct_view import conduct_tables
 from theodolite.reporting.page.subject import subject_of
 

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, evidence_named, findings_named, report_named
+from tests.fakes.report import assets, data_of, evidence_named, findings_named, report_named
 from theodolite.reporting.html import report_pieces
 
 LETTERS = 60_000
@@ -22,17 +22,13 @@ def page(name="xstest", letters=LETTERS):
     return "".join(pieces)
 
 
-def data_in(text):
-    return json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
-
-
 @pytest.fixture
 def data():
-    return data_in(page())
+    return data_of(page())
 
 
 def test_up_to_the_bound_all_dialogues_stand_in_the_file():
-    whole = data_in(report_named("xstest"))
+    whole = data_of(report_named("xstest"))
 
     assert len(whole["cases"]) == 2250
     assert "planned" not in whole
@@ -50,7 +46,7 @@ def test_beyond_it_the_file_keeps_to_the_bound_and_says_what_it_holds(data):
 
 
 def test_counts_are_of_all_dialogues_and_places_of_those_in_the_file(data):
-    whole = data_in(report_named("xstest"))
+    whole = data_of(report_named("xstest"))
 
     assert [chip["n"] for chip in data["chips"]] == [chip["n"] for chip in whole["chips"]]
     for name, kept in data["sets"].items():

@@ -9,6 +9,10 @@ const placeOf = new Map(cases.map((entry, place) => [entry.label, place]));
 const annotatorOf = new Map(data.annotators.map((annotator, place) => [annotator.name, { ...annotator, place }]));
 const everyCase = cases.map((_, place) => place);
 
+for (const set of Object.values(data.sets)) {
+  if (set.as) Object.assign(set, { cases: data.sets[set.as].cases, n: data.sets[set.as].n });
+}
+
 const planned = data.planned || cases.length;
 
 /** Return how many dialogues a set has in the whole run; a large run's file holds only some of them. */

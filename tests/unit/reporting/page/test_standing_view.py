@@ -1,0 +1,69 @@
+"""How applications stand to each other, drawn without a ranking."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, report_named, words
+from theodolite.domain.tree_finding import TreeComparison, TreeStanding
+from theodolite.reporting.page.standing_view import standing_picture
+from theodolite.reporting.page.subject import subject_of
+
+BARE = TreeStanding(tree="t", dimensions=(), comparisons=())
+
+
+def pair(first, second, order, **more):
+    return TreeComparison(first=first, second=second, order=order, differences=(), **more)
+
+
+def picture(*pairs, **parts):
+    standing = replace(BARE, comparisons=pairs, **parts)
+    findings = replace(findings_named("xstest"), standings=(standing,), trees=())
+    return standing_picture(subject_of(evidence_named("xstest"), findings, facts(), words()), "t")
+
+
+def test_a_chain_leads_from_left_to_right_without_the_lines_that_follow_from_others():
+    order = picture(pair("a", "b", "lower"), pair("a", "c", "lower"), pair("b", "c", "lower")).order
+
+    assert [place.x for place in order.places] == [20.0, 170.0, 320.0]
+    assert len(order.lines) == 2
+    assert order.words == ("a is nowhere higher than b", "b is nowhere higher than c")
+
+
+def test_those_that_cannot_be_ordered_stand_in_one_column_without_a_line():
+    order = picture(pair("a", "b", "incomparable")).order
+
+    assert {place.x for place in order.places} == {20.0}
+    assert order.lines == ()
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [(pair("a", "b", "lower"), pair("a", "c", "lower")), (pair("a", "b", "", warnings=("Other scenarios.",)),)],
+    ids=["not all compared", "side by side only"],
+)
+def test_a_picture_that_would_leave_out_pairs_is_not_drawn(pairs):
+    assert picture(*pairs).order is None
+
+
+def test_weights_fill_each_bar_and_say_the_places_in_words():
+    bars = picture(pair("a", "b", "incomparable"), places={"a": (0.75, 0.25), "b": (0.25, 0.75)}).weights
+
+    assert [part.words for part in bars[0].parts] == ["first 75.0 %", "second 25.0 %"]
+    assert bars[1].parts[1].x == 25.0
+    assert sum(part.width for part in bars[1].parts) == 100.0
+
+
+def test_one_application_alone_stands_to_nobody():
+    subject = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
+
+    assert standing_picture(subject, "by-guideline") is None
+
+
+def test_the_page_draws_order_profile_and_weights_of_the_replayed_applications():
+    page = report_named("trees")
+
+    assert page.count('<figure class="standing">') == 3
+    assert "outdone by nobody" in page
+    assert "Had somebody weighed the dimensions" in page
