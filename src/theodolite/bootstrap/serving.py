@@ -144,6 +144,7 @@ _TEMPLATES = {
             "django.template.context_processors.request",
             "django.contrib.auth.context_processors.auth",
             "django.contrib.messages.context_processors.messages",
+            "theodolite.web.accounts.comfort.comfort",
         ],
     },
 }

@@ -6,10 +6,11 @@ from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import demo, static_files
-from theodolite.web.accounts import home
+from theodolite.web.accounts import comfort, home
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
+    path("comfort/", comfort.page, name="comfort"),
     path("account/", include("allauth.urls")),
     path("s/<slug:study>/test/", include("theodolite.web.tester.urls")),
     path("s/<slug:study>/annotate/", include("theodolite.web.annotator.urls")),

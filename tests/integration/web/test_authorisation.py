@@ -16,6 +16,7 @@ _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
 
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
+    "comfort": SIGNED_IN,
     "static": ANYBODY,
     "demo": ANYBODY,
     "demo_enter": ANYBODY,

@@ -2,7 +2,8 @@
 
 from theodolite.web.models.account import Account
 from theodolite.web.models.audit_entry import AuditEntry
+from theodolite.web.models.comfort import Comfort
 from theodolite.web.models.hosted_study import Edition, HostedStudy
 from theodolite.web.models.membership import Membership
 
-__all__ = ["Account", "AuditEntry", "Edition", "HostedStudy", "Membership"]
+__all__ = ["Account", "AuditEntry", "Comfort", "Edition", "HostedStudy", "Membership"]
