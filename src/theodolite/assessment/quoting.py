@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Quote
 from theodolite.domain.dialogue import Dialogue
@@ -57,9 +58,14 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
         return None
     is_number = isinstance(number, int) and not isinstance(number, bool)
     turn = number if isinstance(number, int) and is_number and abs(number) < _MOST else NOWHERE
-    words = plain_words(text).strip(_EDGES)
-    said = [plain_words(side) for side in _sides(dialogue, turn)]
-    return Quote(turn=turn, text=text, verified=bool(words) and any(words in side for side in said))
+    return looked_up(Quote(turn=turn, text=text), dialogue)
+
+
+def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
+    """Return a quote that says whether its words stand where it says."""
+    words = plain_words(quote.text).strip(_EDGES)
+    said = [plain_words(side) for side in _sides(dialogue, quote.turn)]
+    return replace(quote, verified=bool(words) and any(words in side for side in said))
 
 
 _MOST = 2**31

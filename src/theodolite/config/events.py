@@ -10,7 +10,7 @@ from theodolite.config.places import PlacedFault
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shipped import shipped_bytes
-from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
+from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route
 from theodolite.domain.fault import Severity, did_you_mean
 
 _SAMPLES = ("starters/consent.md", "packs/aria/tv-spoilers/consent.md")
@@ -35,7 +35,7 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
     plan = shape.annotation
     if plan is None:
         return None
-    return AnnotationProcess(passes=plan.passes, route=plan.route, quality_check=plan.quality_check)
+    return AnnotationProcess(passes=plan.passes, route=Route(plan.route), quality_check=plan.quality_check)
 
 
 def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:

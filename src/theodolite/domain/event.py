@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from theodolite.domain.bounds import require_counts
 from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import InputError
 
 
 class Assignment(StrEnum):
@@ -34,6 +36,14 @@ class LevelPlan:
     repeats: int = 1
 
 
+class Route(StrEnum):
+    """When a dialogue goes to all categories of a schema, after the first one has been annotated."""
+
+    ANY_VIOLATION = "any_violation"
+    ALL = "all"
+    ADJUDICATED = "adjudicated"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationProcess:
     """How people's annotation is organised.
@@ -43,12 +53,33 @@ class AnnotationProcess:
         route: When a dialogue goes to all categories.
         quality_check: Share of annotations that seniors review; fraction 0..1.
         schema: Name of the schema that people annotate by; empty where the study has one alone.
+        reserve_min: How long a dialogue stays reserved for one annotator; minutes.
+        most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
+        apart: Whether one dialogue's categories are annotated by different people.
+        pass_mark: Share of a qualification's questions that must be right; fraction 0..1, 0 for no test.
+        attempts: Attempts at a qualification before a senior must let in; count.
+        seed: Of the order of the queue and of quality checks.
     """
 
     passes: int = 1
-    route: str = "any_violation"
+    route: Route = Route.ANY_VIOLATION
     quality_check: float = 0.0
     schema: str = ""
+    reserve_min: int = 60
+    most_share: float = 1.0
+    apart: bool = False
+    pass_mark: float = 0.8
+    attempts: int = 3
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a process that nobody could begin."""
+        require_counts("annotation", passes=self.passes, reserve_min=self.reserve_min, attempts=self.attempts)
+        shares = {"quality_check": self.quality_check, "most_share": self.most_share, "pass_mark": self.pass_mark}
+        for name, share in shares.items():
+            if not 0 <= share <= 1:
+                message = f"annotation: `{name}` is a share from 0 to 1; it is {share}"
+                raise InputError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,7 @@ STUDIES = st.builds(
     sampling=st.builds(Sampling),
     budget=st.builds(Budget, usd=st.none() | AMOUNTS),
     levels=few(st.builds(LevelPlan)),
-    annotation=st.none() | st.builds(AnnotationProcess, quality_check=NUMBERS),
+    annotation=st.none() | st.builds(AnnotationProcess, quality_check=st.floats(0, 1)),
     event=st.none() | st.builds(Event),
 )
 

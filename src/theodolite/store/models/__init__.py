@@ -1,5 +1,6 @@
 """The tables of a workspace, one small file for each noun."""
 
+from theodolite.store.models import annotating
 from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
 from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow, VoteRow
 from theodolite.store.models.content import ContentRow
@@ -32,4 +33,5 @@ __all__ = [
     "TurnRow",
     "UnitRow",
     "VoteRow",
+    "annotating",
 ]

@@ -1,0 +1,60 @@
+"""Routes: what a dialogue's first category opens once it is complete."""
+
+from __future__ import annotations
+
+from django.db.models import Max
+
+from theodolite.assessment.category_routing import Reviewed, routed, sees_violation
+from theodolite.domain.work import QueueDesign, ReservationState, Routed
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.queues import add_items
+from theodolite.store.labels import labels_of
+from theodolite.store.ledger import database_now
+from theodolite.store.models import DialogueRow
+from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
+
+
+def route_on(library: Library, item: WorkItemRow, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed | None:
+    """Open the categories that follow a complete first one, and write down why; None where nothing follows.
+
+    What was opened before is never closed again, even if a later revision of an answer would not have opened it.
+    """
+    design = library.design(item.queue.design_id)
+    if item.category != design.first:
+        return None
+    decided = routed(_votes(library, item), design.process.route, reviewed)
+    _enter(item, decided)
+    if decided.violation is not None:
+        _open(item, design, violation=decided.violation)
+    return decided
+
+
+def _votes(library: Library, item: WorkItemRow) -> list[bool]:
+    """Return for each submitted pass whether it saw a violation."""
+    guideline = library.guideline(item.version)
+    passes = ReservationRow.objects.filter(item=item, state=ReservationState.SUBMITTED.value)
+    people = set(passes.values_list("participant__key", flat=True))
+    groups = library.dialogue(item.dialogue.unit_id).groups
+    return [
+        sees_violation(guideline, label.answers, groups)
+        for label in labels_of([item.dialogue.unit_id])
+        if label.annotator in people and label.instrument_version == item.version
+    ]
+
+
+def _enter(item: WorkItemRow, decided: Routed) -> None:
+    rows = RoutedRow.objects.filter(queue=item.queue, dialogue=item.dialogue)
+    RoutedRow.objects.create(
+        queue=item.queue,
+        dialogue=item.dialogue,
+        number=(rows.aggregate(last=Max("number"))["last"] or 0) + 1,
+        violation=decided.violation,
+        disputed=decided.disputed,
+        reason=decided.reason,
+        created=database_now(),
+    )
+
+
+def _open(item: WorkItemRow, design: QueueDesign, *, violation: bool) -> None:
+    dialogue = DialogueRow.objects.select_related("unit").get(pk=item.dialogue_id)
+    add_items(item.queue, design, [dialogue], design.after(violation=violation))

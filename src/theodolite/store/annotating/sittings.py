@@ -1,0 +1,102 @@
+"""Sittings: what an annotator's page shows, and submitting it."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from theodolite.assessment.blinding import blind_name, blinded, mask_of, names_of
+from theodolite.assessment.completeness import open_questions
+from theodolite.assessment.sitting import annotation_by, whole_answers
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import Conflict
+from theodolite.domain.work import AnnotatorSitting, ItemState, ReservationState, Submitted
+from theodolite.store.annotating.claims import SUBMITTED, claim_of, end_of, expire, note, reservation_of, take
+from theodolite.store.annotating.drafts import current_answers, saved_at
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.routes import route_on
+from theodolite.store.labels import keep_labels
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models.annotating import ReservationRow, WorkItemRow
+
+
+def sitting(library: Library, token: str, participant: str) -> AnnotatorSitting:
+    """Return everything that the page of a reservation shows; nothing in it tells where the dialogue comes from.
+
+    Raises:
+        NotFound: If the reservation is not one's own.
+    """
+    claim = claim_of(token, participant)
+    queue, item = claim.item.queue, claim.item
+    study, dialogue = library.study(queue.study_content_id), library.dialogue(item.dialogue.unit_id)
+    guideline, answers = library.guideline(item.version), current_answers(claim)
+    return AnnotatorSitting(
+        reservation=reservation_of(claim),
+        guideline=guideline,
+        dialogue=blinded(
+            dialogue,
+            blind_name(dialogue.key, participant, queue.salt),
+            scenario=study.scenario(dialogue.scenario),
+            mask=mask_of(names_of(study)),
+        ),
+        answers=answers,
+        saved=saved_at(claim),
+        open=open_questions(guideline.instrument, answers, _turns(dialogue)),
+    )
+
+
+def submit(library: Library, token: str, participant: str) -> Submitted:
+    """Submit what was answered, unless questions are open; the annotation counts from then on.
+
+    The annotation is written by the same function as labels from a file, in the
+    same transaction that ends the reservation. Submitting again adds a revision.
+
+    Raises:
+        Conflict: If the claim ended and its place is taken, or the review has begun.
+        NotFound: If the claim is not one's own.
+    """
+    queue = claim_of(token, participant).item.queue
+    with transaction.atomic():
+        one_at_a_time(f"queue {queue.token}")
+        expire(queue)
+        claim = _claimed(library, token, participant)
+        dialogue, guideline = library.dialogue(claim.item.dialogue.unit_id), library.guideline(claim.item.version)
+        answers = current_answers(claim)
+        if left := open_questions(guideline.instrument, answers, _turns(dialogue)):
+            return Submitted(open=left)
+        whole = whole_answers(guideline, dialogue, answers)
+        keep_labels([annotation_by(participant, guideline, dialogue, whole, revision=claim.revision + 1)])
+        is_complete = _enter(claim)
+        routed = route_on(library, claim.item) if is_complete else None
+        return Submitted(revision=claim.revision, routed=routed)
+
+
+def _claimed(library: Library, token: str, participant: str) -> ReservationRow:
+    claim = claim_of(token, participant)
+    if claim.item.state in {ItemState.FROZEN.value, ItemState.ASIDE.value} or claim.state == "voided":
+        message = "this dialogue is no longer open; your answers are kept, and nothing was submitted"
+        raise Conflict(message)
+    if not ReservationState(claim.state).is_live:
+        minutes = library.design(claim.item.queue.design_id).process.reserve_min
+        take(claim.item, participant, end_of(minutes))
+        claim = claim_of(token, participant)
+    return claim
+
+
+def _enter(claim: ReservationRow) -> bool:
+    """Mark a claim as submitted, and its item as complete where this was the last pass; say whether it is."""
+    is_first = claim.state != SUBMITTED
+    claim.state, claim.until, claim.submitted = SUBMITTED, None, database_now()
+    claim.revision += 1
+    claim.save()
+    note(claim, by=claim.participant.key)
+    item = WorkItemRow.objects.get(pk=claim.item_id)
+    item.done += int(is_first)
+    if item.done >= item.passes and item.state == ItemState.OPEN.value:
+        item.state = ItemState.COMPLETE.value
+    item.save()
+    claim.item = item
+    return item.state == ItemState.COMPLETE.value
+
+
+def _turns(dialogue: Dialogue) -> list[int]:
+    return [turn.number for turn in dialogue.turns]
