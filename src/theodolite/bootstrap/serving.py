@@ -99,6 +99,7 @@ def serving_settings(
             "django.contrib.contenttypes",
             "django.contrib.sessions",
             "django.contrib.messages",
+            "django.forms",
             "allauth",
             "allauth.account",
             "allauth.socialaccount",
@@ -112,6 +113,8 @@ def serving_settings(
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
+        "FORM_RENDERER": "django.forms.renderers.TemplatesSetting",
+        "AUTH_PASSWORD_VALIDATORS": _PASSWORDS,
         "LOGIN_URL": "account_login",
         "LOGIN_REDIRECT_URL": "home",
         "SESSION_COOKIE_HTTPONLY": True,
@@ -136,6 +139,15 @@ _MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
 ]
 
+_PASSWORDS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ("email", "name")},
+    },
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
 _TEMPLATES = {
     "BACKEND": "django.template.backends.django.DjangoTemplates",
     "APP_DIRS": True,
@@ -156,6 +168,14 @@ _ACCOUNTS = {
     "ACCOUNT_EMAIL_VERIFICATION": "none",
     "ACCOUNT_ADAPTER": "theodolite.web.accounts.adapter.ClosedDoor",
     "ACCOUNT_LOGOUT_ON_GET": False,
+    "ACCOUNT_PREVENT_ENUMERATION": True,
+    # A room of people may share one address, so successes are counted generously and failures are not.
+    "ACCOUNT_RATE_LIMITS": {
+        "login": "120/m/ip",
+        "login_failed": "20/5m/ip,5/5m/key",
+        "code_failed": "20/5m/ip",
+        "reset_password": "20/m/ip,5/m/key",
+    },
 }
 
 

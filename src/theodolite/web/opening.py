@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from theodolite.web.accounts.inviting import first_invitation, invitation_path
 from theodolite.web.demo import seed
+from theodolite.web.hosting import host_study
+from theodolite.web.models import Account
 
 
-def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:  # noqa: ARG001
+def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:
     """Prepare the server and return what to tell the operator; `{address}` is filled in later.
 
     Args:
         demo: Whether to seed the event with one-click accounts.
         study: Folder of a study to be hosted; empty for none.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
     """
     if demo:
         seed()
         return ("A seeded event, one click for each role:  {address}/demo/",)
-    return ("Serving on {address}/",)
+    if study:
+        host_study(study)
+    if Account.objects.filter(is_host=True, is_active=True).exists():
+        return ("Sign in:  {address}/",)
+    return ("Organiser, open once: {address}" + invitation_path(first_invitation()),)

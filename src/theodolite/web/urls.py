@@ -6,12 +6,17 @@ from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import demo, static_files
-from theodolite.web.accounts import comfort, home
+from theodolite.web.accounts import code_entry, comfort, home, joining
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("comfort/", comfort.page, name="comfort"),
     path("account/", include("allauth.urls")),
+    path("start/<slug:words>/", joining.start, name="start"),
+    path("join/<str:signed>/", joining.join, name="join"),
+    path("code/", code_entry.code, name="code_entry"),
+    path("code/<slug:words>/", code_entry.code, name="code"),
+    path("from/<slug:link>/", code_entry.recruited, name="recruited"),
     path("s/<slug:study>/test/", include("theodolite.web.tester.urls")),
     path("s/<slug:study>/annotate/", include("theodolite.web.annotator.urls")),
     path("s/<slug:study>/review/", include("theodolite.web.senior.urls")),

@@ -4,6 +4,18 @@ from theodolite.web.models.account import Account
 from theodolite.web.models.audit_entry import AuditEntry
 from theodolite.web.models.comfort import Comfort
 from theodolite.web.models.hosted_study import Edition, HostedStudy
+from theodolite.web.models.invitation import Invitation, PersonalCode, Recruit, RecruitLink
 from theodolite.web.models.membership import Membership
 
-__all__ = ["Account", "AuditEntry", "Comfort", "Edition", "HostedStudy", "Membership"]
+__all__ = [
+    "Account",
+    "AuditEntry",
+    "Comfort",
+    "Edition",
+    "HostedStudy",
+    "Invitation",
+    "Membership",
+    "PersonalCode",
+    "Recruit",
+    "RecruitLink",
+]

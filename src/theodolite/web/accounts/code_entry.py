@@ -1,0 +1,62 @@
+"""Coming in by a personal code, or on the way from a recruiting service."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from allauth.core import ratelimit
+from allauth.mfa.utils import is_mfa_enabled
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from theodolite.domain.errors import Conflict
+from theodolite.web.access import open_to_all
+from theodolite.web.accounts.codes import come_in
+from theodolite.web.accounts.forms import CodeForm
+from theodolite.web.accounts.home import entrance
+from theodolite.web.accounts.joining import BACKEND
+from theodolite.web.accounts.recruiting import Sent, take_in
+from theodolite.web.models import RecruitLink
+
+_FAILED = "code_failed"
+"""What is counted against guessing: failures only, since a whole room may share one address."""
+
+
+@open_to_all
+def code(request: HttpRequest, words: str = "") -> HttpResponse:
+    """Let somebody in by the words of a slip; the printed square fills them in, and a button sends them."""
+    form = CodeForm(request.POST or None, initial={"code": words})
+    if request.method != "POST":
+        return render(request, "web/accounts/code.html", {"form": form})
+    if not ratelimit.consume(request, action=_FAILED, dry_run=True):
+        return _too_many(request)
+    held = come_in(form.cleaned_data["code"]) if form.is_valid() else None
+    if held is not None and not is_mfa_enabled(held.account):
+        login(request, held.account, backend=BACKEND)
+        return redirect(entrance(held))
+    ratelimit.consume(request, action=_FAILED)
+    form.add_error("code", "No place has this code. Look at the slip once more, or ask the people who hold the event.")
+    return render(request, "web/accounts/code.html", {"form": form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+@open_to_all
+def recruited(request: HttpRequest, link: str) -> HttpResponse:
+    """Let somebody in whom a recruiting service sent; a button, so that a link checker takes nobody's place."""
+    found = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
+    said = request.POST if request.method == "POST" else request.GET
+    sent = Sent(person=said.get("PROLIFIC_PID", ""), study=said.get("STUDY_ID", ""), session=said.get("SESSION_ID", ""))
+    if request.method != "POST":
+        return render(request, "web/accounts/recruited.html", {"link": found, "sent": sent})
+    if not ratelimit.consume(request, action=_FAILED):
+        return _too_many(request)
+    try:
+        held = take_in(found, sent)
+    except Conflict as conflict:
+        return render(request, "web/accounts/shut.html", {"why": f"{conflict}."}, status=HTTPStatus.GONE)
+    login(request, held.account, backend=BACKEND)
+    return redirect(entrance(held))
+
+
+def _too_many(request: HttpRequest) -> HttpResponse:
+    return render(request, "429.html", status=HTTPStatus.TOO_MANY_REQUESTS)

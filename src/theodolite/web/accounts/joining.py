@@ -1,0 +1,96 @@
+"""Coming in by a link: an invitation into a study, or the first organiser's own."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from django.contrib.auth import login
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from theodolite.domain.errors import Conflict
+from theodolite.domain.role import Role
+from theodolite.web.access import open_to_all
+from theodolite.web.accounts.codes import give_code, words_of
+from theodolite.web.accounts.forms import AccountForm, NameForm
+from theodolite.web.accounts.home import entrance
+from theodolite.web.accounts.inviting import Standing, accept, invitation_of, invitation_of_words, standing_of
+from theodolite.web.hosting import host_all
+from theodolite.web.models import Account, Invitation, Membership
+
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+"""Who vouches for people whom a link or a code lets in."""
+
+INVITED = "invitation"
+"""Where a browser session keeps the link on which somebody came, while signing in elsewhere."""
+
+_TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
+
+
+@open_to_all
+def join(request: HttpRequest, signed: str) -> HttpResponse:
+    """Show an invitation; let the person in who takes it up."""
+    invitation = invitation_of(signed)
+    if invitation is None:
+        raise Http404
+    request.session[INVITED] = signed
+    return _door(request, invitation)
+
+
+@open_to_all
+def start(request: HttpRequest, words: str) -> HttpResponse:
+    """Make the first organiser of this server; the link stands in the terminal of whoever started it."""
+    invitation = invitation_of_words(words)
+    if invitation is None:
+        raise Http404
+    return _door(request, invitation)
+
+
+def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    if standing_of(invitation) is not Standing.OPEN:
+        return _shut(request, f"This invitation is {standing_of(invitation)}.")
+    known = request.user if isinstance(request.user, Account) else None
+    kind = NameForm if invitation.role in _TESTERS else AccountForm
+    posted = request.method == "POST"
+    form = kind(request.POST if posted and not known else None, initial=_known_of(invitation))
+    if posted and (known or form.is_valid()):
+        return _let_in(request, invitation, known, form)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if posted else HTTPStatus.OK
+    shown = {"invitation": invitation, "form": form, "known": known}
+    return render(request, "web/accounts/join.html", shown, status=status)
+
+
+def _known_of(invitation: Invitation) -> dict[str, str]:
+    return {"name": invitation.name, "email": invitation.email}
+
+
+def _let_in(
+    request: HttpRequest, invitation: Invitation, known: Account | None, form: NameForm | AccountForm
+) -> HttpResponse:
+    try:
+        with transaction.atomic():
+            account = known or form.made()
+            membership = accept(invitation, account)
+            code = _code_for(membership) if not known else ""
+            if membership is None:
+                host_all(account)
+    except Conflict as conflict:
+        return _shut(request, str(conflict))
+    request.session.pop(INVITED, None)
+    if not known:
+        login(request, account, backend=BACKEND)
+    if code and membership:
+        return render(request, "web/accounts/own_code.html", {"code": code, "onward": entrance(membership)})
+    return redirect(entrance(membership) if membership else "home")
+
+
+def _code_for(membership: Membership | None) -> str:
+    """Return words by which a person without password comes back; empty for people with one."""
+    if membership is None or membership.as_role not in _TESTERS:
+        return ""
+    return words_of(give_code(membership))
+
+
+def _shut(request: HttpRequest, why: str) -> HttpResponse:
+    return render(request, "web/accounts/shut.html", {"why": why}, status=HTTPStatus.GONE)

@@ -1,0 +1,141 @@
+"""Ways in: one-time invitations, personal codes, and links for people whom a recruiting service sends."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from theodolite.domain.role import Role
+from theodolite.web.models.hosted_study import HostedStudy
+from theodolite.web.models.membership import Membership
+from theodolite.web.models.token import new_token
+
+_ROLES = [(role.value, role.value) for role in Role]
+
+
+class Invitation(models.Model):
+    """One person is asked in, once. The link is worked out from the row and is not kept.
+
+    Attributes:
+        hosted: The study; None for the first organiser of this server.
+        role: A `Role`; empty for the first organiser of this server.
+        email: Where it was sent, or empty where the link is handed over.
+        name: How the person is called, as far as the organiser knows.
+        expires_at: When the link ends.
+        sent_at: When it went out by e-mail; None where it did not.
+        used_at: When somebody came in by it; None while it is open.
+        withdrawn_at: When it was taken back; None while it holds.
+        membership: What it became.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="invitations", null=True)
+    role = models.CharField(max_length=24, choices=_ROLES, blank=True)
+    email = models.EmailField(blank=True)
+    name = models.CharField(max_length=120, blank=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
+    expires_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    membership = models.OneToOneField(Membership, models.SET_NULL, related_name="invitation", null=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_invitation"
+        ordering: ClassVar = ["-id"]
+
+    def __str__(self) -> str:
+        """Return who is asked in as what."""
+        return f"{self.name or self.email or 'somebody'} as {self.role or 'organiser of this server'}"
+
+
+class PersonalCode(models.Model):
+    """A code of some words that signs one person in, as often as needed; for printed slips.
+
+    Attributes:
+        membership: Who comes in by it.
+        number: Counts up when the person gets another code; the words are worked out from it.
+        digest: Keyed hash of the words; they themselves are not kept.
+        seat: Where the person sits at an event; may be empty.
+        first_used_at: When the person first came in by it; None if never.
+        withdrawn_at: When it was taken back; None while it holds.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    membership = models.OneToOneField(Membership, models.CASCADE, related_name="code")
+    number = models.PositiveIntegerField(default=1)
+    digest = models.CharField(max_length=64, unique=True)
+    seat = models.CharField(max_length=40, blank=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    first_used_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_personal_code"
+
+    def __str__(self) -> str:
+        """Return the seat, never the words."""
+        return f"code of seat {self.seat}" if self.seat else "code"
+
+
+class RecruitLink(models.Model):
+    """A link for people whom Prolific sends; the service fills in who they are.
+
+    Attributes:
+        study_id: The service's own name of the study; others are turned away where it is given.
+        completion_code: Handed to each person at the end, so that the service pays.
+        most: How many people may come in by it; count.
+        closed_at: When it was closed; None while it is open.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="recruit_links")
+    role = models.CharField(max_length=24, choices=_ROLES, default=Role.FIELD_TESTER.value)
+    study_id = models.CharField(max_length=64, blank=True)
+    completion_code = models.CharField(max_length=64)
+    most = models.PositiveIntegerField(default=1000)
+    made_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_recruit_link"
+
+    def __str__(self) -> str:
+        """Return the study and how many may come."""
+        return f"{self.hosted}: up to {self.most}"
+
+
+class Recruit(models.Model):
+    """Somebody whom the service sent.
+
+    Attributes:
+        person_id: The service's name of the person; kept here only, apart from everything the person does.
+        session_id: Of the visit that made the account; who knows it may come back.
+        finished_at: When the completion code was handed out; None before.
+    """
+
+    link = models.ForeignKey(RecruitLink, models.CASCADE, related_name="recruits")
+    membership = models.OneToOneField(Membership, models.CASCADE, related_name="recruit")
+    person_id = models.CharField(max_length=64)
+    session_id = models.CharField(max_length=64)
+    made_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_recruit"
+        constraints: ClassVar = [models.UniqueConstraint(fields=["link", "person_id"], name="web_recruit_once")]
+
+    def __str__(self) -> str:
+        """Return the study, never the person."""
+        return f"recruit of {self.link.hosted}"

@@ -1,0 +1,236 @@
+"""Ways in: invitation, first organiser, personal code, recruiting service. Nobody comes in otherwise."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from theodolite.domain.errors import Conflict
+from theodolite.domain.role import Role
+from theodolite.web.accounts.codes import code_path, give_code, hand_out_codes, withdraw_code, words_of
+from theodolite.web.accounts.inviting import first_invitation, invitation_path, invite, withdraw_invitation
+from theodolite.web.accounts.recruiting import completion_of
+from theodolite.web.models import Account, AuditEntry, HostedStudy, Invitation, Membership, Recruit, RecruitLink
+
+GOOD = {"name": "Nora", "email": "Nora@example.org", "password": "a long walk by the sea"}
+SENT = {"PROLIFIC_PID": "p" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "v" * 24}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted():
+    cache.clear()
+
+
+@pytest.fixture
+def stranger() -> Client:
+    return Client(SERVER_NAME="localhost")
+
+
+@pytest.fixture
+def organiser(event) -> Account:
+    return Account.objects.get(memberships__role="organiser")
+
+
+def test_an_invited_annotator_makes_an_account_and_signs_in_with_it(event, organiser, stranger):
+    path = invitation_path(invite(organiser, event, Role.ANNOTATOR, email=GOOD["email"]))
+
+    assert b"annotator" in stranger.get(path).content
+    assert stranger.post(path, GOOD).headers["Location"] == f"/s/{event.token}/annotate/"
+    stranger.post("/account/logout/")
+    stranger.post("/account/login/", {"login": "nora@example.org", "password": GOOD["password"]})
+
+    assert stranger.get(f"/s/{event.token}/annotate/").status_code == 200
+    assert Account.objects.get(email="nora@example.org").password.startswith("argon2")
+
+
+def test_an_invitation_lets_one_person_in(event, organiser, stranger):
+    path = invitation_path(invite(organiser, event, Role.ANNOTATOR))
+    stranger.post(path, GOOD)
+    second = Client(SERVER_NAME="localhost").post(path, {**GOOD, "email": "second@example.org"})
+
+    assert second.status_code == 410
+    assert not Account.objects.filter(email="second@example.org").exists()
+
+
+@pytest.mark.parametrize("ending", ["withdrawn", "expired"])
+def test_an_invitation_that_has_ended_opens_nothing(event, organiser, stranger, ending):
+    invitation = invite(organiser, event, Role.ANNOTATOR)
+    if ending == "withdrawn":
+        withdraw_invitation(organiser, invitation)
+    else:
+        Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+
+    answer = stranger.post(invitation_path(invitation), GOOD)
+
+    assert (answer.status_code, ending.encode() in answer.content) == (410, True)
+
+
+def test_a_used_invitation_cannot_be_taken_back(event, organiser, stranger):
+    invitation = invite(organiser, event, Role.ANNOTATOR)
+    stranger.post(invitation_path(invitation), GOOD)
+
+    with pytest.raises(Conflict, match="come in by this invitation already"):
+        withdraw_invitation(organiser, invitation)
+
+
+def test_a_forged_link_is_none(event, organiser, stranger):
+    invitation = invite(organiser, event, Role.ORGANISER)
+    path = invitation_path(invitation)
+
+    assert stranger.get(f"/join/{invitation.token}/").status_code == 404
+    assert stranger.get(path[:-2] + ("A/" if path[-2] != "A" else "B/")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"password": "short"}, "at least 10"),
+        ({"password": "nora@example.org"}, "too similar"),
+        ({"password": "password1234"}, "too common"),
+        ({"email": "organiser@demo.invalid"}, "has an account already"),
+        ({"email": "nobody"}, "valid email"),
+    ],
+)
+def test_a_poor_answer_is_said_and_the_invitation_stays_open(event, organiser, stranger, change, words):
+    path = invitation_path(invite(organiser, event, Role.SENIOR))
+    answer = stranger.post(path, {**GOOD, **change})
+
+    assert (answer.status_code, words in answer.content.decode()) == (422, True)
+    assert stranger.post(path, GOOD).status_code == 302
+
+
+def test_somebody_who_is_signed_in_takes_up_a_second_role(event, organiser, client_as):
+    client = client_as(Role.ANNOTATOR)
+    client.post(invitation_path(invite(organiser, event, Role.SENIOR)))
+
+    assert {held.role for held in Membership.objects.filter(account__name="Anna")} == {"annotator", "senior annotator"}
+
+
+def test_a_tester_needs_no_address_and_comes_back_by_code(event, organiser, stranger):
+    answer = stranger.post(invitation_path(invite(organiser, event, Role.FIELD_TESTER)), {"name": ""})
+    words = words_of(Membership.objects.latest("id").code)
+    again = Client(SERVER_NAME="localhost")
+
+    assert words in answer.content.decode()
+    assert again.post("/code/", {"code": words.upper()}).headers["Location"] == f"/s/{event.token}/test/"
+    assert Membership.objects.latest("id").account.email is None
+
+
+def test_slips_open_their_own_places_and_only_by_a_button(event, organiser, stranger):
+    codes = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1", "A2"])
+    page = stranger.get(code_path(codes[0]))
+
+    assert words_of(codes[0]) in page.content.decode()
+    assert "_auth_user_id" not in stranger.session
+    stranger.post("/code/", {"code": words_of(codes[0])})
+    assert stranger.session["_auth_user_id"] == str(codes[0].membership.account_id)
+
+
+def test_a_code_that_was_taken_back_or_replaced_opens_nothing(event, organiser, stranger):
+    first, second = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1", "A2"])
+    old = words_of(first)
+    give_code(first.membership)
+    withdraw_code(organiser, second)
+
+    assert [stranger.post("/code/", {"code": words}).status_code for words in (old, words_of(second))] == [422, 422]
+
+
+@pytest.mark.parametrize("role", [Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM], ids=str)
+def test_a_slip_opens_no_role_that_sees_more(event, organiser, role):
+    with pytest.raises(Conflict, match="invite the person by link"):
+        hand_out_codes(organiser, event, role, ["A1"])
+
+
+def test_guessing_codes_ends_soon_and_bars_nobody_elsewhere(event, organiser, stranger):
+    (code,) = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1"])
+    answers = [stranger.post("/code/", {"code": f"palm-river-otter-{n:04}"}).status_code for n in range(21)]
+    elsewhere = Client(SERVER_NAME="localhost", REMOTE_ADDR="192.0.2.7")
+
+    assert answers == [422] * 20 + [429]
+    assert stranger.post("/code/", {"code": words_of(code)}).status_code == 429
+    assert elsewhere.post("/code/", {"code": words_of(code)}).status_code == 302
+
+
+def test_a_room_of_people_behind_one_address_comes_in_by_code(event, organiser):
+    codes = hand_out_codes(organiser, event, Role.FIELD_TESTER, [str(n) for n in range(60)])
+    answers = [Client(SERVER_NAME="localhost").post("/code/", {"code": words_of(code)}) for code in codes]
+
+    assert {answer.status_code for answer in answers} == {302}
+
+
+def test_guessing_a_password_ends_soon(event, organiser, stranger):
+    organiser.set_password(GOOD["password"])
+    organiser.save()
+    tries = [{"login": organiser.email, "password": f"guess number {n}"} for n in range(8)]
+    answers = [stranger.post("/account/login/", one).content.decode() for one in tries]
+    right = stranger.post("/account/login/", {"login": organiser.email, "password": GOOD["password"]})
+
+    assert ["Too many" in answer for answer in answers] == [False] * 5 + [True] * 3
+    assert (right.status_code, "_auth_user_id" in stranger.session) == (200, False)
+
+
+def test_the_first_organiser_comes_in_once(event, stranger):
+    path = invitation_path(first_invitation())
+    own = HostedStudy.objects.create(name="own")
+
+    assert stranger.post(path, GOOD).headers["Location"] == "/"
+    account = Account.objects.get(email="nora@example.org")
+    assert account.is_host
+    assert list(account.memberships.values_list("hosted", "role")) == [(own.pk, "organiser")]
+    assert Client(SERVER_NAME="localhost").get(path).status_code == 410
+
+
+def test_nobody_registers(event, stranger):
+    stranger.post("/account/signup/", {"email": "x@example.org", "password1": GOOD["password"]})
+
+    assert not Account.objects.filter(email="x@example.org").exists()
+
+
+class TestRecruiting:
+    @pytest.fixture
+    def link(self, event) -> RecruitLink:
+        return RecruitLink.objects.create(hosted=event, study_id=SENT["STUDY_ID"], completion_code="C0FFEE", most=1)
+
+    def come(self, link: RecruitLink, **changed: str) -> Client:
+        client = Client(SERVER_NAME="localhost")
+        client.answer = client.post(f"/from/{link.token}/", {**SENT, **changed})
+        return client
+
+    def test_a_person_comes_in_goes_on_and_is_paid(self, event, link):
+        assert self.come(link).answer.headers["Location"] == f"/s/{event.token}/test/"
+        assert self.come(link).answer.status_code == 302
+        held = Recruit.objects.get().membership
+
+        assert Recruit.objects.count() == 1
+        assert completion_of(held) == ("C0FFEE", "https://app.prolific.com/submissions/complete?cc=C0FFEE")
+        assert Recruit.objects.get().finished_at
+
+    @pytest.mark.parametrize(
+        "changed",
+        [{"SESSION_ID": "w" * 24}, {"PROLIFIC_PID": "q" * 24}, {"STUDY_ID": "t" * 24}, {"PROLIFIC_PID": "<script>"}],
+        ids=["another visit", "no places left", "another study", "no name"],
+    )
+    def test_others_do_not(self, link, changed):
+        self.come(link)
+
+        assert self.come(link, **changed).answer.status_code == 410
+
+    def test_looking_at_the_link_takes_no_place(self, link, stranger):
+        assert stranger.get(f"/from/{link.token}/", SENT).status_code == 200
+        assert Recruit.objects.count() == 0
+
+
+def test_every_act_stands_in_the_audit_log_and_no_secret_does(event, organiser, stranger):
+    path = invitation_path(invite(organiser, event, Role.ANNOTATOR, email=GOOD["email"]))
+    stranger.post(path, GOOD)
+    (code,) = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1"])
+    stranger.post("/code/", {"code": words_of(code)})
+    lines = [f"{entry} {entry.facts}" for entry in AuditEntry.objects.order_by("id")]
+
+    verbs = ["invited", "came in", "handed out codes", "came in by code"]
+    assert [entry.verb for entry in AuditEntry.objects.order_by("id")][-4:] == verbs
+    assert not any(secret in line for secret in (words_of(code), path, GOOD["password"]) for line in lines)
