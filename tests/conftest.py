@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from theodolite.bootstrap.database import configure_django, database_settings
-from theodolite.bootstrap.serving import serving_settings
+from theodolite.bootstrap.web_settings import serving_settings
 
 # Django is set up once a process, so all tests have the applications of the web side too; tests open databases of
 # their own, and whoever forgets meets this folder.

@@ -10,25 +10,18 @@ import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from theodolite.bootstrap.database import configure_django, database_settings, django_settings, make_workspace
+from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
+from theodolite.bootstrap.web_settings import LOOPBACK, WEB, serving_settings
 from theodolite.domain.errors import InputError, StorageUnavailable
-
-WEB = "theodolite.web"
-"""The package of the web side."""
 
 SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
 """File of a workspace that holds the key which signs cookies and links."""
 
 GRACE_S = 2
 """How long open streams may go on when the server is stopped; seconds."""
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,127 +49,6 @@ class Serving:
         if self.demo and self.host not in LOOPBACK:
             message = f"`--demo` lets everybody in with one click, so it serves 127.0.0.1 only; got `{self.host}`"
             raise InputError(message)
-
-
-def static_folders() -> tuple[Path, ...]:
-    """Return the folders of files that pages ask for: ours, then those of the sign-in library."""
-    homes = (find_spec(WEB), find_spec("allauth.mfa"))
-    return tuple(Path(home.origin).parent / "static" for home in homes if home is not None and home.origin)
-
-
-def static_address(folders: tuple[Path, ...]) -> str:
-    """Return the address below which such files are served; another one whenever one of them has changed."""
-    seen = sha256()
-    for folder in folders:
-        for file in sorted(each for each in folder.rglob("*") if each.is_file()):
-            seen.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
-    return f"/static/{seen.hexdigest()[:12]}/"
-
-
-def serving_settings(
-    database: dict[str, Any], *, secret_key: str, hosts: tuple[str, ...] = LOOPBACK, demo: bool = False
-) -> dict[str, Any]:
-    """Return everything that Django has to know to serve the web side.
-
-    Args:
-        database: See `database_settings`.
-        secret_key: Signs cookies and links.
-        hosts: Names under which the server may be called.
-        demo: Whether one-click accounts are offered.
-    """
-    store = django_settings({**database, "CONN_MAX_AGE": 0})  # each request has a thread of its own
-    folders = static_folders()
-    return {
-        **store,
-        "SECRET_KEY": secret_key,
-        "ALLOWED_HOSTS": list(hosts),
-        "AUTH_USER_MODEL": "web.Account",
-        "AUTHENTICATION_BACKENDS": ["allauth.account.auth_backends.AuthenticationBackend"],
-        "INSTALLED_APPS": [
-            *store["INSTALLED_APPS"],
-            "theodolite.web",
-            "django.contrib.auth",
-            "django.contrib.contenttypes",
-            "django.contrib.sessions",
-            "django.contrib.messages",
-            "django.forms",
-            "allauth",
-            "allauth.account",
-            "allauth.socialaccount",
-            "allauth.socialaccount.providers.openid_connect",
-            "allauth.mfa",
-        ],
-        "MIDDLEWARE": _MIDDLEWARE,
-        "ROOT_URLCONF": f"{WEB}.urls",
-        "ASGI_APPLICATION": f"{WEB}.asgi.application",
-        "TEMPLATES": [_TEMPLATES],
-        "STATIC_URL": static_address(folders),
-        "STATIC_FOLDERS": folders,
-        "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
-        "FORM_RENDERER": "django.forms.renderers.TemplatesSetting",
-        "AUTH_PASSWORD_VALIDATORS": _PASSWORDS,
-        "LOGIN_URL": "account_login",
-        "LOGIN_REDIRECT_URL": "home",
-        "SESSION_COOKIE_HTTPONLY": True,
-        "SESSION_COOKIE_SAMESITE": "Lax",
-        "CSRF_COOKIE_HTTPONLY": True,
-        "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
-        "SILENCED_SYSTEM_CHECKS": [],
-        "ONE_CLICK_ACCOUNTS": demo,
-        **_ACCOUNTS,
-    }
-
-
-_MIDDLEWARE = [
-    "theodolite.web.middleware.closed_headers",
-    "django.middleware.security.SecurityMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "allauth.account.middleware.AccountMiddleware",
-]
-
-_PASSWORDS = [
-    {
-        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
-        "OPTIONS": {"user_attributes": ("email", "name")},
-    },
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-]
-
-_TEMPLATES = {
-    "BACKEND": "django.template.backends.django.DjangoTemplates",
-    "APP_DIRS": True,
-    "OPTIONS": {
-        "context_processors": [
-            "django.template.context_processors.request",
-            "django.contrib.auth.context_processors.auth",
-            "django.contrib.messages.context_processors.messages",
-            "theodolite.web.accounts.comfort.comfort",
-        ],
-    },
-}
-
-_ACCOUNTS = {
-    "ACCOUNT_LOGIN_METHODS": {"email"},
-    "ACCOUNT_SIGNUP_FIELDS": ["email*", "password1*"],
-    "ACCOUNT_USER_MODEL_USERNAME_FIELD": None,
-    "ACCOUNT_EMAIL_VERIFICATION": "none",
-    "ACCOUNT_ADAPTER": "theodolite.web.accounts.adapter.ClosedDoor",
-    "ACCOUNT_LOGOUT_ON_GET": False,
-    "ACCOUNT_PREVENT_ENUMERATION": True,
-    # A room of people may share one address, so successes are counted generously and failures are not.
-    "ACCOUNT_RATE_LIMITS": {
-        "login": "120/m/ip",
-        "login_failed": "20/5m/ip,5/5m/key",
-        "code_failed": "20/5m/ip",
-        "reset_password": "20/m/ip,5/m/key",
-    },
-}
 
 
 def secret_key_of(workspace: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from theodolite.bootstrap.database import database_settings
-from theodolite.bootstrap.serving import serving_settings
+from theodolite.bootstrap.web_settings import serving_settings
 
 _SETTINGS = serving_settings(database_settings(Path(".theodolite"), None), secret_key="nothing is signed")  # noqa: S106
 

@@ -14,7 +14,7 @@ from theodolite.bootstrap.database import (
     open_store,
     workspace_for,
 )
-from theodolite.bootstrap.serving import serving_settings
+from theodolite.bootstrap.web_settings import serving_settings
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 
