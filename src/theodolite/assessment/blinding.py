@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.dialogue import Dialogue
@@ -46,7 +47,8 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
         mask: Takes out what tells which application speaks.
     """
     turns = tuple(
-        BlindTurn(number=turn.number, prompt=mask(turn.prompt), response=mask(turn.response)) for turn in dialogue.turns
+        BlindTurn(number=turn.number, prompt=turn.prompt, response=turn.response)
+        for turn in masked(dialogue, mask).turns
     )
     packet = scenario.packet
     return BlindDialogue(
@@ -61,6 +63,12 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
             facts=tuple((mask(source.name), mask(source.text)) for source in packet.sources),
         ),
     )
+
+
+def masked(dialogue: Dialogue, mask: Mask) -> Dialogue:
+    """Return a dialogue with the words that an annotator sees, in which their quotes can be looked up."""
+    turns = (replace(turn, prompt=mask(turn.prompt), response=mask(turn.response)) for turn in dialogue.turns)
+    return replace(dialogue, turns=tuple(turns), context=mask(dialogue.context))
 
 
 def names_of(study: Study) -> tuple[str, ...]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from theodolite.assessment.blinding import blind_name, blinded, mask_of, names_of
+from theodolite.assessment.blinding import blind_name, blinded, mask_of, masked, names_of
 from theodolite.assessment.completeness import open_questions
+from theodolite.assessment.redacting import redacted
 from theodolite.assessment.sitting import annotation_by, whole_answers
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict
 from theodolite.domain.work import AnnotatorSitting, ItemState, ReservationState, Submitted
+from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import SUBMITTED, claim_of, end_of, expire, note, reservation_of, take
 from theodolite.store.annotating.drafts import current_answers, saved_at
 from theodolite.store.annotating.library import Library
@@ -33,7 +35,7 @@ def sitting(library: Library, token: str, participant: str) -> AnnotatorSitting:
         reservation=reservation_of(claim),
         guideline=guideline,
         dialogue=blinded(
-            dialogue,
+            redacted(dialogue, redactions_of(item.dialogue_id), item.category),
             blind_name(dialogue.key, participant, queue.salt),
             scenario=study.scenario(dialogue.scenario),
             mask=mask_of(names_of(study)),
@@ -63,11 +65,17 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
         answers = current_answers(claim)
         if left := open_questions(guideline.instrument, answers, _turns(dialogue)):
             return Submitted(open=left)
-        whole = whole_answers(guideline, dialogue, answers)
+        whole = whole_answers(guideline, _seen(library, claim, dialogue), answers)
         keep_labels([annotation_by(participant, guideline, dialogue, whole, revision=claim.revision + 1)])
         is_complete = _enter(claim)
         routed = route_on(library, claim.item) if is_complete else None
         return Submitted(revision=claim.revision, routed=routed)
+
+
+def _seen(library: Library, claim: ReservationRow, dialogue: Dialogue) -> Dialogue:
+    """Return the dialogue in the words that the annotator saw, so that quotes are found where they stood."""
+    names = names_of(library.study(claim.item.queue.study_content_id))
+    return masked(redacted(dialogue, redactions_of(claim.item.dialogue_id), claim.item.category), mask_of(names))
 
 
 def _claimed(library: Library, token: str, participant: str) -> ReservationRow:

@@ -1,0 +1,68 @@
+"""Redacting: overlays that hide words of a dialogue from annotators, and never change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from theodolite.domain.case import Redaction, SpokenSide
+from theodolite.domain.dialogue import Dialogue, Turn
+from theodolite.domain.errors import InputError
+
+BLOCK = "\N{FULL BLOCK}"
+"""What stands in place of each hidden character, so that lengths and places stay."""
+
+
+def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str) -> Dialogue:
+    """Return a dialogue as annotators of a category may see it: same turns, same lengths, hidden words.
+
+    Args:
+        dialogue: The original.
+        redactions: What is to be hidden.
+        category: Name of the category; those that a redaction is shown in see the words.
+    """
+    hidden = [one for one in redactions if category not in one.shown_in]
+    if not hidden:
+        return dialogue
+    return replace(dialogue, turns=tuple(_redacted(turn, hidden) for turn in dialogue.turns))
+
+
+def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
+    prompt, response = turn.prompt, turn.response
+    for one in redactions:
+        if one.turn == turn.number and one.side is SpokenSide.PROMPT:
+            prompt = _blocked(prompt, one)
+        elif one.turn == turn.number:
+            response = _blocked(response, one)
+    return replace(turn, prompt=prompt, response=response)
+
+
+def _blocked(text: str, redaction: Redaction) -> str:
+    start, end = max(0, redaction.start), min(len(text), redaction.end)
+    return text[:start] + BLOCK * max(0, end - start) + text[end:]
+
+
+def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
+    """Return redactions of every place where some words stand in a dialogue.
+
+    Raises:
+        InputError: If they stand nowhere, or there are none.
+    """
+    found = tuple(
+        Redaction(turn=turn.number, side=side, start=start, end=start + len(words), shown_in=shown_in)
+        for turn in dialogue.turns
+        for side, text in ((SpokenSide.PROMPT, turn.prompt), (SpokenSide.RESPONSE, turn.response))
+        for start in _places(text, words)
+    )
+    if not found:
+        message = f"the words {words!r} stand nowhere in the dialogue; copy them as they stand there"
+        raise InputError(message)
+    return found
+
+
+def _places(text: str, words: str) -> list[int]:
+    places, start = [], text.find(words) if words else -1
+    while start >= 0:
+        places.append(start)
+        start = text.find(words, start + len(words))
+    return places

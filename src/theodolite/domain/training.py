@@ -1,0 +1,92 @@
+"""Training: what annotators read, practise and pass before they get work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """One question of practice or of a test, as it was answered and as it should have been.
+
+    Attributes:
+        question: Name of the question.
+        given: What was answered; empty where nothing was.
+        expected: What the worked example says.
+        is_right: Whether the answer counts as right.
+        within: Points by which a number may differ and still count; 0 for exact.
+        reason: Why the expected answer is right, in the words of the example.
+    """
+
+    question: str
+    given: str
+    expected: str
+    is_right: bool
+    within: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualificationResult:
+    """What became of one attempt at the test of a category.
+
+    Attributes:
+        marked: Every question with the answer given and expected.
+        n_right: Right answers; count.
+        n_asked: Questions; count.
+        passed: Whether the share of right answers reaches the pass mark.
+        attempt: Number of the attempt, from 1.
+        attempts_left: Attempts that are left; count, 0 after a pass.
+    """
+
+    marked: tuple[Marked, ...]
+    n_right: int
+    n_asked: int
+    passed: bool
+    attempt: int
+    attempts_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryStanding:
+    """Where one annotator stands with one category of a queue.
+
+    Attributes:
+        category: Name of the category.
+        version: Content hash of the guideline that qualifies.
+        practised: Whether an example was practised.
+        qualified: Whether work may be given.
+        attempts: Attempts at the test so far; count.
+        attempts_left: Attempts that are left; count.
+        n_practice: Examples to practise on; count.
+        n_test: Examples in the test; count.
+    """
+
+    category: str
+    version: str
+    practised: bool
+    qualified: bool
+    attempts: int
+    attempts_left: int
+    n_practice: int
+    n_test: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Onboarding:
+    """The way of one annotator to the queue, step by step.
+
+    Attributes:
+        background_read: Whether the background material was acknowledged, as it stands now.
+        rules_read: Whether the impartiality rules were, as they stand now.
+        categories: Where they stand with each category.
+    """
+
+    background_read: bool
+    rules_read: bool
+    categories: tuple[CategoryStanding, ...]
+
+    @property
+    def is_cleared(self) -> bool:
+        """Whether there is a category in which they may work."""
+        return self.background_read and self.rules_read and any(one.qualified for one in self.categories)

@@ -1,0 +1,227 @@
+"""Cases: flags become cases, and cases restrict, redact, notify and are closed; originals are never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from theodolite.assessment.redacting import stretches
+from theodolite.domain.case import CaseAct, CaseStep, Flag, FlagKind, Redaction, SensitiveCase, SpokenSide
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.work import ItemState
+from theodolite.store.annotating.claims import claim_of
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.queues import new_token
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models import DialogueRow
+from theodolite.store.models.annotating import (
+    CaseRow,
+    CaseStepRow,
+    OriginalAccessRow,
+    RedactionRow,
+    WorkItemRow,
+)
+from theodolite.store.reading import grouped
+
+_SEPARATOR = "\n"
+
+
+def flag(token: str, participant: str, raised: Flag) -> str:
+    """Flag something from an annotation page; return the token of the case.
+
+    A second flag of the same kind on the same turn joins the case that is open.
+
+    Raises:
+        NotFound: If the reservation is not one's own.
+    """
+    item = claim_of(token, participant).item
+    return open_case(item.queue.study, item.dialogue_id, raised, by=participant)
+
+
+def flag_dialogue(study: str, dialogue: str, raised: Flag, *, by: str) -> str:
+    """Flag something in a dialogue outside of any reservation: a detector, or somebody with oversight.
+
+    Raises:
+        NotFound: If the dialogue was never kept.
+    """
+    found = DialogueRow.objects.filter(unit__key=dialogue).values_list("id", flat=True).first()
+    if found is None:
+        message = f"no dialogue is stored under the key {dialogue}"
+        raise NotFound(message)
+    return open_case(study, found, raised, by=by)
+
+
+def open_case(study: str, dialogue_id: int, raised: Flag, *, by: str) -> str:
+    """Open a case, or add a flag to the open one of the same kind and turn; return its token."""
+    with transaction.atomic():
+        one_at_a_time(f"cases {dialogue_id}")
+        rows = CaseRow.objects.filter(dialogue_id=dialogue_id, kind=raised.kind.value, turn=raised.turn)
+        for row in rows.order_by("id"):
+            if not case_of(row.token).is_closed:
+                _step(row, CaseAct.FLAGGED, by, raised.note or raised.words)
+                return str(row.token)
+        made = CaseRow.objects.create(
+            token=new_token(),
+            study=study,
+            dialogue_id=dialogue_id,
+            kind=raised.kind.value,
+            turn=raised.turn,
+            words=raised.words,
+            note=raised.note,
+            by_detector=raised.by_detector,
+        )
+        _step(made, CaseAct.OPENED, by, raised.note)
+        return str(made.token)
+
+
+def restrict(token: str, *, by: str, note: str = "") -> None:
+    """Keep annotators from the dialogue: its items are set aside until it is redacted or the case is closed."""
+    with transaction.atomic():
+        row = _row(token)
+        _step(row, CaseAct.RESTRICTED, by, note)
+        _set_aside(row)
+
+
+def redact(
+    library: Library, token: str, words: str, *, by: str, shown_in: Sequence[str] = (), note: str = ""
+) -> tuple[Redaction, ...]:
+    """Hide words from annotators everywhere in the dialogue; it comes back to the queue.
+
+    Args:
+        library: Where dialogues are read.
+        token: Of the case.
+        words: As they stand in the dialogue.
+        by: Who hides them.
+        shown_in: Categories whose annotators see the words, since they have to judge them.
+        note: Why, for the record.
+
+    Raises:
+        InputError: If the words stand nowhere in the dialogue.
+    """
+    with transaction.atomic():
+        row = _row(token)
+        dialogue = library.dialogue(row.dialogue.unit_id)
+        found = stretches(dialogue, words, shown_in=tuple(shown_in))
+        RedactionRow.objects.bulk_create(
+            RedactionRow(
+                case=row,
+                turn=one.turn,
+                side=one.side.value,
+                start=one.start,
+                end=one.end,
+                shown_in=_SEPARATOR.join(one.shown_in),
+            )
+            for one in found
+        )
+        _step(row, CaseAct.REDACTED, by, note)
+        _bring_back(row)
+    return found
+
+
+def notify(token: str, *, by: str, note: str) -> None:
+    """Write down who was told of a case, and how."""
+    _step(_row(token), CaseAct.NOTIFIED, by, note)
+
+
+def close(token: str, *, by: str, note: str = "") -> None:
+    """Close a case; its redactions stay, and its dialogue comes back to the queue."""
+    with transaction.atomic():
+        row = _row(token)
+        _step(row, CaseAct.CLOSED, by, note)
+        _bring_back(row)
+
+
+def original(library: Library, token: str, *, by: str, reason: str) -> Dialogue:
+    """Return the dialogue of a case as it was held; who looked, when and why is written down first.
+
+    Raises:
+        InputError: If there is no reason.
+    """
+    if not reason.strip():
+        message = "looking at an original needs a reason; it has none"
+        raise InputError(message)
+    row = _row(token)
+    OriginalAccessRow.objects.create(dialogue_id=row.dialogue_id, by=by, reason=reason.strip(), created=database_now())
+    return library.dialogue(row.dialogue.unit_id)
+
+
+def accesses(token: str) -> list[tuple[str, str]]:
+    """Return who looked at the original of a case's dialogue, and why; the first first."""
+    rows = OriginalAccessRow.objects.filter(dialogue_id=_row(token).dialogue_id).order_by("id")
+    return list(rows.values_list("by", "reason"))
+
+
+def redactions_of(dialogue_id: int) -> tuple[Redaction, ...]:
+    """Return everything that is hidden in a dialogue, whichever case it belongs to."""
+    return tuple(map(_redaction, RedactionRow.objects.filter(case__dialogue_id=dialogue_id).order_by("id")))
+
+
+def case_of(token: str) -> SensitiveCase:
+    """Return a case.
+
+    Raises:
+        NotFound: If there is none under that token.
+    """
+    return _cases([_row(token)])[0]
+
+
+def cases(study: str) -> list[SensitiveCase]:
+    """Return the cases of a study, the latest first."""
+    return _cases(list(CaseRow.objects.filter(study=study).select_related("dialogue__unit").order_by("-id")))
+
+
+def _row(token: str) -> CaseRow:
+    row = CaseRow.objects.filter(token=token).select_related("dialogue__unit").first()
+    if row is None:
+        message = f"no case has the token `{token}`"
+        raise NotFound(message)
+    return row
+
+
+def _step(row: CaseRow, act: CaseAct, by: str, note: str) -> None:
+    CaseStepRow.objects.create(case=row, act=act.value, by=by, note=note, created=database_now())
+
+
+def _set_aside(row: CaseRow) -> None:
+    items = WorkItemRow.objects.filter(dialogue_id=row.dialogue_id, state=ItemState.OPEN.value)
+    items.update(state=ItemState.ASIDE.value)
+
+
+def _bring_back(row: CaseRow) -> None:
+    """Open the items that were set aside, unless another case still restricts the dialogue."""
+    others = CaseRow.objects.filter(dialogue_id=row.dialogue_id).select_related("dialogue__unit")
+    if not any(case.is_restricted for case in _cases(list(others))):
+        items = WorkItemRow.objects.filter(dialogue_id=row.dialogue_id, state=ItemState.ASIDE.value)
+        items.update(state=ItemState.OPEN.value)
+
+
+def _cases(rows: Sequence[CaseRow]) -> list[SensitiveCase]:
+    steps = grouped(CaseStepRow.objects.filter(case__in=rows).order_by("id"), "case_id")
+    hidden = grouped(RedactionRow.objects.filter(case__in=rows).order_by("id"), "case_id")
+    return [
+        SensitiveCase(
+            token=row.token,
+            dialogue=row.dialogue.unit.key,
+            flag=Flag(
+                kind=FlagKind(row.kind), turn=row.turn, words=row.words, note=row.note, by_detector=row.by_detector
+            ),
+            steps=tuple(
+                CaseStep(act=CaseAct(step.act), by=step.by, at=step.created, note=step.note)
+                for step in steps.get(row.pk, [])
+            ),
+            redactions=tuple(map(_redaction, hidden.get(row.pk, []))),
+        )
+        for row in rows
+    ]
+
+
+def _redaction(row: RedactionRow) -> Redaction:
+    return Redaction(
+        turn=row.turn,
+        side=SpokenSide(row.side),
+        start=row.start,
+        end=row.end,
+        shown_in=tuple(row.shown_in.split(_SEPARATOR)) if row.shown_in else (),
+    )

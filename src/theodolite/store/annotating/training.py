@@ -1,0 +1,229 @@
+"""Training: texts acknowledged, practice, tests, and where an annotator stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+from django.db.models import Count, F, Q
+
+from theodolite.assessment.qualifying import examples_for, is_passed, marked
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.training import CategoryStanding, Marked, Onboarding, QualificationResult
+from theodolite.domain.work import QueueCategory, QueueDesign
+from theodolite.store.annotating.claims import participant_id
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.qualified import BACKGROUND, RULES, has_read, qualified_for, text_versions
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models.annotating import OnboardingRow, QualificationRow, TestAnswerRow
+
+Given = Mapping[int, Mapping[str, str]]
+"""Place of an example to question name to what was answered."""
+
+
+def acknowledge(library: Library, queue: str, participant: str, subject: str) -> None:
+    """Write down that an annotator has read a text of the queue, in its present wording.
+
+    Args:
+        library: Where the queue's design is kept.
+        queue: Token of the queue.
+        participant: Opaque key of the annotator.
+        subject: `BACKGROUND` or `RULES`.
+
+    Raises:
+        InputError: If the subject is neither.
+    """
+    versions = text_versions(library.design(queue_of(queue).design_id))
+    if subject not in versions:
+        message = f"a queue has the texts {sorted(versions)}; got {subject!r}"
+        raise InputError(message)
+    OnboardingRow.objects.get_or_create(
+        participant_id=participant_id(participant),
+        subject=subject,
+        version=versions[subject],
+        defaults={"created": database_now()},
+    )
+
+
+def onboarding(library: Library, queue: str, participant: str) -> Onboarding:
+    """Return where an annotator stands on the way to the queue."""
+    row = queue_of(queue)
+    design = library.design(row.design_id)
+    qualified = qualified_for(library, row, participant, ignore_texts=True)
+    attempts = _attempts(participant, design)
+    practised = _practised(participant, design)
+    return Onboarding(
+        background_read=has_read(design, participant, BACKGROUND),
+        rules_read=has_read(design, participant, RULES),
+        categories=tuple(
+            _standing(
+                library.guideline(one.version),
+                one,
+                attempts.get(one.version, 0),
+                design.process.attempts,
+                practised=one.version in practised,
+                qualified=one.name in qualified,
+            )
+            for one in design.categories
+        ),
+    )
+
+
+def _standing(
+    guideline: Guideline, category: QueueCategory, attempts: int, most: int, *, practised: bool, qualified: bool
+) -> CategoryStanding:
+    practice, test = examples_for(guideline)
+    return CategoryStanding(
+        category=category.name,
+        version=category.version,
+        practised=practised,
+        qualified=qualified,
+        attempts=attempts,
+        attempts_left=0 if qualified else max(0, most - attempts),
+        n_practice=len(practice),
+        n_test=len(test),
+    )
+
+
+def _attempts(participant: str, design: QueueDesign) -> dict[str, int]:
+    rows = QualificationRow.objects.filter(participant__key=participant, asked__gt=0)
+    found = rows.filter(version__in=[one.version for one in design.categories])
+    return dict(found.values_list("version").annotate(n=Count("id")))
+
+
+def _practised(participant: str, design: QueueDesign) -> set[str]:
+    rows = TestAnswerRow.objects.filter(participant__key=participant, qualification=None)
+    return set(rows.filter(version__in=[one.version for one in design.categories]).values_list("version", flat=True))
+
+
+def practise(
+    library: Library, version: str, participant: str, example: int, given: Mapping[str, str]
+) -> tuple[Marked, ...]:
+    """Mark answers to a practice example, keep them, and return what was right and why.
+
+    Raises:
+        InputError: If that example is not for practice.
+    """
+    guideline = library.guideline(version)
+    if example not in examples_for(guideline)[0]:
+        message = f"example {example} of `{guideline.name}` is not for practice; {examples_for(guideline)[0]} are"
+        raise InputError(message)
+    found = marked(guideline, guideline.examples[example], given)
+    with transaction.atomic():
+        _keep(participant, version, {example: [one for one in found if one.question in given]}, None)
+    return found
+
+
+def attempt(library: Library, queue: str, participant: str, category: str, given: Given) -> QualificationResult:
+    """Mark an attempt at the test of a category and keep it, with feedback for each question.
+
+    Raises:
+        Conflict: If it was passed before, or no attempt is left; a senior can let in.
+        InputError: If the queue has no such category, or its guideline no example to test by.
+    """
+    design = library.design(queue_of(queue).design_id)
+    version, guideline = _tested(library, design, category)
+    answers = {
+        place: marked(guideline, guideline.examples[place], given.get(place, {}))
+        for place in examples_for(guideline)[1]
+    }
+    everything = tuple(one for found in answers.values() for one in found)
+    with transaction.atomic():
+        one_at_a_time(f"qualification {participant} {version}")
+        number = _next_attempt(participant, version, design.process.attempts)
+        row = QualificationRow.objects.create(
+            participant_id=participant_id(participant),
+            category=category,
+            version=version,
+            attempt=number,
+            right=sum(one.is_right for one in everything),
+            asked=len(everything),
+            passed=is_passed(everything, design.process.pass_mark),
+            created=database_now(),
+        )
+        _keep(participant, version, answers, row)
+    left = 0 if row.passed else max(0, design.process.attempts - number)
+    return QualificationResult(
+        marked=everything, n_right=row.right, n_asked=row.asked, passed=row.passed, attempt=number, attempts_left=left
+    )
+
+
+def _tested(library: Library, design: QueueDesign, category: str) -> tuple[str, Guideline]:
+    found = design.category(category)
+    if found is None:
+        message = f"the queue has the categories {[one.name for one in design.categories]}; got {category!r}"
+        raise InputError(message)
+    guideline = library.guideline(found.version)
+    if not examples_for(guideline)[1]:
+        message = f"`{category}` has no worked example to test by; add examples with answers, or let in by hand"
+        raise InputError(message)
+    return found.version, guideline
+
+
+def _next_attempt(participant: str, version: str, most: int) -> int:
+    rows = list(QualificationRow.objects.filter(participant__key=participant, version=version))
+    tests = [row for row in rows if row.asked]
+    if any(row.passed for row in rows):
+        message = "this test was passed before"
+        raise Conflict(message)
+    if len(tests) >= most:
+        message = f"all {most} attempts at this test are used; a senior annotator can let you in"
+        raise Conflict(message)
+    return len(rows) + 1
+
+
+def _keep(
+    participant: str, version: str, answers: Mapping[int, Sequence[Marked]], row: QualificationRow | None
+) -> None:
+    who, now = participant_id(participant), database_now()
+    TestAnswerRow.objects.bulk_create(
+        TestAnswerRow(
+            participant_id=who,
+            qualification=row,
+            version=version,
+            example=place,
+            question=one.question,
+            given=one.given,
+            expected=one.expected,
+            created=now,
+        )
+        for place, found in answers.items()
+        for one in found
+    )
+
+
+def admit(library: Library, queue: str, participant: str, category: str, *, by: str, reason: str) -> None:
+    """Let an annotator into a category without a test; who did and why stays on record.
+
+    Raises:
+        InputError: If there is no reason, or no such category.
+    """
+    found = library.design(queue_of(queue).design_id).category(category)
+    if found is None or not reason.strip():
+        message = f"letting in needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
+        raise InputError(message)
+    with transaction.atomic():
+        one_at_a_time(f"qualification {participant} {found.version}")
+        n_before = QualificationRow.objects.filter(participant__key=participant, version=found.version).count()
+        QualificationRow.objects.create(
+            participant_id=participant_id(participant),
+            category=category,
+            version=found.version,
+            attempt=n_before + 1,
+            right=0,
+            asked=0,
+            passed=True,
+            by=by,
+            reason=reason.strip(),
+            created=database_now(),
+        )
+
+
+def hard_questions(version: str) -> list[tuple[str, int, int]]:
+    """Return question, wrong answers and all answers in the tests of a guideline, the hardest first; counts."""
+    rows = TestAnswerRow.objects.filter(version=version, qualification__isnull=False)
+    counted = rows.values_list("question").annotate(n=Count("id"), right=Count("id", filter=Q(given=F("expected"))))
+    found = [(question, n - right, n) for question, n, right in counted]
+    return sorted(found, key=lambda one: (-one[1] / one[2], one[0]))

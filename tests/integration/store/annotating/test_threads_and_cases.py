@@ -1,0 +1,145 @@
+"""Questions about the schema, and sensitive places in dialogues."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.annotating import Venue
+from theodolite.assessment.redacting import BLOCK
+from theodolite.domain.case import CaseAct, Flag, FlagKind
+from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.thread import Anchor, AnchorKind, ThreadEnd
+from theodolite.store.annotating.cases import (
+    accesses,
+    case_of,
+    cases,
+    close,
+    flag,
+    flag_dialogue,
+    notify,
+    original,
+    redact,
+    restrict,
+)
+from theodolite.store.annotating.sittings import sitting
+from theodolite.store.annotating.taking import next_work
+from theodolite.store.annotating.threads import all_threads, begin_thread, end_thread, own_threads, reply, settled
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+PII = Flag(kind=FlagKind.PII, turn=2, words="the tower")
+
+
+@pytest.fixture
+def queue(venue: Venue) -> str:
+    return venue.queue()
+
+
+@pytest.fixture
+def token(venue: Venue, queue: str) -> str:
+    return next_work(venue.library, queue, "p-1").token
+
+
+def asked(venue: Venue, queue: str, token: str, who: str = "p-1") -> str:
+    anchor = Anchor(kind=AnchorKind.TURN, category="risk", question="released", turn=2, reservation=token)
+    return begin_thread(venue.library, queue, who, anchor, "Is a hint a release?")
+
+
+def test_a_thread_is_seen_by_who_began_it_and_by_seniors(venue: Venue, queue: str, token: str) -> None:
+    thread = asked(venue, queue, token)
+    reply(thread, "s-1", "Yes, if it tells the end.", senior=True)
+
+    (seen,) = own_threads(queue, "p-1")
+    assert [(post.is_own, post.text) for post in seen.posts] == [
+        (True, "Is a hint a release?"),
+        (False, "Yes, if it tells the end."),
+    ]
+    assert own_threads(queue, "p-2") == []
+    assert [one.token for one in all_threads(queue, "s-1", is_open=True)] == [thread]
+    with pytest.raises(NotFound):
+        reply(thread, "p-2", "Me too")
+
+
+def test_what_a_thread_led_to_is_for_everybody(venue: Venue, queue: str, token: str) -> None:
+    thread = asked(venue, queue, token)
+    with pytest.raises(InputError):
+        end_thread(thread, ThreadEnd.FAQ, by="s-1")
+    end_thread(thread, ThreadEnd.FAQ, by="s-1", text="A hint that tells the end is a release.")
+
+    assert settled(queue) == [("risk", "A hint that tells the end is a release.")]
+    assert settled(queue, end=ThreadEnd.GUIDELINE) == []
+    for late in (lambda: reply(thread, "p-1", "But"), lambda: end_thread(thread, ThreadEnd.NOTHING, by="s-1")):
+        with pytest.raises(Conflict):
+            late()
+
+
+def test_a_thread_hangs_only_on_ones_own_page(venue: Venue, queue: str, token: str) -> None:
+    with pytest.raises(NotFound):
+        asked(venue, queue, token, who="p-2")
+    with pytest.raises(InputError):
+        begin_thread(venue.library, queue, "p-1", Anchor(kind=AnchorKind.GUIDELINE, category="no"), "?")
+
+
+def test_a_second_flag_joins_the_open_case(venue: Venue, queue: str, token: str) -> None:
+    first = flag(token, "p-1", PII)
+
+    assert flag_dialogue("spoilers", case_of(first).dialogue, PII, by="detector") == first
+    close(first, by="s-1")
+    assert flag(token, "p-1", PII) != first
+    assert len(cases("spoilers")) == 2
+
+
+def test_a_restricted_dialogue_is_given_to_nobody_until_it_is_redacted(venue: Venue, queue: str, token: str) -> None:
+    case = flag(token, "p-1", PII)
+    restrict(case, by="s-1")
+    others = [next_work(venue.library, queue, f"p-{number}") for number in (2, 3, 4)]
+    assert case_of(case).is_restricted
+    assert not sitting(venue.library, token, "p-1").reservation.is_open
+
+    redact(venue.library, case, "the tower", by="s-1", note="a place of a person")
+
+    assert sitting(venue.library, token, "p-1").reservation.is_open
+    assert sitting(venue.library, token, "p-1").dialogue.turns[1].response == f"In {BLOCK * 9} he dies."
+    assert all(other is not None for other in others)
+
+
+def test_a_category_may_be_shown_what_it_has_to_judge(venue: Venue, queue: str, token: str) -> None:
+    redact(venue.library, flag(token, "p-1", PII), "the tower", by="s-1", shown_in=("risk", "style"))
+
+    assert "tower" in sitting(venue.library, token, "p-1").dialogue.turns[1].response
+
+
+def test_who_looks_at_the_original_is_on_record(venue: Venue, queue: str, token: str) -> None:
+    case = flag(token, "p-1", PII)
+    redact(venue.library, case, "the tower", by="s-1")
+    with pytest.raises(InputError):
+        original(venue.library, case, by="s-1", reason="")
+
+    assert "tower" in original(venue.library, case, by="s-1", reason="to tell the person").turns[1].response
+    assert accesses(case) == [("s-1", "to tell the person")]
+
+
+def test_every_step_of_a_case_is_on_record(venue: Venue, queue: str, token: str) -> None:
+    case = flag(token, "p-1", PII)
+    restrict(case, by="s-1")
+    notify(case, by="s-1", note="privacy officer, by phone")
+    close(case, by="s-2", note="fictional person")
+
+    found = case_of(case)
+    assert [step.act for step in found.steps] == [
+        CaseAct.OPENED,
+        CaseAct.RESTRICTED,
+        CaseAct.NOTIFIED,
+        CaseAct.CLOSED,
+    ]
+    assert (found.is_closed, found.is_restricted) == (True, False)
+
+
+def test_what_is_not_there_is_not_found(venue: Venue) -> None:
+    for look in (
+        lambda: case_of("none"),
+        lambda: flag_dialogue("s", "0" * 64, PII, by="d"),
+        lambda: reply("n", "p", "x"),
+    ):
+        with pytest.raises(NotFound):
+            look()

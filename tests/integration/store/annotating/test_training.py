@@ -1,0 +1,123 @@
+"""The way to the queue: texts, practice, test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.annotating import RISK, STUDY, STYLE, UTILITY, Venue, a_design
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.guideline import Example
+from theodolite.domain.identity import version_of
+from theodolite.domain.work import QueueCategory
+from theodolite.store.annotating.qualified import BACKGROUND, RULES
+from theodolite.store.annotating.queues import add_dialogues, open_queue
+from theodolite.store.annotating.taking import next_work
+from theodolite.store.annotating.training import acknowledge, admit, attempt, hard_questions, onboarding, practise
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+EXAMPLES = (
+    Example(dialogue="User: a\nReply: b", answers={"released": "no"}, reason="Nothing is said."),
+    Example(dialogue="User: end?\nReply: He dies.", answers={"released": "yes", "how-bad": "9"}),
+)
+TESTED = replace(RISK, examples=EXAMPLES)
+CATEGORIES = tuple(QueueCategory(name=one.name, version=version_of(one)) for one in (TESTED, STYLE, UTILITY))
+PROCESS = AnnotationProcess(passes=2, attempts=2)
+RIGHT = {1: {"released": "yes", "how-bad": "9"}}
+WRONG = {1: {"released": "no", "how-bad": "9"}}
+
+
+@pytest.fixture
+def queue(venue: Venue) -> str:
+    return queue_with_a_test(venue)
+
+
+def queue_with_a_test(venue: Venue, guideline=TESTED, **changes) -> str:
+    study = replace(STUDY, guidelines=(guideline, STYLE, UTILITY))
+    categories = (QueueCategory(name="risk", version=version_of(guideline)), *CATEGORIES[1:])
+    texts = {"background": "Read this.", "rules": ("Only what is said.", "No intent.")}
+    design = a_design(categories=categories, process=PROCESS, **(texts | changes))
+    token = open_queue(venue.library, "tested", study, design)
+    add_dialogues(venue.library, token, venue.keys)
+    return token
+
+
+def read_all(venue: Venue, queue: str, who: str = "p-1") -> None:
+    for subject in (BACKGROUND, RULES):
+        acknowledge(venue.library, queue, who, subject)
+
+
+def test_nobody_gets_work_before_the_last_step(venue: Venue, queue: str) -> None:
+    steps = [lambda: read_all(venue, queue), lambda: attempt(venue.library, queue, "p-1", "risk", RIGHT)]
+    had = []
+    for step in steps:
+        had.append(next_work(venue.library, queue, "p-1"))
+        step()
+
+    assert had == [None, None]
+    assert next_work(venue.library, queue, "p-1").category == "risk"
+
+
+def test_a_failed_test_says_which_question_was_wrong_and_what_is_left(venue: Venue, queue: str) -> None:
+    result = attempt(venue.library, queue, "p-1", "risk", WRONG)
+
+    assert (result.passed, result.n_right, result.n_asked, result.attempts_left) == (False, 1, 2, 1)
+    assert [one.question for one in result.marked if not one.is_right] == ["released"]
+    assert hard_questions(CATEGORIES[0].version)[0] == ("released", 1, 1)
+
+
+def test_after_the_last_attempt_only_a_senior_lets_in(venue: Venue, queue: str) -> None:
+    for _ in range(2):
+        attempt(venue.library, queue, "p-1", "risk", WRONG)
+    with pytest.raises(Conflict, match="senior"):
+        attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    with pytest.raises(InputError):
+        admit(venue.library, queue, "p-1", "risk", by="s-1", reason=" ")
+    admit(venue.library, queue, "p-1", "risk", by="s-1", reason="Talked it through.")
+
+    standing = onboarding(venue.library, queue, "p-1").categories[0]
+    assert (standing.qualified, standing.attempts, standing.attempts_left) == (True, 2, 0)
+
+
+def test_a_new_version_of_a_category_is_qualified_for_anew(venue: Venue, queue: str) -> None:
+    read_all(venue, queue)
+    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    queue_with_a_test(venue, replace(TESTED, definition="Another one."))
+
+    assert next_work(venue.library, queue, "p-1") is None
+
+
+def test_changed_rules_are_acknowledged_anew(venue: Venue, queue: str) -> None:
+    read_all(venue, queue)
+    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    queue_with_a_test(venue, rules=("Only what is said.", "No intent.", "No fact-checking."))
+
+    assert not onboarding(venue.library, queue, "p-1").is_cleared
+    assert next_work(venue.library, queue, "p-1") is None
+
+
+def test_practice_gives_reasons_and_counts_nowhere(venue: Venue, queue: str) -> None:
+    (found,) = practise(venue.library, CATEGORIES[0].version, "p-1", 0, {"released": "yes"})
+
+    assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
+    standing = onboarding(venue.library, queue, "p-1").categories[0]
+    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (True, 0, 1, 1)
+
+
+def test_the_examples_of_the_test_are_not_for_practice(venue: Venue, queue: str) -> None:
+    with pytest.raises(InputError):
+        practise(venue.library, CATEGORIES[0].version, "p-1", 1, {"released": "yes"})
+
+
+def test_a_category_without_examples_cannot_be_tested(venue: Venue, queue: str) -> None:
+    for category in ("style", "nonsense"):
+        with pytest.raises(InputError):
+            attempt(venue.library, queue, "p-1", category, {})
+
+
+def test_only_texts_that_the_queue_has_are_acknowledged(venue: Venue, queue: str) -> None:
+    with pytest.raises(InputError):
+        acknowledge(venue.library, queue, "p-1", "anything")
