@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theodolite.domain.case import Redaction, SpokenSide
+from theodolite.domain.case import Redaction, TurnText
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.errors import InputError
 
@@ -30,7 +30,7 @@ def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str)
 def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
     prompt, response = turn.prompt, turn.response
     for one in redactions:
-        if one.turn == turn.number and one.side is SpokenSide.PROMPT:
+        if one.turn == turn.number and one.side is TurnText.PROMPT:
             prompt = _blocked(prompt, one)
         elif one.turn == turn.number:
             response = _blocked(response, one)
@@ -51,7 +51,7 @@ def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ())
     found = tuple(
         Redaction(turn=turn.number, side=side, start=start, end=start + len(words), shown_in=shown_in)
         for turn in dialogue.turns
-        for side, text in ((SpokenSide.PROMPT, turn.prompt), (SpokenSide.RESPONSE, turn.response))
+        for side, text in ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
         for start in _places(text, words)
     )
     if not found:

@@ -27,7 +27,7 @@ class CaseAct(StrEnum):
     CLOSED = "closed"
 
 
-class SpokenSide(StrEnum):
+class TurnText(StrEnum):
     """Which text of a turn is meant."""
 
     PROMPT = "prompt"
@@ -66,7 +66,7 @@ class Redaction:
     """
 
     turn: int
-    side: SpokenSide
+    side: TurnText
     start: int
     end: int
     shown_in: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.annotating import a_dialogue
 
 from theodolite.assessment.redacting import BLOCK, redacted, stretches
-from theodolite.domain.case import Redaction, SpokenSide
+from theodolite.domain.case import Redaction, TurnText
 from theodolite.domain.errors import InputError
 from theodolite.domain.run import Unit, UnitKind
 
@@ -29,8 +29,8 @@ def test_a_category_that_must_judge_the_words_sees_them():
 
 
 def test_every_place_is_found_on_both_sides():
-    assert [(one.turn, one.side) for one in stretches(DIALOGUE, "e")][:1] == [(1, SpokenSide.PROMPT)]
-    assert {one.side for one in stretches(DIALOGUE, "e")} == set(SpokenSide)
+    assert [(one.turn, one.side) for one in stretches(DIALOGUE, "e")][:1] == [(1, TurnText.PROMPT)]
+    assert {one.side for one in stretches(DIALOGUE, "e")} == set(TurnText)
 
 
 @pytest.mark.parametrize("words", ["", "no such words"])
@@ -40,6 +40,6 @@ def test_words_that_stand_nowhere_are_refused(words):
 
 
 def test_a_stretch_beyond_the_text_hides_what_is_there():
-    beyond = Redaction(turn=1, side=SpokenSide.PROMPT, start=4, end=999)
+    beyond = Redaction(turn=1, side=TurnText.PROMPT, start=4, end=999)
 
     assert redacted(DIALOGUE, [beyond], "x").turns[0].prompt == f"Who {BLOCK * 8}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from theodolite.assessment.redacting import stretches
-from theodolite.domain.case import CaseAct, CaseStep, Flag, FlagKind, Redaction, SensitiveCase, SpokenSide
+from theodolite.domain.case import CaseAct, CaseStep, Flag, FlagKind, Redaction, SensitiveCase, TurnText
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.work import ItemState
@@ -220,7 +220,7 @@ def _cases(rows: Sequence[CaseRow]) -> list[SensitiveCase]:
 def _redaction(row: RedactionRow) -> Redaction:
     return Redaction(
         turn=row.turn,
-        side=SpokenSide(row.side),
+        side=TurnText(row.side),
         start=row.start,
         end=row.end,
         shown_in=tuple(row.shown_in.split(_SEPARATOR)) if row.shown_in else (),

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from theodolite.domain.case import CaseAct, FlagKind, SpokenSide
+from theodolite.domain.case import CaseAct, FlagKind, TurnText
 from theodolite.store.fields import MomentField, StorableTextField
 from theodolite.store.models.dialogue import DialogueRow
 
@@ -67,7 +67,7 @@ class RedactionRow(models.Model):
         db_table = "store_redaction"
         constraints: ClassVar = [
             models.CheckConstraint(name="redaction_stretch", condition=Q(start__gte=0, end__gt=F("start"))),
-            models.CheckConstraint(name="redaction_side", condition=Q(side__in=[side.value for side in SpokenSide])),
+            models.CheckConstraint(name="redaction_side", condition=Q(side__in=[side.value for side in TurnText])),
         ]
 
 
