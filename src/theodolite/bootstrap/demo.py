@@ -1,7 +1,8 @@
-"""The demo: two shipped studies, laid out as anybody's own."""
+"""The demos: shipped studies, laid out as anybody's own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -39,12 +40,26 @@ def lay_out_demo(folder: Path) -> None:
     Raises:
         StorageUnavailable: If the folder cannot be written to.
     """
+    targets = {study.name: folder / study.name for study in DEMO_STUDIES}
+    _lay_out(targets, folder, "name another folder with --out")
+
+
+def lay_out_event(folder: Path) -> None:
+    """Copy the study of the event that `serve --demo` shows into a folder with a workspace of its own.
+
+    Raises:
+        StorageUnavailable: If the folder cannot be written to.
+    """
+    _lay_out({"event": folder}, folder, "go to another folder first")
+
+
+def _lay_out(targets: Mapping[str, Path], folder: Path, way_out: str) -> None:
     try:
         (folder / WORKSPACE_NAME).mkdir(parents=True, exist_ok=True)
-        for study in DEMO_STUDIES:
-            _copy(shipped(f"demo/{study.name}"), folder / study.name)
+        for name, target in targets.items():
+            _copy(shipped(f"demo/{name}"), target)
     except OSError as error:
-        message = f"the demo cannot be written to `{folder}`: {error.strerror}. Name another folder with --out"
+        message = f"the demo cannot be written to `{folder}`: {error.strerror}; {way_out}"
         raise StorageUnavailable(message) from error
 
 

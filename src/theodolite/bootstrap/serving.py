@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
+from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.web_settings import LOOPBACK, WEB, serving_settings
 from theodolite.domain.errors import InputError, StorageUnavailable
 
@@ -49,6 +50,9 @@ class Serving:
         if self.demo and self.host not in LOOPBACK:
             message = f"`--demo` lets everybody in with one click, so it serves 127.0.0.1 only; got `{self.host}`"
             raise InputError(message)
+        if self.demo and self.study:
+            message = f"`--demo` brings its own study; leave `{self.study}` out, or leave `--demo` out"
+            raise InputError(message)
 
 
 def secret_key_of(workspace: Path) -> str:
@@ -79,7 +83,8 @@ def open_server(serving: Serving) -> None:
     database = database_settings(serving.workspace, serving.database_url)
     hosts = (*LOOPBACK, serving.host)
     key = secret_key_of(serving.workspace)
-    configure_django(database, serving_settings(database, secret_key=key, hosts=hosts, demo=serving.demo))
+    settings = serving_settings(database, secret_key=key, hosts=hosts, demo=serving.demo)
+    configure_django(database, settings | {"WORKSPACE": serving.workspace, "DATABASE_URL": serving.database_url})
     from theodolite.bootstrap.migration import migrate
 
     migrate(serving.workspace, database, whole=True)
@@ -97,7 +102,10 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
         StorageUnavailable: If folder or database cannot be reached.
     """
     open_server(serving)
-    lines: tuple[str, ...] = import_module(f"{WEB}.opening").opening_lines(demo=serving.demo, study=serving.study)
+    if serving.demo:
+        lay_out_event(serving.workspace.parent)
+    hosted = str(serving.workspace.parent) if serving.demo else serving.study
+    lines: tuple[str, ...] = import_module(f"{WEB}.opening").opening_lines(demo=serving.demo, study=hosted)
     import uvicorn
 
     listening = _listening(serving.host, serving.port)

@@ -60,6 +60,8 @@ def serving_settings(
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,
         "ONE_CLICK_ACCOUNTS": demo,
+        "WORKSPACE": None,
+        "DATABASE_URL": None,
         **_FIXED,
         **_ACCOUNTS,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.database import DATABASE_VARIABLE, workspace_for
+from theodolite.bootstrap.database import DATABASE_VARIABLE, WORKSPACE_NAME, workspace_for
 from theodolite.domain.errors import InputError
 
 _DEMO = Path("theodolite-event")
@@ -31,13 +31,9 @@ def serve(study: str, *, listen: str, as_demo: bool) -> int:
     from theodolite.bootstrap.serving import Serving, serve
 
     host, port = _address(listen)
-    folder = _DEMO if as_demo and not study else Path(study or ".")
-    if study and not folder.exists():
-        message = f"a study's folder or file was expected; there is no `{study}`"
-        raise InputError(message)
     serving = Serving(
-        workspace=workspace_for(folder if folder.is_dir() or as_demo else folder.parent),
-        database_url=os.environ.get(DATABASE_VARIABLE) or None,
+        workspace=_DEMO / WORKSPACE_NAME if as_demo else _workspace(study),
+        database_url=None if as_demo else os.environ.get(DATABASE_VARIABLE) or None,
         host=host,
         port=port,
         study=study,
@@ -45,6 +41,14 @@ def serve(study: str, *, listen: str, as_demo: bool) -> int:
     )
     serve(serving, click.echo)
     return 0
+
+
+def _workspace(study: str) -> Path:
+    folder = Path(study or ".")
+    if not folder.exists():
+        message = f"a study's folder or file was expected; there is no `{study}`"
+        raise InputError(message)
+    return workspace_for(folder if folder.is_dir() else folder.parent)
 
 
 def _address(listen: str) -> tuple[str, int]:

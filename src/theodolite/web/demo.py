@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
+from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
 
 _ADDRESS = "{}@demo.invalid"
@@ -27,21 +28,28 @@ _PEOPLE = {
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
-@transaction.atomic
-def seed() -> HostedStudy:
+def seed(folder: str) -> HostedStudy:
     """Make the event with one person for each role, where it is not there yet.
 
     Each part of the web side adds here what its pages are to show.
+
+    Args:
+        folder: Where the event's study was laid out.
     """
-    hosted, _ = HostedStudy.objects.get_or_create(
-        name="demo", defaults={"title": "TV Spoilers, a demonstration", "state": HostedStudy.State.OPEN}
-    )
-    for role, name in _PEOPLE.items():
-        account, _ = Account.objects.get_or_create(
-            email=_ADDRESS.format(slugify(role)), defaults={"name": name, "is_host": role is Role.ORGANISER}
-        )
-        Membership.objects.get_or_create(account=account, hosted=hosted, role=role)
+    people = {role: _person(role, name) for role, name in _PEOPLE.items()}
+    hosted = host_study(folder, people[Role.ORGANISER])
+    with transaction.atomic():
+        for role, account in people.items():
+            Membership.objects.get_or_create(account=account, hosted=hosted, role=role)
+        HostedStudy.objects.filter(pk=hosted.pk).update(state=HostedStudy.State.OPEN)
     return hosted
+
+
+def _person(role: Role, name: str) -> Account:
+    account = Account.objects.filter(email=_ADDRESS.format(slugify(role))).first()
+    return account or Account.objects.create_user(
+        _ADDRESS.format(slugify(role)), name=name, is_host=role is Role.ORGANISER
+    )
 
 
 @open_to_all

@@ -27,7 +27,8 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
     folder = str(Path(loaded.folder).resolve())
     with transaction.atomic():
         hosted, is_new = HostedStudy.objects.get_or_create(
-            folder=folder, defaults={"name": loaded.study.name, "title": loaded.study.name, "made_by": by}
+            folder=folder,
+            defaults={"name": loaded.study.name, "title": loaded.study.title or loaded.study.name, "made_by": by},
         )
         if is_new:
             audit(by, "put study on server", f"study {hosted.token}", hosted=hosted)

@@ -13,13 +13,13 @@ def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:
 
     Args:
         demo: Whether to seed the event with one-click accounts.
-        study: Folder of a study to be hosted; empty for none.
+        study: Folder of a study to be hosted; empty for none; with `demo`, of the event's.
 
     Raises:
         StudyError: If the study holds faults; says all of them.
     """
     if demo:
-        seed()
+        seed(study)
         return ("A seeded event, one click for each role:  {address}/demo/",)
     if study:
         host_study(study)

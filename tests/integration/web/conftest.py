@@ -10,13 +10,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page
 
 from tests.browser_pages import Visitor
 from tests.e2e.conftest import browser  # noqa: F401 - a fixture
-from theodolite.bootstrap.database import configure_django, database_settings
+from theodolite.bootstrap.database import configure_django, database_settings, workspace_for
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.bootstrap.migration import migrate
 from theodolite.domain.role import Role
+from theodolite.web.demo import seed
 from theodolite.web.models import Account, HostedStudy
 
 
@@ -67,14 +71,13 @@ def page_as(visitor: Callable[..., Visitor]) -> Callable[..., Page]:
 @pytest.fixture(scope="session")
 def event_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with the seeded event, to be copied."""
-    from theodolite.bootstrap.migration import migrate
-    from theodolite.web.demo import seed
-
     folder = tmp_path_factory.mktemp("event")
-    database = database_settings(folder)
-    migrate(folder, database, whole=True)
+    lay_out_event(folder)
+    workspace = workspace_for(folder)
+    database = database_settings(workspace)
+    migrate(workspace, database, whole=True)
     configure_django(database)
-    seed()
+    seed(str(folder))
     return _closed(Path(database["NAME"]))
 
 
@@ -86,8 +89,9 @@ def _closed(file: Path) -> Path:
 
 
 @pytest.fixture
-def event(event_file: Path, tmp_path: Path) -> Iterator[HostedStudy]:
-    """The seeded event in a database of this test's own, for Django's test client and for models."""
+def event(event_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostedStudy]:
+    """The seeded event in a workspace of this test's own, for Django's test client and for models."""
+    monkeypatch.setattr(settings, "WORKSPACE", tmp_path)
     database = database_settings(tmp_path, patience_s=1)
     shutil.copy(event_file, database["NAME"])
     configure_django(database)

@@ -24,5 +24,5 @@ def test_files_that_somebody_changed_are_left_as_they_are(tmp_path):
 def test_a_folder_that_cannot_be_made_is_named_with_a_way_out(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
 
-    with pytest.raises(StorageUnavailable, match="Name another folder with --out"):
+    with pytest.raises(StorageUnavailable, match="name another folder with --out"):
         lay_out_demo(tmp_path / "taken" / "demo")

@@ -1,0 +1,47 @@
+"""How the web side is put together, as far as no server is needed."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.bootstrap.serving import Serving, secret_key_of
+from theodolite.bootstrap.web_settings import static_address
+from theodolite.config.loading import load_study
+from theodolite.domain.errors import InputError, StorageUnavailable
+
+
+def test_the_event_of_the_demo_is_a_study_without_faults_or_open_items(tmp_path):
+    lay_out_event(tmp_path)
+
+    assert load_study(tmp_path).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"host": "0.0.0.0"}, "lets everybody in"), ({"study": "mine"}, "brings its own study")],
+)
+def test_one_click_accounts_stay_on_this_machine_and_on_their_own_study(tmp_path, options, words):
+    with pytest.raises(InputError, match=words):
+        Serving(workspace=tmp_path, demo=True, **options)
+
+
+def test_the_key_is_made_once_and_nobody_else_may_read_it(tmp_path):
+    key = secret_key_of(tmp_path)
+
+    assert secret_key_of(tmp_path) == key
+    assert len(key) >= 50
+    assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
+
+
+def test_a_key_that_cannot_be_made_is_said(tmp_path):
+    with pytest.raises(StorageUnavailable, match="could not be read or made"):
+        secret_key_of(tmp_path / "missing")
+
+
+def test_files_have_another_address_when_one_has_changed(tmp_path):
+    (tmp_path / "a.css").write_text("a {}")
+    before = static_address((tmp_path,))
+    (tmp_path / "a.css").write_text("b {}")
+
+    assert static_address((tmp_path,)) != before
