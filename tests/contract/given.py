@@ -24,7 +24,9 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
+from theodolite.ports.store import Store
 
 ANA = Persona(
     key="customers-1",
@@ -194,3 +196,30 @@ def a_final_label(dialogue: str, **changes: object) -> Adjudication:
         "raw": "four",
     }
     return Adjudication(**(known | changes))  # type: ignore[arg-type]
+
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def a_person_session(run: Run, **changes: object) -> Session:
+    known: dict[str, object] = {
+        "key": digest("session", "p1"),
+        "study": "support",
+        "edition": run.study_version,
+        "run": run.key,
+        "participant": "p1",
+        "level": Level.RED_TEAMING,
+        "scenario": "returns",
+        "scenario_version": digest("scenario"),
+        "application": "bot",
+        "application_version": digest("application"),
+        "seat": 0,
+        "place": 0,
+    }
+    return Session(**(known | changes))  # type: ignore[arg-type]
+
+
+def an_active_session(store: Store, run: Run, **changes: object) -> Session:
+    session = a_person_session(run, **changes)
+    store.keep_session(session)
+    return store.revise_session(session.key, lambda known: known.begun(NOW))

@@ -92,7 +92,7 @@ def test_units_are_added_once(store: Store, run: Run) -> None:
 
     assert store.add_units(run, units[:2]) == 2
     assert store.add_units(run, iter(units)) == 1
-    assert store.count_units(run, SESSION) == {"waiting": 3, "leased": 0, "done": 0, "failed": 0}
+    assert store.count_units(run, SESSION) == {"waiting": 3, "leased": 0, "done": 0, "failed": 0, "withdrawn": 0}
 
 
 def test_a_unit_that_is_given_twice_is_added_once(store: Store, run: Run) -> None:
@@ -158,7 +158,7 @@ def test_released_units_wait_again_but_those_of_others_do_not(store: Store, run:
 
     store.release("w1")
 
-    assert store.count_units(run, SESSION) == {"waiting": 1, "leased": 1, "done": 0, "failed": 0}
+    assert store.count_units(run, SESSION) == {"waiting": 1, "leased": 1, "done": 0, "failed": 0, "withdrawn": 0}
 
 
 async def test_annotations_are_leased_only_once_their_session_is_done(store: Store, run: Run) -> None:
@@ -191,7 +191,7 @@ async def test_a_failed_unit_that_is_reopened_waits_again_without_its_failure(st
 
     store.reopen([units[0].key])
 
-    assert store.count_units(run, SESSION) == {"waiting": 1, "leased": 0, "done": 0, "failed": 1}
+    assert store.count_units(run, SESSION) == {"waiting": 1, "leased": 0, "done": 0, "failed": 1, "withdrawn": 0}
     assert [failure.label for failure in store.failures(run)] == ["d001"]
 
 

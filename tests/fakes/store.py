@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from tests.fakes.people import FakeEvent, FakePeople
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
@@ -38,7 +39,7 @@ class _Kept:
     journal: list[JournalEntry] = field(default_factory=list)
 
 
-class FakeStore:
+class FakeStore(FakePeople):
     """Implements `ports.store.Store` with dictionaries; every write is at once."""
 
     def __init__(self) -> None:
@@ -53,6 +54,7 @@ class FakeStore:
         self.files: dict[str, list[str]] = {}
         self.moments: list[tuple[str, str, datetime]] = []
         self.started = False
+        self.event = FakeEvent()
 
     async def start(self) -> None:
         self._must(not self.started, "the store was started before")

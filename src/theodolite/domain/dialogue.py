@@ -61,6 +61,7 @@ class Turn:
         latency_s: Time the application took; seconds, None where unknown.
         prompt_at: Place of the prompt in the unit's journal, from 0; None where it is not there.
         response_at: Place of the response in the unit's journal, from 0; None where it is not there.
+        state: What became of the response.
     """
 
     number: int
@@ -70,6 +71,7 @@ class Turn:
     latency_s: float | None = None
     prompt_at: int | None = None
     response_at: int | None = None
+    state: TurnState = TurnState.COMPLETE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

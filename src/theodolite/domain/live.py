@@ -1,12 +1,16 @@
-"""Live dialogues: what a person says to an application, and how its replies end."""
+"""Live dialogues: what a person and an application say to each other while they say it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from theodolite.domain.dialogue import TurnState
+from theodolite.domain.dialogue import Ending, Turn, TurnState
 from theodolite.domain.failure import FailureKind
-from theodolite.domain.flow import Reply
+from theodolite.domain.flow import Exchange, Reply
+from theodolite.domain.session import Session
+from theodolite.domain.strategy import Strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +34,141 @@ class LiveEnding:
     cause: str = ""
     latency_s: float = 0.0
     waited_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveTurn:
+    """One prompt of a person and what has come of the response so far.
+
+    Attributes:
+        key: Opaque key; 64 hexadecimal digits.
+        number: Place in the dialogue, from 1.
+        prompt: What the person said.
+        asked: When; UTC.
+        response: What has been shown of the reply so far.
+        state: What became of it; None while it is under way.
+        latency_s: Time that the application took; seconds, None where unknown.
+        waited_s: Time that the person waited for the first words; seconds, None where none came.
+        kind: What went wrong last, for errors.
+        cause: The same in words, for organisers only.
+        tries: Times that the application was asked; count.
+        broke: Whether the person marked it as the place where a guardrail broke.
+        claims: Words by which the response tells what it is; recorded, never deleted.
+        tokens_in: Tokens read; count, 0 where unknown.
+        tokens_out: Tokens written; count, 0 where unknown.
+        cost_microusd: Cost in millionths of a US dollar; None where no price is known.
+    """
+
+    key: str
+    number: int
+    prompt: str
+    asked: datetime
+    response: str = ""
+    state: TurnState | None = None
+    latency_s: float | None = None
+    waited_s: float | None = None
+    kind: FailureKind | None = None
+    cause: str = ""
+    tries: int = 1
+    broke: bool = False
+    claims: tuple[str, ...] = ()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_microusd: int | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the reply is still awaited."""
+        return self.state is None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is a response, whole or in part."""
+        return self.state is TurnState.COMPLETE or (self.state is TurnState.INTERRUPTED and bool(self.response))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveDialogue:
+    """The turns between one person and one application from a start or reset to the next one.
+
+    Attributes:
+        key: Opaque key; 64 hexadecimal digits.
+        session: Key of the session.
+        number: Place in the session, from 1.
+        ordinal: Place among all dialogues of people in the study, from 0; never given twice.
+        turns: In order.
+        strategies: What a red teamer tried, and how it went.
+        ending: Why it ended; None while it goes on.
+        unit: Key of the unit of work that it became; empty while it goes on, and where nobody answered in it.
+    """
+
+    key: str
+    session: str
+    number: int
+    ordinal: int
+    turns: tuple[LiveTurn, ...] = ()
+    strategies: tuple[Strategy, ...] = ()
+    ending: Ending | None = None
+    unit: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it goes on."""
+        return self.ending is None
+
+    @property
+    def under_way(self) -> LiveTurn | None:
+        """The turn whose reply is awaited; None where none is."""
+        last = self.turns[-1] if self.turns else None
+        return last if last is not None and last.is_under_way else None
+
+    @property
+    def history(self) -> tuple[Exchange, ...]:
+        """What the application is told of the dialogue; prompts that nobody answered are left out."""
+        return exchanges(self.turns)
+
+
+def exchanges(turns: Sequence[LiveTurn]) -> tuple[Exchange, ...]:
+    """Return the answered turns as an application is told them."""
+    return tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in turns if turn.is_answered)
+
+
+def turns_of(dialogue: LiveDialogue) -> tuple[Turn, ...]:
+    """Return the turns of a dialogue that has ended; a reply that was never finished is an interrupted one."""
+    return tuple(
+        Turn(
+            number=turn.number,
+            prompt=turn.prompt,
+            response=turn.response,
+            latency_s=turn.latency_s,
+            state=turn.state or TurnState.INTERRUPTED,
+        )
+        for turn in dialogue.turns
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldDialogue:
+    """A dialogue of a person without its words: enough to count it.
+
+    Attributes:
+        key: Key of the live dialogue.
+        session: The session that it belongs to.
+        number: Place in the session, from 1.
+        ordinal: Place among all dialogues of people in the study, from 0.
+        ending: Why it ended; None while it goes on.
+        unit: Key of the unit of work that it became; empty where it became none.
+        turns: Turns; count.
+        kind: What went wrong last, where the application never answered.
+        groups: What the person says of themselves, by attribute.
+    """
+
+    key: str
+    session: Session
+    number: int
+    ordinal: int
+    ending: Ending | None = None
+    unit: str = ""
+    turns: int = 0
+    kind: FailureKind | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)

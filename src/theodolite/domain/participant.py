@@ -31,6 +31,12 @@ class PersonProfile:
     languages: tuple[str, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """What dialogues may be split by: type of user, first language, groups."""
+        first = {"language": self.languages[0]} if self.languages else {}
+        return {"user_type": self.user_type.value, **first, **self.groups}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:

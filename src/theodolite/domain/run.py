@@ -28,6 +28,8 @@ class UnitState(StrEnum):
     LEASED = "leased"
     DONE = "done"
     FAILED = "failed"
+    WITHDRAWN = "withdrawn"
+    """The person who brought the result took it back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
+from theodolite.ports.people import People
 
 R = TypeVar("R", bound=Record)
 
@@ -244,7 +245,7 @@ class Files(Protocol):
         ...
 
 
-class Store(Ledger, Journal, Results, Readings, Contents, Files, Protocol):
+class Store(Ledger, Journal, Results, Readings, Contents, Files, People, Protocol):
     """The whole database."""
 
     async def start(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypeAlias, cast
 
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn, TurnState
 from theodolite.domain.errors import StoreError
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
@@ -35,6 +35,7 @@ class _TurnValues(NamedTuple):
     latency_s: float | None
     prompt_at: int | None
     response_at: int | None
+    state: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +188,7 @@ def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
         "response_at": turn.response_at,
         "withheld": turn.withheld,
         "latency_s": turn.latency_s,
+        "state": turn.state.value,
         "repaired": n_repaired(prompt or "", response or "", turn.withheld),
     }
 
@@ -275,4 +277,5 @@ def _turn(unit_id: int, row: _TurnValues, journal: Texts) -> Turn:
         latency_s=row.latency_s,
         prompt_at=row.prompt_at,
         response_at=row.response_at,
+        state=TurnState(row.state),
     )

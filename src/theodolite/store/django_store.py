@@ -26,6 +26,7 @@ from theodolite.store.owners import Owners
 from theodolite.store.reading import CHUNK as AT_ONCE
 from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
+from theodolite.store.reception import Guestbook
 from theodolite.store.results import Results
 from theodolite.store.runs import Runs
 from theodolite.store.workplace import Workplace
@@ -38,7 +39,7 @@ from theodolite.store.writes import (
 )
 
 
-class DjangoStore(Runs):
+class DjangoStore(Guestbook, Runs):
     """The whole database of one workspace.
 
     What a flow waits for goes through the writer; everything else is done at the
@@ -53,7 +54,7 @@ class DjangoStore(Runs):
         self._contents, self._ledger = contents, Ledger(contents, self._owners, units)
         self._readings = Readings(contents)
         self._work = Workplace(workspace, database, Results(contents, units).apply)
-        super().__init__(self._work, contents, self._readings, self._ledger)
+        Runs.__init__(self, self._work, contents, self._readings, self._ledger)
 
     async def start(self) -> None:
         """Start the writer of this event loop."""

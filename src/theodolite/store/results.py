@@ -156,7 +156,7 @@ def _answer_row(annotation_id: int, position: int, answer: Answer) -> Row:
         "question": answer.question,
         "outcome": answer.outcome.value,
         "value": answer.value,
-        "number": _number(answer.value),
+        "number": number_in(answer.value),
         "turn": answer.turn,
         "replicate": answer.replicate,
         "reasoning": answer.reasoning,
@@ -165,7 +165,8 @@ def _answer_row(annotation_id: int, position: int, answer: Answer) -> Row:
     }
 
 
-def _number(value: str | None) -> float | None:
+def number_in(value: str | None) -> float | None:
+    """Return the number that a value spells; None where it spells none."""
     return float(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
@@ -219,7 +220,7 @@ def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudicat
             outcome=adjudication.outcome.value,
             origin=adjudication.origin.value,
             value=adjudication.value,
-            number=_number(adjudication.value),
+            number=number_in(adjudication.value),
             rationale=adjudication.rationale,
             decided=adjudication.decided,
             raw=adjudication.raw,
@@ -227,7 +228,7 @@ def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudicat
         )
         for (dialogue_id, _, _), adjudication in new.items()
     )
-    people = _ids_of_participants({person for a in new.values() for person in a.participants})
+    people = ids_of_participants({person for a in new.values() for person in a.participants})
     AdjudicatorRow.objects.bulk_create(
         AdjudicatorRow(adjudication_id=row.id, participant_id=people[repaired_text(person)], position=position)
         for row, adjudication in zip(rows, new.values(), strict=True)
@@ -235,7 +236,8 @@ def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudicat
     )
 
 
-def _ids_of_participants(keys: set[str]) -> dict[str, int]:
+def ids_of_participants(keys: set[str]) -> dict[str, int]:
+    """Return the numbers of the rows of some people by key; whoever is new is entered."""
     if not keys:
         return {}
     wanted = {repaired_text(key) for key in keys}

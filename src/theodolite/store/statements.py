@@ -28,7 +28,8 @@ _AT_ONCE = 500
 
 _UNITS = UnitRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
 
-_END = f"UPDATE {_UNITS} SET state = %s, ready = 1, owner = '', lease_until = NULL WHERE id = %s AND state <> 'done'"  # noqa: S608
+_OVER = "state NOT IN ('done', 'withdrawn')"
+_END = f"UPDATE {_UNITS} SET state = %s, ready = 1, owner = '', lease_until = NULL WHERE id = %s AND {_OVER}"  # noqa: S608
 # The condition is repeated word for word, so that SQLite may use the partial index.
 _READY = f"UPDATE {_UNITS} SET ready = 1 WHERE subject IS NOT NULL AND subject = %s"  # noqa: S608
 

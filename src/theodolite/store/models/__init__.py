@@ -1,6 +1,6 @@
 """The tables of a workspace, one small file for each noun."""
 
-from theodolite.store.models import annotating
+from theodolite.store.models import annotating, people
 from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
 from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow, VoteRow
 from theodolite.store.models.content import ContentRow
@@ -34,4 +34,5 @@ __all__ = [
     "UnitRow",
     "VoteRow",
     "annotating",
+    "people",
 ]

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.dialogue import Ending, HeldBy, Level
+from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.content import ContentRow
 from theodolite.store.models.unit import UnitRow
@@ -90,6 +90,7 @@ class TurnRow(models.Model):
     response_at = models.IntegerField(null=True)
     withheld = StorableTextField(default="")
     latency_s = models.FloatField(null=True)
+    state = models.TextField(default=TurnState.COMPLETE.value)
     repaired = models.IntegerField(default=0)
 
     class Meta:
@@ -103,4 +104,5 @@ class TurnRow(models.Model):
                 condition=(Q(prompt__isnull=False) | Q(prompt_at__isnull=False))
                 & (Q(response__isnull=False) | Q(response_at__isnull=False)),
             ),
+            models.CheckConstraint(name="turn_state", condition=Q(state__in=[v.value for v in TurnState])),
         ]

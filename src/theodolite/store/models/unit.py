@@ -59,6 +59,6 @@ class UnitRow(models.Model):
                 | (~Q(state="leased") & Q(lease_until__isnull=True, owner="")),
             ),
             models.CheckConstraint(
-                name="unit_adopted_is_done", condition=Q(adopted_from__isnull=True) | Q(state="done")
+                name="unit_adopted_is_done", condition=Q(adopted_from__isnull=True) | Q(state__in=["done", "withdrawn"])
             ),
         ]

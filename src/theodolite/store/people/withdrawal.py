@@ -1,0 +1,146 @@
+"""Withdrawals: a person's words are deleted, or nothing leads from them to the person any more.
+
+Rows that other rows and numberings hang on stay, without content: a dialogue that
+was taken back keeps its place, so that it can be counted as withdrawn.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from theodolite.domain.dialogue import Ending
+from theodolite.domain.identity import digest
+from theodolite.domain.session import SessionState
+from theodolite.domain.withdrawal import Tombstone, Withdrawal
+from theodolite.store.ledger import one_at_a_time
+from theodolite.store.models import (
+    DialogueRow,
+    ParticipantRow,
+    TurnRow,
+)
+from theodolite.store.models.people import (
+    AcknowledgementRow,
+    GuessRow,
+    LiveAttemptRow,
+    LiveDialogueRow,
+    LiveTurnRow,
+    ProfileEntryRow,
+    ProfileRow,
+    ResponseAnswerRow,
+    ResponseRow,
+    SeatRow,
+    SessionRow,
+    TombstoneRow,
+)
+from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
+
+Mask = Callable[[str], str]
+"""From a text to the same text without what tells who wrote it."""
+
+
+def withdraw(study: str, participant: str, kind: Withdrawal, *, now: datetime, mask: Mask) -> Tombstone:
+    """Take everything back that a person said and answered in a study, and return what is left.
+
+    Args:
+        study: Name of the study.
+        participant: Opaque key of the person; after this nobody knows it any more.
+        kind: Whether words are deleted or kept without a trace of the person.
+        now: The present moment.
+        mask: Takes out of a text what tells who wrote it; for texts that are kept.
+    """
+    with transaction.atomic():
+        one_at_a_time(f"withdrawal {study}")
+        sessions = list(
+            SessionRow.objects.filter(study=study, participant__key=participant).values_list("id", flat=True)
+        )
+        dialogues = list(LiveDialogueRow.objects.filter(session_id__in=sessions))
+        if kind is Withdrawal.REMOVE:
+            n_answers = _remove(sessions, dialogues, now)
+        else:
+            n_answers = _mask_texts(sessions, dialogues, mask)
+        _cut_the_link(study, participant, sessions, dialogues)
+        left = Tombstone(
+            study=study, kind=kind, at=now, sessions=len(sessions), dialogues=len(dialogues), answers=n_answers
+        )
+        TombstoneRow.objects.create(
+            study=study,
+            kind=kind.value,
+            at=now,
+            sessions=left.sessions,
+            dialogues=left.dialogues,
+            answers=left.answers,
+        )
+    return left
+
+
+def tombstones(study: str) -> list[Tombstone]:
+    """Return the withdrawals from a study, the oldest first."""
+    return [
+        Tombstone(
+            study=study,
+            kind=Withdrawal(row.kind),
+            at=row.at,
+            sessions=row.sessions,
+            dialogues=row.dialogues,
+            answers=row.answers,
+        )
+        for row in TombstoneRow.objects.filter(study=study).order_by("id")
+    ]
+
+
+def _remove(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], now: datetime) -> int:
+    """Delete words and answers, mark what is left as withdrawn, and return how many answers there were."""
+    ids = [row.id for row in dialogues]
+    LiveTurnRow.objects.filter(dialogue_id__in=ids).delete()
+    LiveAttemptRow.objects.filter(dialogue_id__in=ids).delete()
+    LiveDialogueRow.objects.filter(id__in=ids, ending="").update(ending=Ending.TESTER_LEFT.value)
+    units = withdraw_units([row.unit_id for row in dialogues if row.unit_id is not None])
+    n_answers = forget_dialogues(units)
+    answers = ResponseAnswerRow.objects.filter(response__session_id__in=sessions)
+    n_answers += answers.count()
+    ResponseRow.objects.filter(session_id__in=sessions).delete()
+    GuessRow.objects.filter(session_id__in=sessions).delete()
+    rows = SessionRow.objects.filter(id__in=sessions)
+    rows.filter(started__isnull=False, ended__isnull=True).update(ended=now)
+    rows.update(state=SessionState.WITHDRAWN.value, task_done=None)
+    return n_answers
+
+
+def _mask_texts(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], mask: Mask) -> int:
+    """Take out of all texts what tells who wrote them, and return how many answers were looked at."""
+    ids = [row.id for row in dialogues]
+    units = [row.unit_id for row in dialogues if row.unit_id is not None]
+    for turn in LiveTurnRow.objects.filter(dialogue_id__in=ids):
+        turn.prompt = mask(turn.prompt)
+        turn.save(update_fields=["prompt"])
+    for said in TurnRow.objects.filter(dialogue__unit_id__in=units, prompt__isnull=False):
+        said.prompt = mask(said.prompt)
+        said.save(update_fields=["prompt"])
+    for attempt in LiveAttemptRow.objects.filter(dialogue_id__in=ids):
+        attempt.description = mask(attempt.description)
+        attempt.save(update_fields=["description"])
+    answers = list(ResponseAnswerRow.objects.filter(response__session_id__in=sessions))
+    for answer in answers:
+        answer.value = answer.value if answer.value is None else mask(answer.value)
+        answer.raw, answer.reasoning = mask(answer.raw), mask(answer.reasoning)
+        answer.save(update_fields=["value", "raw", "reasoning"])
+    return len(answers)
+
+
+def _cut_the_link(study: str, participant: str, sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow]) -> None:
+    """Give what is left of a person's part in a study a key that nobody knows, and delete the profile."""
+    profiles = ProfileRow.objects.filter(participant__key=participant)
+    ProfileEntryRow.objects.filter(profile__in=profiles).delete()
+    profiles.delete()
+    nobody = ParticipantRow.objects.create(key=secrets.token_hex(32))
+    SessionRow.objects.filter(id__in=sessions).update(participant=nobody)
+    seats = SeatRow.objects.filter(study=study, participant__key=participant)
+    seats.update(participant=nobody, freed=True)
+    AcknowledgementRow.objects.filter(study=study, participant__key=participant).update(participant=nobody)
+    for row in DialogueRow.objects.filter(unit_id__in=[one.unit_id for one in dialogues if one.unit_id is not None]):
+        row.cluster, row.pair_key = nobody.key, digest("anonymous", nobody.key, row.pair_key)
+        row.save(update_fields=["cluster", "pair_key"])

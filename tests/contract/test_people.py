@@ -1,0 +1,271 @@
+"""What every store does with sessions of people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from theodolite.domain.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.dialogue import Ending, Level, TurnState
+from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.failure import FailureKind
+from theodolite.domain.identity import digest
+from theodolite.domain.live import LiveEnding
+from theodolite.domain.participant import PersonProfile, UserType
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.run import Run
+from theodolite.domain.session import Pauser, SessionState
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.ports.store import Store
+
+from .given import ANSWERS, NOW, a_person_session, a_reply, an_active_session
+
+LATER = NOW + timedelta(minutes=5)
+ENDED = LiveEnding(state=TurnState.COMPLETE, text="Yes.", reply=a_reply(), latency_s=0.5, waited_s=1.2)
+BROKEN = LiveEnding(state=TurnState.ERROR, text="", kind=FailureKind.TIMED_OUT, cause="no answer within 60 s")
+
+
+class TestSeats:
+    def test_numbers_are_given_in_order_and_kept(self, store: Store) -> None:
+        numbers = [store.take_seat("support", who, Level.RED_TEAMING).number for who in ("p1", "p2", "p1", "p3")]
+
+        assert numbers == [0, 1, 0, 2]
+
+    def test_a_number_that_was_given_back_goes_to_whoever_comes_next(self, store: Store) -> None:
+        for who in ("p1", "p2", "p3"):
+            store.take_seat("support", who, Level.RED_TEAMING)
+        store.free_seat("support", "p2", Level.RED_TEAMING)
+
+        assert store.take_seat("support", "p4", Level.RED_TEAMING).number == 1
+        assert [seat.participant for seat in store.seats("support")] == ["p1", "p4", "p3"]
+
+    def test_levels_strata_and_studies_are_numbered_apart(self, store: Store) -> None:
+        store.take_seat("support", "p1", Level.RED_TEAMING)
+
+        assert store.take_seat("support", "p2", Level.FIELD_TESTING).number == 0
+        assert store.take_seat("support", "p3", Level.RED_TEAMING, "adversarial").number == 0
+        assert store.take_seat("other", "p4", Level.RED_TEAMING).number == 0
+
+
+class TestSessions:
+    def test_a_session_comes_back_as_it_was_kept(self, store: Store, run: Run) -> None:
+        session = a_person_session(run, alias="Application K", stratum="everyday")
+        store.keep_session(session)
+
+        assert store.session(session.key) == session
+        assert store.sessions("support") == store.sessions_of("p1") == [session]
+
+    def test_a_person_has_one_session_at_a_place(self, store: Store, run: Run) -> None:
+        store.keep_session(a_person_session(run))
+
+        with pytest.raises(Conflict):
+            store.keep_session(a_person_session(run, key=digest("another")))
+
+    def test_sessions_of_unknown_runs_are_refused(self, store: Store, run: Run) -> None:
+        with pytest.raises(NotFound):
+            store.keep_session(replace(a_person_session(run), run=digest("nowhere")))
+
+    def test_a_revised_session_keeps_its_pauses(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.revise_session(session.key, lambda known: known.paused(Pauser.ORGANISER, LATER))
+
+        paused = store.session(session.key)
+
+        assert paused.clock.pausers == {Pauser.ORGANISER}
+        assert paused.clock.elapsed_s(LATER + timedelta(hours=1)) == 300.0
+
+    def test_an_unknown_session_is_not_found(self, store: Store) -> None:
+        with pytest.raises(NotFound):
+            store.session(digest("nobody"))
+
+
+class TestLiveTurns:
+    def test_a_prompt_is_there_before_its_reply(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.say(session.key, "Hello?", now=NOW)
+
+        (dialogue,) = store.live_dialogues(session.key)
+        assert dialogue.turns == (turn,)
+        assert (turn.prompt, turn.state, turn.number, dialogue.ordinal) == ("Hello?", None, 1, 0)
+
+    def test_nothing_is_said_while_a_reply_is_under_way(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.say(session.key, "Hello?", now=NOW)
+
+        with pytest.raises(Conflict):
+            store.say(session.key, "Are you there?", now=NOW)
+
+    def test_nothing_is_said_in_a_session_that_has_not_begun(self, store: Store, run: Run) -> None:
+        session = a_person_session(run)
+        store.keep_session(session)
+
+        with pytest.raises(Conflict):
+            store.say(session.key, "Hello?", now=NOW)
+
+    def test_what_has_come_so_far_is_held_until_the_end_and_not_after(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.say(session.key, "Hello?", now=NOW)
+        store.hold({turn.key: "Ye"})
+        held = store.live_dialogues(session.key)[0].turns[0]
+        ended = store.end_turn(turn.key, ENDED, ["I am Bot"])
+        store.hold({turn.key: "Y"})
+
+        assert (held.response, held.state) == ("Ye", None)
+        assert store.live_dialogues(session.key)[0].turns == (ended,)
+        assert (ended.response, ended.claims, ended.waited_s, ended.latency_s) == ("Yes.", ("I am Bot",), 1.2, 0.5)
+        assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
+
+    def test_a_reply_ends_once(self, store: Store, run: Run) -> None:
+        turn = store.say(an_active_session(store, run).key, "Hello?", now=NOW)
+        store.end_turn(turn.key, ENDED)
+
+        with pytest.raises(Conflict):
+            store.end_turn(turn.key, BROKEN)
+
+    def test_an_error_can_be_tried_again_and_an_answer_not(self, store: Store, run: Run) -> None:
+        turn = store.say(an_active_session(store, run).key, "Hello?", now=NOW)
+        store.end_turn(turn.key, BROKEN)
+        again = store.retry(turn.key, now=LATER)
+        store.end_turn(turn.key, ENDED)
+
+        assert (again.state, again.tries, again.asked) == (None, 2, LATER)
+        with pytest.raises(Conflict):
+            store.retry(turn.key, now=LATER)
+
+    def test_what_a_dead_process_left_under_way_is_interrupted(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.say(session.key, "Hello?", now=NOW)
+        store.hold({turn.key: "Ye"})
+
+        assert store.interrupt_all() == 1
+
+        (kept,) = store.live_dialogues(session.key)[0].turns
+        assert (kept.prompt, kept.response, kept.state) == ("Hello?", "Ye", TurnState.INTERRUPTED)
+
+    def test_a_mark_can_be_set_and_taken_away(self, store: Store, run: Run) -> None:
+        turn = store.say(an_active_session(store, run).key, "Hello?", now=NOW)
+
+        assert store.mark_turn(turn.key, broke=True).broke
+        assert not store.mark_turn(turn.key, broke=False).broke
+
+    def test_strategies_are_kept_as_a_whole(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        turn = store.say(session.key, "Hello?", now=NOW)
+        (dialogue,) = store.live_dialogues(session.key)
+        tried = Attempt(description="my gran", outcome=AttemptOutcome.RELEASED, turn=1)
+        refined = replace(tried, description="both grans", refines=1)
+        strategies = (
+            Strategy(name="role_play", dialogue=dialogue.key, attempts=(tried, refined)),
+            Strategy(name="own words", dialogue=dialogue.key),
+        )
+        store.keep_strategies(dialogue.key, strategies[:1])
+        store.keep_strategies(dialogue.key, strategies)
+
+        assert store.dialogue_of_turn(turn.key).strategies == strategies
+
+    def test_what_replies_cost_is_added_up(self, store: Store, run: Run) -> None:
+        turn = store.say(an_active_session(store, run).key, "Hello?", now=NOW)
+        store.end_turn(turn.key, ENDED)
+
+        spent = store.live_spending("support")
+
+        assert (spent.calls, spent.tokens_in, spent.tokens_out, spent.cost_microusd) == (1, 100, 20, 70)
+
+
+class TestPersons:
+    def test_agreements_come_back_with_their_moment(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        consent = Acknowledgement(
+            participant="p1", study="support", subject=AcknowledgedText.CONSENT, version=digest("text"), at=NOW
+        )
+        read = replace(consent, subject=AcknowledgedText.INSTRUCTIONS, session=session.key, at=LATER)
+        store.acknowledge(consent)
+        store.acknowledge(read)
+
+        assert store.acknowledgements("p1") == [consent, read]
+        assert store.acknowledgements("p2") == []
+
+    def test_the_latest_profile_counts(self, store: Store) -> None:
+        profile = PersonProfile(
+            user_type=UserType.DOMAIN_EXPERT,
+            expertise="nurse",
+            languages=("de", "en"),
+            groups={"age": "60-69"},
+        )
+        assert store.profile("p1") is None
+        assert store.keep_profile("p1", PersonProfile(), now=NOW) == 1
+        assert store.keep_profile("p1", profile, now=NOW) == 2
+
+        assert store.profile("p1") == profile
+
+    def test_a_thing_is_guessed_once_a_session(self, store: Store, run: Run) -> None:
+        guess = BlindingGuess(
+            session=an_active_session(store, run).key,
+            about=GuessedThing.APPLICATION,
+            guess="",
+            options=("bot", "green"),
+            at=NOW,
+        )
+        store.keep_guess(guess)
+        store.keep_guess(replace(guess, about=GuessedThing.LEVEL, guess="red teaming"))
+
+        with pytest.raises(Conflict):
+            store.keep_guess(replace(guess, guess="bot"))
+        assert [known.guess for known in store.guesses("support")] == ["", "red teaming"]
+
+
+class TestResponses:
+    def test_the_latest_revision_comes_back_with_what_the_session_tells(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.keep_profile("p1", PersonProfile(groups={"age": "60-69"}), now=NOW)
+        store.keep_response(a_response(session.key, answers=ANSWERS[:0]))
+        store.keep_response(a_response(session.key, revision=2, submitted=True))
+
+        (response,) = store.responses(run)
+
+        assert response.revision == 2
+        assert [answer.value for answer in response.answers] == ["8", None]
+        assert (response.application, response.scenario, response.level) == ("bot", "returns", Level.RED_TEAMING)
+        assert response.groups == {"user_type": "everyday", "age": "60-69"}
+        assert store.responses_to(session.key) == store.study_responses("support") == [response]
+
+    def test_nothing_follows_a_response_that_was_handed_in(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.keep_response(a_response(session.key, submitted=True))
+
+        with pytest.raises(Conflict):
+            store.keep_response(a_response(session.key, revision=2))
+
+    def test_a_revision_is_kept_once(self, store: Store, run: Run) -> None:
+        session = an_active_session(store, run)
+        store.keep_response(a_response(session.key))
+
+        with pytest.raises(Conflict):
+            store.keep_response(a_response(session.key))
+
+
+def a_response(session: str, **changes: object) -> QuestionnaireResponse:
+    known: dict[str, object] = {
+        "session": session,
+        "participant": "p1",
+        "questionnaire": "after",
+        "instrument_version": digest("after"),
+        "answers": (replace(ANSWERS[0], value="8", evidence=()), ANSWERS[2]),
+    }
+    return QuestionnaireResponse(**(known | changes))  # type: ignore[arg-type]
+
+
+def test_a_failed_session_leaves_a_dialogue_without_a_unit(store: Store, run: Run) -> None:
+    session = an_active_session(store, run)
+    turn = store.say(session.key, "Hello?", now=NOW)
+    store.end_turn(turn.key, BROKEN)
+    (dialogue,) = store.live_dialogues(session.key)
+    store.end_dialogue(run, dialogue.key, Ending.TESTER_LEFT, None, now=LATER)
+    store.revise_session(session.key, lambda known: known.over(SessionState.FAILED, LATER))
+
+    (held,) = store.held("support")
+    assert (held.unit, held.kind, held.ending) == ("", FailureKind.TIMED_OUT, Ending.TESTER_LEFT)
+    assert held.session.state is SessionState.FAILED
