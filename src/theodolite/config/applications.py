@@ -133,6 +133,7 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         headers=dict(shape.headers),
         key=shape.key,
         timeout_s=shape.timeout,
+        public_only=shape.public_only,
         parallel=shape.parallel,
     )
 

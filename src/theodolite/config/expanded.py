@@ -162,6 +162,7 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
         reply={"regex": connection.reply_pattern} if connection.reply_pattern else connection.reply,
         stream=connection.stream or None,
         session=connection.session,
+        public_only=connection.public_only or None,
         key=connection.key,
         timeout=connection.timeout_s,
         parallel=connection.parallel,
@@ -262,7 +263,7 @@ def _people(study: Study) -> dict[str, Any]:
         "levels": levels,
         "assign": event.assign.value if event else "",
         "annotation": process
-        and {"passes": process.passes, "route": process.route, "quality_check": process.quality_check},
+        and {"passes": process.passes, "route": process.route.value, "quality_check": process.quality_check},
         "event": event and _filled(opens=event.opens, closes=event.closes, zone=event.zone),
         "contact": event.contact if event else "",
     }

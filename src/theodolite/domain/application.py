@@ -102,6 +102,7 @@ class HttpEndpoint:
         headers: Header name to template.
         key: Name of the environment variable that holds the bearer token.
         timeout_s: Patience for one reply; seconds.
+        public_only: Whether private networks and this machine are not called, whatever the address leads to.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
     """
 
@@ -115,6 +116,7 @@ class HttpEndpoint:
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     timeout_s: float = 60.0
+    public_only: bool = False
     parallel: int = field(default=256, compare=False)
 
     def __post_init__(self) -> None:

@@ -16,6 +16,7 @@ from theodolite.gateways.http_form import RequestForm
 from theodolite.gateways.insisting import GivenUp
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import REFUSALS, Patience
+from theodolite.gateways.public_network import require_public_host
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.reply_path import ReplyPlace, find_in, parse_path
 from theodolite.gateways.secrecy import Secret
@@ -67,7 +68,7 @@ class HttpApplication:
             pace: Says when an attempt may begin; an account of its own unless given.
 
         Raises:
-            InputError: If address, key, body or reply path cannot be used.
+            InputError: If address, key, body or reply path cannot be used, or the address must be public and is not.
         """
         self._name = name
         self._form = RequestForm(name, connection)
@@ -76,6 +77,8 @@ class HttpApplication:
         self._id_at = parse_path(connection.session) if connection.session else None
         self._ids: dict[str, str] = {}
         self._knock_s = knock_s
+        if connection.public_only:
+            require_public_host(connection.url, what=f"application `{name}`")
         self._wire = Wire(
             endpoint=name,
             secret=Secret(key or "", variable=connection.key),
@@ -83,6 +86,7 @@ class HttpApplication:
             patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
             pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
+            public_only=connection.public_only,
         )
 
     def __repr__(self) -> str:

@@ -120,6 +120,14 @@ TRANSLATIONS: dict[type[BaseException], Trouble] = {
 }
 """Each foreign exception class; a test fails when aiohttp gains one that is not here."""
 
+
+class PrivateAddress(OSError):
+    """A name leads into a private network, and must not."""
+
+    def __str__(self) -> str:
+        return "no public address"
+
+
 FOREIGN = (aiohttp.ClientError, http_exceptions.HttpProcessingError, OSError, ValueError)
 """What an attempt may raise; `TimeoutError` and TLS errors are `OSError`s."""
 
@@ -133,6 +141,8 @@ _ERRNO = {
 
 def translate(error: BaseException) -> Trouble:
     """Return the trouble that a foreign exception means."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError) and isinstance(error.os_error, PrivateAddress):
+        return _nobody(str(error.os_error), Again.NEVER)
     known = next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
     if known.kind is Unreachable and isinstance(error, OSError) and error.errno in _ERRNO:
         return _nobody(_ERRNO[error.errno], known.again)

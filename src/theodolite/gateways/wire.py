@@ -18,6 +18,7 @@ from theodolite.gateways.complaint import read_complaint
 from theodolite.gateways.insisting import GivenUp, insist
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience, asked_wait_s
+from theodolite.gateways.public_network import PublicResolver
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import FOREIGN, Again, Trouble, malformed, of_status, translate, withheld
 from theodolite.ports.clock import Clock
@@ -110,6 +111,7 @@ class Wire:
         parallel: int,
         pace: Pace,
         weigh: Weigh | None = None,
+        public_only: bool = False,
     ) -> None:
         """Keep what every call needs.
 
@@ -121,6 +123,7 @@ class Wire:
             parallel: Calls in flight at most; count.
             pace: Says when an attempt may begin: limits shared with others, limits per minute.
             weigh: Tells what a call has taken; None where nobody counts tokens.
+            public_only: Whether names that lead into a private network are not met.
         """
         self.endpoint = endpoint
         self.secret = secret
@@ -129,6 +132,7 @@ class Wire:
         self._parallel = parallel
         self._pace = pace
         self._weigh = weigh
+        self._public_only = public_only
         self._lines: _Lines | None = None
 
     async def call(self, outgoing: Outgoing) -> Answer:
@@ -171,7 +175,7 @@ class Wire:
         if self._lines is None or self._lines.loop is not loop:
             # Our semaphore is the limit; a second one in the pool would count waiting as connecting.
             session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=aiohttp.TCPConnector(limit=0, resolver=PublicResolver() if self._public_only else None),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=self.secret.headers(),
             )

@@ -127,3 +127,12 @@ async def test_a_cookie_of_one_session_is_not_shown_in_another() -> None:
         await application.close()
 
     assert ["Cookie" in call.headers for call in server.calls] == [False, False]
+
+
+async def test_an_application_that_must_be_public_is_not_met_on_this_machine() -> None:
+    with Loopback() as server:
+        port = server.root.rpartition(":")[2]
+        with pytest.raises(Unreachable, match="no public address"):
+            await said(f"http://localhost:{port}/app", public_only=True)
+
+    assert server.calls == []

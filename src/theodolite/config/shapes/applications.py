@@ -112,6 +112,8 @@ class HttpShape(ApplicationShape):
     """Name of the environment variable that holds the bearer token."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one reply; seconds."""
+    public_only: YesNo = False
+    """Whether private networks and this machine are not called, whatever the address leads to."""
     parallel: int = Field(default=256, ge=1)
     """Calls in flight at most; how many the host bears is found out below that."""
 
