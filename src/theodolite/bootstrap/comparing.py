@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,9 @@ DATA = "compare.json"
 
 _MARK = "#"
 
+_RUN = re.compile(r"(?P<study>.*)@(?P<number>[1-9]\d*)")
+"""A study and one of its runs, e.g. `shop@2`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
@@ -48,15 +52,17 @@ class _Desk:
     benches: dict[str, Workbench] = field(default_factory=dict)
 
     def sides_at(self, place: str) -> tuple[ComparedSide, ...]:
-        """Return the sides of a results file, or of a study's latest run."""
+        """Return the sides of a results file, or of a study's run: the latest, or the one behind `@`."""
         if place not in self.sides:
             self.sides[place] = sides_of(self._results(place), place)
         return self.sides[place]
 
     def _results(self, place: str) -> Mapping[str, object]:
         if not place.endswith(".json"):
-            bench = open_workbench(place, environ=self.environ)
+            path, number = _study_and_run(place)
+            bench = open_workbench(path, environ=self.environ)
             self.stack.callback(bench.close)
+            bench = bench.at_run(number) if number else bench
             self.benches[place] = bench
             evidence = bench.evidence()
             return results_document(evidence, bench.findings(evidence), facts_of(bench))
@@ -92,7 +98,8 @@ def compare(
     """Compare two applications, two runs or two results files, and write page and data.
 
     Args:
-        first: An application of `study`, a study, or a results file; `PLACE#APPLICATION` names one of several.
+        first: An application of `study`, a study, one of its runs (`STUDY@2`), or a results file;
+            `PLACE#APPLICATION` names one of several.
         second: Likewise; for mitigations it is left empty and `first` names the study.
         study: Where names of applications are looked up.
         by_mitigation: Compare all applications that differ by one mitigation.
@@ -153,8 +160,22 @@ def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
 def _place(text: str, study: str) -> tuple[str, str]:
     """Return a place and an application in it; a word that is no place names an application of the study."""
     place, _, application = text.partition(_MARK)
-    is_place = place.endswith(".json") or not isinstance(study_file(Path(place)), PlacedFault)
+    if (run := _RUN.fullmatch(place)) and not run["study"]:
+        return f"{study}{place}", application
+    is_place = place.endswith(".json") or _is_study(_study_and_run(place)[0])
     return (place, application) if is_place else (study, text)
+
+
+def _study_and_run(place: str) -> tuple[str, int]:
+    """Return a study's path and the number of its run; 0 for the latest. A folder may have such a name itself."""
+    found = _RUN.fullmatch(place)
+    if found is None or not found["study"] or _is_study(place):
+        return place, 0
+    return found["study"], int(found["number"])
+
+
+def _is_study(place: str) -> bool:
+    return not isinstance(study_file(Path(place)), PlacedFault)
 
 
 def _chosen(desk: _Desk, place: str, application: str) -> Sequence[ComparedSide]:

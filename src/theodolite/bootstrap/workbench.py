@@ -6,7 +6,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,10 @@ from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
-from theodolite.domain.errors import NotFound
+from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Archive, Evidence
+from theodolite.domain.identity import version_of
 from theodolite.domain.model import CacheUse
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind
@@ -52,6 +53,7 @@ class Workbench:
         clock: Tells the time.
         environ: Environment variables; keys are taken from it and from nowhere else.
         owner: Name of this process in the ledger.
+        chosen: The run that is looked at; None for the latest of the plan.
     """
 
     loaded: LoadedStudy
@@ -62,6 +64,7 @@ class Workbench:
     clock: Clock = field(default_factory=SystemClock)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
+    chosen: Run | None = None
 
     def connect(self, caching: Caching | None = None) -> Lines:
         """Return connections to all models and applications of the study.
@@ -169,7 +172,34 @@ class Workbench:
         """
         return StoredArchive(store=self.store, study=self.loaded.study, run=self._run(), sessions=self.sessions)
 
+    def at_run(self, number: int) -> Workbench:
+        """Return the same bench with an earlier run on it, under the study and the plan of its day.
+
+        Raises:
+            InputError: If there is no such run, or its recorded rows are no longer in the study's files.
+        """
+        name, runs = self.loaded.study.name, self.store.runs(self.loaded.study.name)
+        run = next((run for run in runs if run.number == number), None)
+        if run is None:
+            have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it was never run here"
+            message = f"study `{name}` has no run {number}; {have}"
+            raise InputError(message)
+        study = self.store.study(run.study_version)
+        known = {application.name for application in study.applications}
+        recordings = tuple(one for one in self.loaded.recordings if one.application in known)
+        plan, sessions = draw_plan(study, recordings)
+        if version_of(plan) != run.plan_version:
+            message = (
+                f"run {number} of study `{name}` cannot be read any more: its recorded rows, or the rules by which"
+                f" sessions were drawn, have changed since. Its results.json can be compared, where it was kept"
+            )
+            raise InputError(message)
+        loaded = replace(self.loaded, study=study, recordings=recordings)
+        return replace(self, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
+
     def _run(self) -> Run:
+        if self.chosen is not None:
+            return self.chosen
         study = self.loaded.study
         try:
             return latest_run(self.store, study, self.plan)

@@ -41,14 +41,16 @@ def compare(
 ) -> int:
     """Compare A and B, pair by pair: what was mended, what was broken.
 
-    A and B are applications of one study, two studies, or two results.json;
-    PLACE#APPLICATION names one application of several. With --by mitigation, A
+    A and B are applications of one study, two studies, two of its runs
+    (STUDY@1 STUDY@3), or two results.json; PLACE#APPLICATION names one
+    application of several. With --by mitigation, A
     is a study: each mitigation's effect on both sides of the guardrail, and on
     everything else that is measured.
 
     \b
     Examples
       theodolite compare bot-1.4 bot-1.5 --study support
+      theodolite compare support@1 support
       theodolite compare before/results.json after/results.json --margin 5
       theodolite compare guarded --by mitigation
     """  # noqa: D301 - click's mark for "keep these lines"

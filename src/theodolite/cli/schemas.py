@@ -1,4 +1,4 @@
-"""`theodolite schemas`: the JSON Schemas of study files, for editors, and of results.json."""
+"""`theodolite schemas`: the JSON Schemas of study files, for editors, and of written files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from theodolite.config.schemas import write_schemas
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
 def schemas(folder: str) -> int:
-    """Write the JSON Schemas of study files and of results.json to a folder.
+    """Write the JSON Schemas of study files and of written files to a folder.
 
     An editor with a YAML language server completes and checks a study that
     begins with a line like
 
     \b
       # yaml-language-server: $schema=schemas/study.schema.json
+
+    Those of results.json, compare.json and monitor.json tell programs what to expect.
 
     \b
     Example

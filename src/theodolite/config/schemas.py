@@ -25,8 +25,8 @@ SHAPES: Mapping[str, type[Shape]] = {
 }
 """File name to the shape that it describes."""
 
-RESULTS = "results.schema.json"
-"""File name of the schema of `results.json`, which is written by hand and shipped."""
+WRITTEN = ("results.schema.json", "compare.schema.json", "monitor.schema.json")
+"""File names of the schemas of what is written, e.g. `results.json`; they are kept by hand and shipped."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -42,7 +42,7 @@ def schema_texts() -> dict[str, str]:
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
-    """Write all schemas, that of `results.json` too, into a folder and return where they are.
+    """Write all schemas, those of written files too, into a folder and return where they are.
 
     Raises:
         InputError: If the folder cannot be written to.
@@ -50,7 +50,8 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in (schema_texts() | {RESULTS: shipped_text(f"report/{RESULTS}")}).items():
+        written_files = {name: shipped_text(f"report/{name}") for name in WRITTEN}
+        for name, text in (schema_texts() | written_files).items():
             path = folder / name
             path.write_text(text, encoding="utf-8")
             written.append(path)

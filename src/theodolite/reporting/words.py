@@ -41,6 +41,21 @@ class MeasureWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlertWords:
+    """What an alarm means, in words.
+
+    Attributes:
+        why: What is watched, and when it alarms.
+        otherwise: What else could bring it about, and what it cannot see.
+        then: What to do next.
+    """
+
+    why: str
+    otherwise: str
+    then: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
     """All words of one words file.
 
@@ -48,12 +63,14 @@ class Words:
         aids: Name to reading aid.
         measures: Name of the measuring function to what it is.
         methods: Beginning of a method's name to where it comes from.
+        alerts: Kind of alarm to what it means.
         terms: Term to its two sentences, in order of the file.
     """
 
     aids: Mapping[str, Aid]
     measures: Mapping[str, MeasureWords]
     methods: Mapping[str, str]
+    alerts: Mapping[str, AlertWords]
     terms: Mapping[str, str]
 
     def aid(self, name: str, **values: object) -> str:
@@ -103,8 +120,9 @@ def read_words(text: str) -> Words:
             aids={name: Aid(**entry) for name, entry in parsed["aids"].items()},
             measures={name: MeasureWords(**entry) for name, entry in parsed["measures"].items()},
             methods=dict(parsed["methods"]),
+            alerts={kind: AlertWords(**entry) for kind, entry in parsed["alerts"].items()},
             terms=dict(parsed["terms"]),
         )
     except (KeyError, TypeError) as error:
-        message = f"expected a words file with `aids`, `measures`, `methods` and `terms`; {error} is amiss"
+        message = f"expected a words file with `aids`, `measures`, `methods`, `alerts` and `terms`; {error} is amiss"
         raise InputError(message) from error

@@ -8,8 +8,10 @@ import json
 from functools import cache
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+from tests.fakes.report import assets
 from tests.fakes.terminal import theodolite
 
 pytestmark = pytest.mark.integration
@@ -103,6 +105,13 @@ def test_the_page_shows_both_sides_of_every_flip(drift, tmp_path):
     assert "<script" not in page
 
 
+def test_the_data_keep_their_schema(drift, tmp_path):
+    theodolite("compare", "gpt-4-0314", "gpt-4-0613", "--study", drift["code"], "--out", tmp_path)
+
+    schema = json.loads(assets()["compare.schema.json"])
+    jsonschema.validate(json.loads((tmp_path / "compare.json").read_text(encoding="utf-8")), schema)
+
+
 def test_a_rise_that_is_not_ruled_out_ends_with_1(drift, tmp_path):
     worse = theodolite(
         "compare", "gpt-4-0314", "gpt-4-0613", "--study", drift["code"], "--margin", "5", "--out", tmp_path
@@ -193,3 +202,28 @@ def test_another_version_of_the_judge_is_no_comparison(guarded, tmp_path):
 
     assert "6 and 14 defects of 20, not compared" in " ".join(ended.out.split())
     assert "not the same version" in " ".join(ended.out.split())
+
+
+def test_an_earlier_run_is_compared_under_the_study_of_its_day(guarded):
+    study = guarded / "study.yaml"
+    study.write_text(study.read_text(encoding="utf-8").replace("Ask 1,", "Beg 1,"), encoding="utf-8")
+    (guarded / "app.py").write_text(APP.replace('"135"', '"13"'), encoding="utf-8")
+    assert theodolite("run", guarded, "--anew").code == 0
+
+    ended = theodolite("compare", "@1#plain", "@2#plain", "--study", guarded, "--out", guarded, "--json")
+
+    (found,) = ended.found["comparisons"]
+    assert (found["first"]["run"], found["second"]["run"]) == (1, 2)
+    assert (found["rates"][0]["defects"], found["rates"][0]["unpaired"]) == ([5, 3], 2)
+    page = (guarded / "compare.html").read_text(encoding="utf-8")
+    assert page.count("<strong>Reply</strong>") == 2 * len(found["rates"][0]["mended"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(("@7#plain", "@1#plain"), "has no run 7; it has 1"), (("@1#plain", "@1#plain"), "is the same")]
+)
+def test_a_run_that_is_not_there_says_which_are(guarded, words, said):
+    ended = theodolite("compare", *words, "--study", guarded)
+
+    assert ended.code == 2
+    assert said in " ".join(ended.err.split())

@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from theodolite.config.schemas import RESULTS, SHAPES, schema_texts, write_schemas
+from theodolite.config.schemas import SHAPES, WRITTEN, schema_texts, write_schemas
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.errors import InputError
 
@@ -56,14 +56,15 @@ def test_an_editor_marks_a_misspelt_key():
 
 
 def test_schemas_are_written_to_a_folder(tmp_path):
-    assert [path.name for path in write_schemas(tmp_path / "schemas")] == [*SHAPES, RESULTS]
+    assert [path.name for path in write_schemas(tmp_path / "schemas")] == [*SHAPES, *WRITTEN]
 
 
-def test_the_schema_of_results_is_written_as_it_is_shipped(shipped_folder, tmp_path):
-    *_, results = write_schemas(tmp_path)
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_schema_of_a_written_file_is_written_as_it_is_shipped(shipped_folder, tmp_path, name):
+    found = {path.name: path.read_text(encoding="utf-8") for path in write_schemas(tmp_path)}
 
-    assert results.read_text(encoding="utf-8") == (shipped_folder("report") / RESULTS).read_text(encoding="utf-8")
-    jsonschema.Draft202012Validator.check_schema(json.loads(results.read_text(encoding="utf-8")))
+    assert found[name] == (shipped_folder("report") / name).read_text(encoding="utf-8")
+    jsonschema.Draft202012Validator.check_schema(json.loads(found[name]))
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):

@@ -27,7 +27,8 @@ h1 { font-size: 27px; margin: 0 0 6px; }
 h2 { font-size: 20px; margin: 36px 0 8px; padding-top: 12px; border-top: 1px solid var(--line); }
 h3 { font-size: 16px; margin: 22px 0 6px; overflow-wrap: anywhere; } p { margin: 0 0 8px; max-width: 90ch; }
 .alert { border-left: 4px solid var(--note-line); background: var(--note); padding: 8px 12px; margin: 0 0 10px; }
-.alert b { display: block; } .soft { color: var(--soft); }
+.alert b { display: block; } .alert summary { cursor: pointer; min-height: 24px; } .alert dl { margin: 4px 0; }
+.alert dt { font-weight: 600; } .alert dd { margin: 0 0 6px; } .soft { color: var(--soft); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 14px; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .chart { width: 100%; min-width: 620px; height: auto; font: 12px system-ui, "Liberation Sans", sans-serif; }
@@ -61,12 +62,12 @@ def _hash(text: str) -> str:
 
 def _sections(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
     yield (f"<h1>{escape(watch.history.name)}</h1>", _p(head_text(watch)), _p(watch.history.source, "soft"))
-    yield ("<h2>Alerts</h2>", *(_alert(alert) for alert in watch.alerts))
+    yield ("<h2>Alerts</h2>", *(_alert(alert, words) for alert in watch.alerts))
     yield (_p("None."),) if not watch.alerts else ()
     yield (_p(guarantee_text(watch), "soft"),)
     if watch.changes:
         yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, words)) for change in watch.changes))
-    yield from _charts(watch)
+    yield from _charts(watch, words)
     if watch.anchors:
         yield ("<h2>Anchors</h2>", _anchor_table(watch.anchors))
     yield ("<h2>What was watched for</h2>", _rules(watch), *(_p(note) for note in watch.notes))
@@ -76,7 +77,7 @@ def _p(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _alert(alert: Alert) -> str:
+def _alert(alert: Alert, words: Words) -> str:
     where = [alert.application] if alert.application else []
     where += [f"score {alert.position + 1:,}"] if alert.position is not None else []
     where += [day(alert.at)] if alert.at else []
@@ -85,15 +86,34 @@ def _alert(alert: Alert) -> str:
     detail = f"{alert.detail[0].upper()}{alert.detail[1:]}."
     return (
         f'<div class="alert"><b>{escape(alert.kind.value.capitalize())}: {escape(", ".join(where))}</b>'
-        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span></div>'
+        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span>{_why(alert, words)}</div>'
     )
 
 
-def _charts(watch: Watch) -> Iterator[Iterable[str]]:
+def _why(alert: Alert, words: Words) -> str:
+    """Return what an alarm means, folded."""
+    told = words.alerts[alert.kind.value]
+    parts = (("Why", told.why), ("What else it may be", told.otherwise), ("What to do", told.then))
+    items = "".join(f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in parts)
+    return f"<details><summary>Why this alarm</summary><dl>{items}</dl></details>"
+
+
+def _reading(words: Words) -> str:
+    """Return what the rows of a chart say and what they cannot see, folded."""
+    names = ("rolling_level", "rolling_entropy", "rolling_inversions", "rolling_subsequence")
+    rows = (words.measure(name) for name in names)
+    items = "".join(
+        f"<dt>{escape(row.title)}</dt><dd>{escape(f'{row.definition} {row.formula}'.strip())}</dd>" for row in rows
+    )
+    return f"<details><summary>What the rows say</summary><dl>{items}</dl></details>"
+
+
+def _charts(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
     alerted = {alert.application for alert in watch.alerts}
     drawable = list(dict.fromkeys(one.application for one in watch.stretches if one.windows.positions))
     chosen = sorted(drawable, key=lambda name: name not in alerted)[:CHARTS]
     yield ("<h2>Over time</h2>", _p("Lines break where the instrument changes. Triangles are alarms, bars their span."))
+    yield (_reading(words),)
     for application in chosen:
         rows = [one for one in watch.stretches if one.application == application]
         chart = application_chart(watch, application)

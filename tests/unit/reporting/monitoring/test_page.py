@@ -7,12 +7,13 @@ import re
 from dataclasses import replace
 from functools import cache
 
+import jsonschema
 import pytest
 
-from tests.fakes.report import words
+from tests.fakes.report import assets, words
 from tests.unit.measurement.monitoring.given import series
 from theodolite.domain.history import History, Score
-from theodolite.domain.watch import WatchRules
+from theodolite.domain.watch import AlertKind, WatchRules
 from theodolite.measurement import watch_history
 from theodolite.reporting.monitoring.chart import application_chart
 from theodolite.reporting.monitoring.document import thinned, watch_document
@@ -104,6 +105,15 @@ def test_the_document_is_strict_json(wrong):
     assert again["stretches"][0]["latest"]["cin"]["chance"] in {"like chance", "above chance", "below chance"}
 
 
+@pytest.mark.parametrize(
+    "watch", [*map(seen, ("nothing", "slip", "judge")), changed(2)], ids=lambda one: one.history.name
+)
+def test_the_document_keeps_its_schema(watch):
+    schema = json.loads(assets()["monitor.schema.json"])
+
+    jsonschema.validate(json.loads(json.dumps(watch_document(watch, exit_code=1))), schema)
+
+
 @pytest.mark.parametrize(("n", "points"), [(0, 5), (5, 5), (6, 5), (1001, 500)])
 def test_thinning_keeps_the_last_point(n, points):
     kept = thinned(list(range(n)), points)
@@ -118,6 +128,19 @@ def test_the_page_names_no_host_and_admits_only_its_own_style():
     assert "default-src &#x27;none&#x27;" in page
     assert not re.search(r"(src|href)=", page)
     assert "<script" not in page
+
+
+def test_every_kind_of_alarm_says_why_what_else_and_what_to_do():
+    assert set(words().alerts) == {kind.value for kind in AlertKind}
+    assert all(told.why and told.otherwise and told.then for told in words().alerts.values())
+
+
+def test_an_alarm_on_the_page_says_why():
+    page = watch_html(seen("slip"), words())
+
+    assert page.count("<summary>Why this alarm</summary>") == len(seen("slip").alerts)
+    assert "A judge that became stricter slips as well" in page
+    assert "<dt>PEN</dt>" in page
 
 
 def test_names_from_files_are_escaped():

@@ -1,0 +1,67 @@
+"""`theodolite monitor` asks a real PostgreSQL server, and only reads there."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.databases import Database, postgres_server, postgres_tables, postgresql  # noqa: F401 - fixtures
+from tests.fakes.terminal import theodolite
+from tests.integration.run.test_monitor import COLUMNS, rows, watch
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+TABLE = "CREATE TABLE replies (stars int, at timestamptz, item text, run text, human int, anchor boolean)"
+INSERT = "INSERT INTO replies VALUES (%s, %s, %s, %s, %s, %s)"
+QUERY = "SELECT stars AS score, at, item, run, human, CASE WHEN anchor THEN 'y' ELSE 'n' END AS anchor FROM replies"
+
+
+@pytest.fixture
+def scores(postgresql: Database) -> Iterator[str]:  # noqa: F811
+    """The address of a server that holds the slip, with types of its own."""
+    assert postgresql.url
+    with psycopg.connect(postgresql.url) as connection:
+        connection.execute(TABLE)
+        told = [(*row[:4], row[4] if row[4] != "" else None, row[5]) for row in rows("slip")]
+        connection.cursor().executemany(INSERT, told)
+    yield postgresql.url
+    with psycopg.connect(postgresql.url) as connection:
+        connection.execute("DROP TABLE replies")
+
+
+def test_a_server_is_watched_as_the_table_is(scores, tmp_path):
+    with (tmp_path / "slip.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([COLUMNS, *rows("slip")])
+
+    table, server = watch(tmp_path / "slip.csv", out=tmp_path), watch(scores, "--query", QUERY, out=tmp_path)
+
+    assert server.code == 1, server.said
+    assert server.out.partition("ALERT")[2] == table.out.partition("ALERT")[2]
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("DELETE FROM replies", "read-only transaction"),
+        ("SELECT nothing FROM replies", 'column "nothing" does not exist'),
+        ("SET search_path = public", "finds no columns"),
+    ],
+    ids=["write", "column", "no rows"],
+)
+def test_a_query_that_is_no_reading_is_a_fault_of_the_input(scores, query, said):
+    ended = theodolite("monitor", scores, "--query", query)
+
+    assert ended.code == 2
+    assert said in " ".join(ended.err.split())
+    with psycopg.connect(scores) as connection:
+        assert connection.execute("SELECT count(*) FROM replies").fetchone()[0] > 100
+
+
+def test_a_server_that_is_not_there_is_told_without_its_password():
+    ended = theodolite("monitor", "postgresql://ana:s3cret@127.0.0.1:1/scores", "--query", QUERY)
+
+    assert ended.code == 3
+    assert "cannot be reached" in ended.err
+    assert "s3cret" not in ended.said
