@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.past import bench_of_run
 from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.config.locate import study_file
@@ -62,7 +63,7 @@ class _Desk:
             path, number = _study_and_run(place)
             bench = open_workbench(path, environ=self.environ)
             self.stack.callback(bench.close)
-            bench = bench.at_run(number) if number else bench
+            bench = bench_of_run(bench, number) if number else bench
             self.benches[place] = bench
             evidence = bench.evidence()
             return results_document(evidence, bench.findings(evidence), facts_of(bench))

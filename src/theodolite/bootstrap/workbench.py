@@ -6,7 +6,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,13 @@ from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
-from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.errors import NotFound
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Archive, Evidence
-from theodolite.domain.identity import version_of
 from theodolite.domain.model import CacheUse
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind
+from theodolite.domain.study import Study
 from theodolite.execution.lines import Lines
 from theodolite.gateways.factory import Caching
 from theodolite.gateways.retrieval import CorpusSearch
@@ -112,15 +112,8 @@ class Workbench:
         return tuple(line for line in lines_in_use if isinstance(line, Endpoint))
 
     def users_of(self, name: str) -> str:
-        """Return what an endpoint is needed for, in words, e.g. "application `bot-1.4`"."""
-        study = self.loaded.study
-        for application in study.applications:
-            connection = application.connection
-            if application.name == name or (isinstance(connection, PromptedModel) and connection.model == name):
-                return f"application `{application.name}`"
-        played = any(group.model == name for group in study.personas)
-        played |= any(scenario.attacker == name for scenario in study.scenarios)
-        return f"{'simulated user' if played else 'judge'} `{name}`"
+        """Return what an endpoint is needed for, in words."""
+        return users_of(self.loaded.study, name)
 
     def place_of(self, name: str) -> str:
         """Return where the study names an endpoint, e.g. `line 3`; empty where it cannot be told."""
@@ -172,31 +165,6 @@ class Workbench:
         """
         return StoredArchive(store=self.store, study=self.loaded.study, run=self._run(), sessions=self.sessions)
 
-    def at_run(self, number: int) -> Workbench:
-        """Return the same bench with an earlier run on it, under the study and the plan of its day.
-
-        Raises:
-            InputError: If there is no such run, or its recorded rows are no longer in the study's files.
-        """
-        name, runs = self.loaded.study.name, self.store.runs(self.loaded.study.name)
-        run = next((run for run in runs if run.number == number), None)
-        if run is None:
-            have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it was never run here"
-            message = f"study `{name}` has no run {number}; {have}"
-            raise InputError(message)
-        study = self.store.study(run.study_version)
-        known = {application.name for application in study.applications}
-        recordings = tuple(one for one in self.loaded.recordings if one.application in known)
-        plan, sessions = draw_plan(study, recordings)
-        if version_of(plan) != run.plan_version:
-            message = (
-                f"run {number} of study `{name}` cannot be read any more: its recorded rows, or the rules by which"
-                f" sessions were drawn, have changed since. Its results.json can be compared, where it was kept"
-            )
-            raise InputError(message)
-        loaded = replace(self.loaded, study=study, recordings=recordings)
-        return replace(self, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
-
     def _run(self) -> Run:
         if self.chosen is not None:
             return self.chosen
@@ -237,3 +205,14 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
     return Workbench(
         loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=variables
     )
+
+
+def users_of(study: Study, name: str) -> str:
+    """Return what an endpoint of a study is needed for, in words, e.g. "application `bot-1.4`"."""
+    for application in study.applications:
+        connection = application.connection
+        if application.name == name or (isinstance(connection, PromptedModel) and connection.model == name):
+            return f"application `{application.name}`"
+    played = any(group.model == name for group in study.personas)
+    played |= any(scenario.attacker == name for scenario in study.scenarios)
+    return f"{'simulated user' if played else 'judge'} `{name}`"

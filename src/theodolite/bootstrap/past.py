@@ -1,0 +1,40 @@
+"""The past: earlier runs of a study, each under the study and the plan of its day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.domain.errors import InputError
+from theodolite.domain.identity import version_of
+from theodolite.testing.planning import draw_plan
+
+
+def bench_of_run(bench: Workbench, number: int) -> Workbench:
+    """Return a bench with an earlier run on it.
+
+    Args:
+        bench: The study as it is written now.
+        number: Number of the run among those of the study.
+
+    Raises:
+        InputError: If there is no such run, or its recorded rows are no longer in the study's files.
+    """
+    name, runs = bench.loaded.study.name, bench.store.runs(bench.loaded.study.name)
+    run = next((run for run in runs if run.number == number), None)
+    if run is None:
+        have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it was never run here"
+        message = f"study `{name}` has no run {number}; {have}"
+        raise InputError(message)
+    study = bench.store.study(run.study_version)
+    known = {application.name for application in study.applications}
+    recordings = tuple(one for one in bench.loaded.recordings if one.application in known)
+    plan, sessions = draw_plan(study, recordings)
+    if version_of(plan) != run.plan_version:
+        message = (
+            f"run {number} of study `{name}` cannot be read any more: its recorded rows, or the rules by which"
+            " sessions were drawn, have changed since. Its results.json can be compared, where it was kept"
+        )
+        raise InputError(message)
+    loaded = replace(bench.loaded, study=study, recordings=recordings)
+    return replace(bench, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
