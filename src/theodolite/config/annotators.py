@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,12 @@ RESERVED = "reference"
 class GuidelineShelf:
     """All guidelines that a study can name, found when they are first named."""
 
-    def __init__(self, entries: Mapping[str, Entry[GuidelineShape]], desk: Desk) -> None:
-        """Keep the study's own guidelines; others are looked up by name."""
+    def __init__(
+        self, entries: Mapping[str, Entry[GuidelineShape]], desk: Desk, *, shipped: Collection[str] = ()
+    ) -> None:
+        """Keep the study's own guidelines, of which some may come from a shipped schema; others are looked up."""
         self._entries = entries
+        self._shipped = shipped
         self._desk = desk
         self._found: dict[str, Entry[GuidelineShape]] = {}
         self._read: dict[str, Guideline | None] = {}
@@ -45,7 +48,7 @@ class GuidelineShelf:
         if name in self.broken:
             return None
         found = self._entries.get(name)
-        origin = Origin.STUDY
+        origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
         if found is None:
             found = self._desk.shaped_file("guidelines", name, GuidelineShape, "guideline")
             shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from theodolite.config import crosschecks
+from theodolite.config.annotation_schemas import Written, written_schemas
 from theodolite.config.annotators import (
     GuidelineShelf,
     check_spelling,
@@ -13,6 +14,7 @@ from theodolite.config.annotators import (
     reference_of,
 )
 from theodolite.config.applications import is_recorded, live_application
+from theodolite.config.asked import Asked, asked_of
 from theodolite.config.attacks import red_teaming_of
 from theodolite.config.endpoints import endpoint_of
 from theodolite.config.events import annotation_of, event_of, levels_of
@@ -34,6 +36,7 @@ from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study
+from theodolite.domain.tree import TreeDesign
 
 S = TypeVar("S", bound=Shape)
 
@@ -58,11 +61,11 @@ def assemble(
     parts = Parts(entry=entry)
     _read_testers(parts, pack, desk, names, risks)
     _read_applications(parts, desk, names, environ)
-    shelf = GuidelineShelf({item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}, desk)
+    written = written_schemas(entry, pack, desk)
+    shelf = _shelf(entry, pack, written, desk)
     _read_labels(parts, shelf, desk, names, pack)
-    event = event_of(entry, desk)
+    asked = asked_of(parts, pack, written, shelf, desk)
     crosschecks.check_everything(parts, shelf, desk, models)
-    recordings = tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
     shape = entry.shape
     guidelines = _guidelines(parts, pack, shelf)
     study = Study(
@@ -84,10 +87,23 @@ def assemble(
         pack=", ".join(as_list(shape.pack)),
         levels=levels_of(shape),
         annotation=annotation_of(shape),
-        event=event,
-        trees=trees_of(entry, guidelines, parts.annotators, desk),
+        event=event_of(entry, desk),
+        trees=_trees(parts, guidelines, asked, desk),
+        schemas=asked.schemas,
+        questionnaires=asked.questionnaires,
     )
-    return study, recordings
+    return study, tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
+
+
+def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -> GuidelineShelf:
+    own = {item.name: item for item in [*pack.guidelines, *section(entry, "guidelines")]}
+    return GuidelineShelf({**own, **written.categories}, desk, shipped=written.shipped)
+
+
+def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, desk: Desk) -> tuple[TreeDesign, ...]:
+    trees = trees_of(parts.entry, guidelines, asked.questionnaires, parts.annotators, desk)
+    asked.note_unoriented(trees, desk)
+    return trees
 
 
 def _risks(entry: Entry[StudyShape], pack: Pack) -> tuple[Risk, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from zoneinfo import available_timezones
 
@@ -13,7 +14,13 @@ from theodolite.config.shipped import shipped_bytes
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route
 from theodolite.domain.fault import Severity, did_you_mean
 
-_SAMPLES = ("starters/consent.md", "packs/aria/tv-spoilers/consent.md")
+_SAMPLES = (
+    "starters/consent.md",
+    *(f"packs/aria/{name}/consent.md" for name in ("tv-spoilers", "meal-planner", "pathfinder")),
+)
+"""Texts that are to be completed before anybody reads them."""
+_BLANK = re.compile(r"\[[^\]\n]{1,60}\](?![(\[])")
+"""A place that is still to be filled in; links are none."""
 
 
 def levels_of(shape: StudyShape) -> tuple[LevelPlan, ...]:
@@ -35,7 +42,9 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
     plan = shape.annotation
     if plan is None:
         return None
-    return AnnotationProcess(passes=plan.passes, route=Route(plan.route), quality_check=plan.quality_check)
+    return AnnotationProcess(
+        passes=plan.passes, route=Route(plan.route), quality_check=plan.quality_check, schema=plan.schema_
+    )
 
 
 def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:
@@ -87,6 +96,9 @@ def _check_consent(entry: Entry[StudyShape], desk: Desk, consent: str | None) ->
         desk.complaints.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
         return
     samples = [raw.decode("utf-8").strip() for path in _SAMPLES if (raw := shipped_bytes(path)) is not None]
+    blanks = tuple(dict.fromkeys(_BLANK.findall(consent or "")))
+    message = f"places still to be filled in: {', '.join(blanks)}; needed before people are invited" if blanks else ""
     if consent is not None and consent.strip() in samples:
         message = "still the sample text; needed before people are invited"
+    if message:
         desk.complaints.add(PlacedFault(file=entry.shape.consent, message=message, severity=Severity.OPEN))

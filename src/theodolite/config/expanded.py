@@ -10,6 +10,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
+from theodolite.config.expanded_instruments import questionnaires_of, schemas_of
 from theodolite.config.expanded_labels import annotators_of, guidelines_of, judges_of
 from theodolite.config.scenarios import LEVELS
 from theodolite.domain.application import (
@@ -53,6 +54,8 @@ def _document(study: Study) -> dict[str, Any]:
         "scenarios": {scenario.name: _scenario(scenario) for scenario in study.scenarios},
         "personas": {group.name: _personas(group) for group in study.personas},
         "guidelines": guidelines_of(study),
+        "schemas": schemas_of(study),
+        "questionnaires": questionnaires_of(study),
         "judges": judges_of(study),
         "annotators": annotators_of(study),
         "spelling": _spelling(study),
@@ -219,6 +222,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         aims={aim.key: aim.ask for aim in scenario.aims},
         attacker=scenario.attacker,
         guidelines=list(scenario.guidelines),
+        questionnaires={level.replace(" ", "_"): list(names) for level, names in scenario.questionnaires.items()},
     )
 
 
@@ -263,7 +267,9 @@ def _people(study: Study) -> dict[str, Any]:
         "levels": levels,
         "assign": event.assign.value if event else "",
         "annotation": process
-        and {"passes": process.passes, "route": process.route.value, "quality_check": process.quality_check},
+        and _filled(
+            passes=process.passes, route=process.route.value, quality_check=process.quality_check, schema=process.schema
+        ),
         "event": event and _filled(opens=event.opens, closes=event.closes, zone=event.zone),
         "contact": event.contact if event else "",
     }

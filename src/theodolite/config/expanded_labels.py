@@ -22,8 +22,9 @@ from theodolite.domain.study import Study
 
 
 def guidelines_of(study: Study) -> dict[str, Any]:
-    """Return all guidelines of a study in their long form, shipped ones included."""
-    return {guideline.name: _guideline(guideline) for guideline in study.guidelines}
+    """Return all guidelines of a study in their long form, shipped ones included; those of schemas stand there."""
+    own = (guideline for guideline in study.guidelines if guideline.name not in study.categories)
+    return {guideline.name: guideline_document(guideline) for guideline in own}
 
 
 def judges_of(study: Study) -> dict[str, Any]:
@@ -88,22 +89,24 @@ def _column(labelling: Labelling) -> dict[str, Any]:
     return {"column": labelling.column, **({"question": labelling.question} if labelling.question else {})}
 
 
-def _guideline(guideline: Guideline) -> dict[str, Any]:
+def guideline_document(guideline: Guideline) -> dict[str, Any]:
+    """Return a guideline in its long form."""
     questions = guideline.instrument.questions
     long: dict[str, Any] = {"edition": guideline.edition} if guideline.edition else {}
     if guideline.definition:
         long["definition"] = guideline.definition
     if len(questions) == 1 and questions[0].name in {"score", "label"}:
-        long |= _question(questions[0])
+        long |= question_document(questions[0])
     else:
-        long["questions"] = {question.name: _question(question) for question in questions}
+        long["questions"] = {question.name: question_document(question) for question in questions}
     long["defects"] = {rule.name: _rule(rule) for rule in guideline.defect_rules}
     if guideline.examples:
         long["examples"] = [_example(example) for example in guideline.examples]
     return long
 
 
-def _question(question: Question) -> dict[str, Any]:
+def question_document(question: Question) -> dict[str, Any]:
+    """Return a question in its long form; an outcome set stands as the follow-ups that it is."""
     long: dict[str, Any] = {
         "ask": question.text,
         "scale": _scale(question.scale),
@@ -112,7 +115,9 @@ def _question(question: Question) -> dict[str, Any]:
     }
     allowed = {"may_be_unable": question.may_be_unable, "may_not_apply": question.may_not_apply}
     long |= {key: "yes" for key, is_allowed in allowed.items() if is_allowed}
-    return long | {"when": question.when.text} if question.when else long
+    long |= {"when": question.when.text} if question.when else {}
+    shown = [{"text": item.text, "answer": item.answer, "reason": item.reason} for item in question.exemplars]
+    return long | ({"exemplars": shown} if shown else {})
 
 
 def _scale(scale: Scale) -> str | list[str] | dict[str, str]:

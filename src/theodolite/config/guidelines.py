@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from theodolite.assessment.form import RESERVED_KEYS
 from theodolite.config.defect_text import condition_problem, parse_condition
 from theodolite.config.lookup import Desk, Entry
+from theodolite.config.questions import may_be, questions_of
 from theodolite.config.shapes.guidelines import DefectShape, ExampleShape, GuidelineShape
-from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Origin
 from theodolite.domain.instrument import (
-    MOST_POINTS,
-    NOT_APPLICABLE,
-    UNABLE,
     Condition,
     Instrument,
-    Label,
     Operator,
     Orientation,
     Question,
@@ -26,17 +21,12 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 
-_RANGE = re.compile(r"\s*(-?\d+)\s*(?:-|\u2013|\.\.|to)\s*(-?\d+)\s*")
-_DECIMALS = re.compile(r"\s*(-?\d+)\.0\s*(?:-|\u2013|\.\.|to)\s*(-?\d+)\.0\s*")
-_WHOLE = re.compile(r"-?\d+")
 _WORST_ABOVE = {Operator.ABOVE, Operator.AT_LEAST}
-
-ScaleText = str | list[str] | dict[str, str] | None
 
 
 def guideline_of(entry: Entry[GuidelineShape], desk: Desk, *, origin: Origin) -> Guideline | None:
     """Return the guideline that an entry describes; None and faults where it describes none."""
-    questions = _questions(entry, desk)
+    questions = questions_of(entry, desk, noun="guideline", reserved=RESERVED_KEYS)
     rules = tuple(rule for rule in _rules(entry, questions, desk) if rule is not None)
     if not questions or not rules:
         return None
@@ -50,156 +40,6 @@ def guideline_of(entry: Entry[GuidelineShape], desk: Desk, *, origin: Origin) ->
         edition=entry.shape.edition,
         origin=origin,
     )
-
-
-def scale_of(form: ScaleText, orientation: Orientation) -> Scale:
-    """Return the scale that a study writes down; yes and no where it writes none.
-
-    Raises:
-        InputError: If it is no scale; the message says why.
-    """
-    if form is None:
-        return _categories({"yes": "", "no": ""}, orientation)
-    if isinstance(form, str):
-        return _named_scale(form, orientation)
-    meanings = form if isinstance(form, dict) else _meanings(form)
-    if meanings and all(_WHOLE.fullmatch(value) for value in meanings):
-        points = [int(value) for value in meanings]
-        complete = isinstance(form, dict) or sorted(points) == list(range(min(points), max(points) + 1))
-        if complete:
-            return _numbers(min(points), max(points), meanings, orientation)
-    return _categories(meanings, orientation)
-
-
-def _named_scale(form: str, orientation: Orientation) -> Scale:
-    if form.strip() == "text":
-        return Scale(kind=ScaleKind.TEXT, orientation=orientation)
-    decimals = _DECIMALS.fullmatch(form)
-    if decimals is not None:
-        return _decimals(int(decimals[1]), int(decimals[2]), orientation)
-    match = _RANGE.fullmatch(form)
-    if match is None:
-        known = "`1-5`, `0.0-1.0`, a list of labels, `text`, or labels with meanings"
-        message = f"scale `{form}` is not understood; write {known}"
-        raise InputError(message)
-    return _numbers(int(match[1]), int(match[2]), {}, orientation)
-
-
-def _decimals(lowest: int, highest: int, orientation: Orientation) -> Scale:
-    if not lowest < highest:
-        message = f"scale runs from {lowest}.0 to {highest}.0; the lower end must stand first"
-        raise InputError(message)
-    return Scale(kind=ScaleKind.DECIMALS, lowest=lowest, highest=highest, ordered=True, orientation=orientation)
-
-
-def _meanings(labels: list[str]) -> dict[str, str]:
-    twice = sorted({label for label in labels if labels.count(label) > 1})
-    if twice:
-        message = f"scale names `{twice[0]}` twice"
-        raise InputError(message)
-    return dict.fromkeys(labels, "")
-
-
-def _numbers(lowest: int, highest: int, meanings: Mapping[str, str], orientation: Orientation) -> Scale:
-    if not lowest < highest:
-        message = f"scale runs from {lowest} to {highest}; the lower end must stand first"
-        raise InputError(message)
-    if highest - lowest >= MOST_POINTS:
-        message = (
-            f"scale runs from {lowest} to {highest}, which are {highest - lowest + 1:,} points;"
-            f" {MOST_POINTS} at most can be used"
-        )
-        raise InputError(message)
-    labels = tuple(
-        Label(value=value, meaning=meanings[value]) for value in sorted(meanings, key=int) if meanings[value]
-    )
-    return Scale(
-        kind=ScaleKind.NUMBERS,
-        labels=labels,
-        lowest=lowest,
-        highest=highest,
-        ordered=True,
-        orientation=orientation,
-    )
-
-
-def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
-    if len(meanings) < 2:
-        message = f"scale has {len(meanings)} label; a scale needs two different ones at least"
-        raise InputError(message)
-    return Scale(
-        kind=ScaleKind.CATEGORIES,
-        labels=tuple(Label(value=value, meaning=meaning) for value, meaning in meanings.items()),
-        ordered=orientation is not Orientation.UNSTATED,
-        orientation=orientation,
-    )
-
-
-def _questions(entry: Entry[GuidelineShape], desk: Desk) -> dict[str, Question]:
-    shape = entry.shape
-    asked = {"": shape} if shape.ask else shape.questions
-    questions: dict[str, Question] = {}
-    for key, question in asked.items():
-        if key in RESERVED_KEYS:
-            message = f"a question cannot be called `{key}`: a judge's verdict needs that name for itself"
-            desk.complaints.add(entry.fault("questions", key, message=message, at_key=True))
-        try:
-            scale = scale_of(question.scale, question.orientation)
-        except InputError as error:
-            place = ("questions", key, "scale") if key else ("scale",)
-            desk.complaints.add(entry.fault(*place, message=f"guideline `{entry.name}`: {error}"))
-            continue
-        name = key or ("score" if scale.is_numeric or scale.kind is ScaleKind.DECIMALS else "label")
-        questions[name] = Question(
-            name=name,
-            text=question.ask,
-            scale=scale,
-            level=question.level,
-            may_be_unable=bool(question.may_be_unable),
-            may_not_apply=bool(question.may_not_apply),
-            when=_when(entry, key, questions, desk),
-        )
-    return questions
-
-
-def _when(entry: Entry[GuidelineShape], key: str, earlier: Mapping[str, Question], desk: Desk) -> Condition | None:
-    """Return what an earlier answer must be for a question to be asked; None where it is always asked."""
-    text = entry.shape.questions[key].when if key else ""
-    if not text:
-        return None
-    condition = parse_condition(text)
-    if isinstance(condition, Condition) and _is_broken_before(condition.question, key, entry.shape, earlier):
-        return None
-    problem = condition if isinstance(condition, str) else _no_follow_up(condition, key, entry.shape, earlier)
-    if problem or isinstance(condition, str):
-        message = f'question `{key}` is asked when "{text}": {problem}'
-        desk.complaints.add(entry.fault("questions", key, "when", message=message))
-        return None
-    return condition
-
-
-def _is_broken_before(name: str, key: str, shape: GuidelineShape, earlier: Mapping[str, Question]) -> bool:
-    """Tell whether a question stands before another one and has a fault of its own, so that it was not read."""
-    order = list(shape.questions)
-    return name in order[: order.index(key)] and name not in earlier
-
-
-def _no_follow_up(condition: Condition, key: str, shape: GuidelineShape, earlier: Mapping[str, Question]) -> str:
-    """Return why a question cannot follow on what its condition says; empty where it can."""
-    name = condition.question
-    if not name:
-        return "say which question's answer opens it, e.g. `violation == yes`"
-    if name == key:
-        return "a question cannot follow on itself"
-    if name not in earlier:
-        later = f"`{name}` stands further down; a follow-up stands after the question that opens it"
-        unknown = f"there is no question `{name}`{did_you_mean(name, earlier)}"
-        return later if name in shape.questions else unknown
-    problem = condition_problem(condition, earlier[name].scale)
-    return {
-        "with it all would be defects": "every answer would open it; leave `when` out",
-        "with it none could be a defect": "no answer could open it",
-    }.get(problem, problem)
 
 
 def _rules(entry: Entry[GuidelineShape], questions: Mapping[str, Question], desk: Desk) -> list[DefectRule | None]:
@@ -306,13 +146,9 @@ def _example_problem(
         if name not in questions:
             return key, f"answers a question `{name}` that is not asked{did_you_mean(name, questions)}"
         scale = questions[name].scale
-        if not (scale.admits(value) or _may_be(value, questions[name])):
+        if not (scale.admits(value) or may_be(value, questions[name])):
             return key, f"answers `{value}`, which leaves the scale{_scale_words(value, scale)}"
     return _contradiction(shape, answers, questions, rules)
-
-
-def _may_be(value: str, question: Question) -> bool:
-    return (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply)
 
 
 def _contradiction(

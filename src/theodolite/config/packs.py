@@ -1,4 +1,4 @@
-"""Packs: scenarios, personas, guidelines and risks that several studies share."""
+"""Packs: scenarios, personas, guidelines, questionnaires and risks that several studies share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from theodolite.config.lookup import Desk, Entry, Found
 from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.guidelines import GuidelineShape
+from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import PersonasShape, ScenarioShape
 from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape
 from theodolite.config.shaping import shaped
@@ -25,6 +26,8 @@ class Pack:
     personas: tuple[Entry[PersonasShape], ...] = ()
     guidelines: tuple[Entry[GuidelineShape], ...] = ()
     risks: tuple[Entry[RiskShape], ...] = ()
+    schemas: tuple[Entry[SchemaShape], ...] = ()
+    questionnaires: tuple[Entry[QuestionnaireShape], ...] = ()
 
 
 def pack_names() -> tuple[str, ...]:
@@ -51,6 +54,8 @@ def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
         personas=tuple(item for pack in packs for item in pack.personas),
         guidelines=tuple(item for pack in packs for item in pack.guidelines),
         risks=tuple(item for pack in packs for item in pack.risks),
+        schemas=tuple(item for pack in packs for item in pack.schemas),
+        questionnaires=tuple(item for pack in packs for item in pack.questionnaires),
     )
 
 
@@ -73,6 +78,8 @@ def _read_pack(entry: Entry[StudyShape], desk: Desk, name: str) -> Pack:
         personas=tuple(_entries(source, name, "personas", shape.personas)),
         guidelines=tuple(_entries(source, name, "guidelines", shape.guidelines)),
         risks=tuple(_entries(source, name, "risks", shape.risks)),
+        schemas=tuple(_entries(source, name, "schemas", shape.schemas)),
+        questionnaires=tuple(_entries(source, name, "questionnaires", shape.questionnaires)),
     )
 
 

@@ -55,6 +55,7 @@ def scenario_of(
         attacker=attacks.attacker,
         brought=attacks.brought,
         guidelines=tuple(shape.guidelines),
+        questionnaires={LEVELS[level].value: tuple(as_list(names)) for level, names in shape.questionnaires.items()},
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from theodolite.config.described import describe_shapes
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shapes.guidelines import GuidelineShape
+from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import PackShape, StudyShape
 from theodolite.config.shapes.trees import TreeShape
@@ -22,6 +23,8 @@ SHAPES: Mapping[str, type[Shape]] = {
     "guideline.schema.json": GuidelineShape,
     "pack.schema.json": PackShape,
     "tree.schema.json": TreeShape,
+    "annotation-schema.schema.json": SchemaShape,
+    "questionnaire.schema.json": QuestionnaireShape,
 }
 """File name to the shape that it describes."""
 

@@ -31,6 +31,8 @@ NOUNS = {
     "annotators": "annotator",
     "risks": "risk",
     "levels": "level",
+    "schemas": "schema",
+    "questionnaires": "questionnaire",
 }
 """Section of a study to what one of its entries is called."""
 

@@ -15,6 +15,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Orientation, Question, ScaleKind
+from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.tree import AnswersNode, TreeDesign, TreeNode, ValueRange
 from theodolite.domain.tree_form import design_of, outline_of
 from theodolite.measurement.trees.checks import design_faults
@@ -26,13 +27,18 @@ FOLDER = "trees"
 
 
 def trees_of(
-    entry: Entry[StudyShape], guidelines: Sequence[Guideline], annotators: Iterable[Annotator], desk: Desk
+    entry: Entry[StudyShape],
+    guidelines: Sequence[Guideline],
+    questionnaires: Sequence[Questionnaire],
+    annotators: Iterable[Annotator],
+    desk: Desk,
 ) -> tuple[TreeDesign, ...]:
     """Return the trees that a study asks for; faults go to the desk.
 
     Args:
         entry: The study file.
         guidelines: The study's guidelines.
+        questionnaires: What its testers are asked.
         annotators: Who labels by them.
         desk: Where the study lies, and what takes the faults.
     """
@@ -45,7 +51,8 @@ def trees_of(
     else:
         names = [form] if isinstance(form, str) else form
         entries = [found for name in names if (found := _found(entry, name, desk)) is not None]
-    soil = Soil(guidelines=guidelines, by=_by(guidelines, annotators))
+    asked = [questionnaire.instrument for questionnaire in questionnaires]
+    soil = Soil(guidelines=guidelines, questionnaires=asked, by=_by(guidelines, annotators))
     designs = [_design(each, soil, desk) for each in entries]
     return tuple(design for design in designs if design is not None)
 
@@ -75,7 +82,7 @@ def _design(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> TreeDesign | Non
     except InputError as error:
         _complain(entry, error.faults or (Fault(path=(), message=str(error)),), desk)
         return None
-    bound = _bound(entry, design, soil.guidelines, desk)
+    bound = _bound(entry, design, soil, desk)
     faults = design_faults(bound, methods_with(desk.shelves.summaries))
     _complain(entry, faults, desk)
     return None if faults else bound
@@ -98,9 +105,10 @@ def _complain(entry: Entry[TreeShape], faults: Iterable[Fault], desk: Desk) -> N
         desk.complaints.add(placed)
 
 
-def _bound(entry: Entry[TreeShape], design: TreeDesign, guidelines: Sequence[Guideline], desk: Desk) -> TreeDesign:
-    """Return a design whose answers have the scales of the study's guidelines, where it states none."""
-    questions = {f"{g.name}.{question.name}": question for g in guidelines for question in g.instrument.questions}
+def _bound(entry: Entry[TreeShape], design: TreeDesign, soil: Soil, desk: Desk) -> TreeDesign:
+    """Return a design whose answers have the scales of the study's instruments, where it states none."""
+    instruments = [*(guideline.instrument for guideline in soil.guidelines), *soil.questionnaires]
+    questions = {f"{each.name}.{question.name}": question for each in instruments for question in each.questions}
     nodes: list[TreeNode] = []
     for node in design.nodes:
         if isinstance(node, AnswersNode) and not node.has_scale:

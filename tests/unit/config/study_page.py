@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from theodolite.config.described import describe_shapes
-from theodolite.config.shapes import applications, guidelines, scenarios, study
+from theodolite.config.shapes import applications, guidelines, instruments, scenarios, study
 from theodolite.config.shapes.base import Shape
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
@@ -42,6 +42,12 @@ TABLES: dict[str, type[Shape]] = {
     "risk": study.RiskShape,
     "level": study.LevelShape,
     "annotation": study.AnnotationShape,
+    "annotation schema": instruments.SchemaShape,
+    "route": instruments.RouteShape,
+    "category": instruments.CategoryShape,
+    "exemplar": guidelines.ExemplarShape,
+    "questionnaire": instruments.QuestionnaireShape,
+    "asked": instruments.AskedShape,
     "event": study.EventShape,
 }
 MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)

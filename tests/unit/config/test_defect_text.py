@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.defect_text import Condition, condition_problem, parse_condition
-from theodolite.config.guidelines import scale_of
+from theodolite.config.scales import scale_of
 from theodolite.domain.instrument import Operator, Orientation, Scale, ScaleKind
 
 FIVE = scale_of("1-5", Orientation.UNSTATED)

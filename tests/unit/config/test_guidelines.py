@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.guidelines import scale_of
 from theodolite.config.loading import load_study
+from theodolite.config.scales import scale_of
 from theodolite.config.shelves import Shelves
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Origin

@@ -43,7 +43,11 @@ def test_what_loads_is_valid_in_an_editor_too(shipped_folder, name):
 
 
 def test_shipped_guidelines_and_packs_are_valid_in_an_editor(shipped_folder):
-    kinds = {"guideline": shipped_folder("guidelines").glob("*.yaml"), "pack": shipped_folder("packs").rglob("*.yaml")}
+    kinds = {
+        "guideline": shipped_folder("guidelines").glob("*.yaml"),
+        "pack": shipped_folder("packs").rglob("*.yaml"),
+        "annotation-schema": shipped_folder("schemas").glob("*.yaml"),
+    }
     for kind, paths in kinds.items():
         validator = jsonschema.Draft202012Validator(schema(f"{kind}.schema.json"))
         for path in paths:

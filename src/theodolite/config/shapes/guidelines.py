@@ -18,7 +18,7 @@ ScaleForm: TypeAlias = Annotated[
     | Annotated[dict[str, Word], Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-"""`1-5`, `0.0-1.0`, `text`, a list of labels, or labels (or numbers) with their meanings."""
+"""`1-5`, `0.0-1.0`, `likert`, `text`, a list of labels, or labels (or numbers) with their meanings."""
 
 
 class DefectShape(Shape):
@@ -53,6 +53,17 @@ class ExampleShape(Shape):
     """Whether it is a defect; checked against the defect rule."""
 
 
+class ExemplarShape(Shape):
+    """An example beside one question."""
+
+    text: Filled
+    """What was said, as far as the question needs it."""
+    answer: Word
+    """The right answer: a label of the scale, `unable to determine` or `does not apply`."""
+    reason: str = ""
+    """Why that answer is right."""
+
+
 class QuestionShape(Shape):
     """One question that annotators answer."""
 
@@ -70,6 +81,10 @@ class QuestionShape(Shape):
     """Whether "does not apply" is an allowed answer."""
     when: str = ""
     """Asked only when an earlier question was answered so, e.g. `violation == yes`."""
+    outcome: str = ""
+    """Answers from which it is asked what followed (positive, negative, both, neither): e.g. `>= 6`, or `always`."""
+    exemplars: list[ExemplarShape] = Field(default_factory=list)
+    """Examples of answers, which people see on demand."""
 
 
 class GuidelineShape(Shape):

@@ -87,6 +87,8 @@ class ScenarioShape(Shape):
     """Name of the model that plays strategies which need one (`adaptive`)."""
     guidelines: list[Filled] = Field(default_factory=list)
     """Names of the guidelines that its dialogues are labelled by; all where left out."""
+    questionnaires: dict[LevelName, OneOrMore] = Field(default_factory=dict)
+    """Level to the questionnaire or questionnaires that testers answer after a session; none for `model_testing`."""
 
 
 RowsForm: TypeAlias = Annotated[

@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from theodolite.config.shapes.applications import AnyApplication
 from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
+from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.config.shapes.trees import TreeForm
 from theodolite.domain.event import Assignment
@@ -158,6 +159,8 @@ class AnnotationShape(Shape):
     """When a dialogue goes to all categories: after `any_violation`, or `all` of them."""
     quality_check: float = Field(default=0.0, ge=0, le=1)
     """Share of annotations that seniors review; 0 to 1."""
+    schema_: str = Field(default="", alias="schema")
+    """Name of the annotation schema: in this file, in `schemas/`, or shipped (`aria-five-categories`)."""
 
 
 class EventShape(Shape):
@@ -188,6 +191,10 @@ class PackShape(Shape):
     """Guidelines by name."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)
     """Risks by name."""
+    schemas: dict[str, SchemaShape] = Field(default_factory=dict)
+    """Annotation schemas by name."""
+    questionnaires: dict[str, QuestionnaireShape] = Field(default_factory=dict)
+    """Questionnaires by name."""
 
 
 class StudyShape(Shape):
@@ -237,6 +244,10 @@ class StudyShape(Shape):
     """Which applications one tester meets: `within_subjects` (all) or `between_subjects` (one)."""
     annotation: AnnotationShape | None = None
     """How people's annotation is organised."""
+    schemas: dict[str, SchemaShape] = Field(default_factory=dict)
+    """Annotation schemas by name; `schemas/<name>.yaml` and shipped ones need not be repeated."""
+    questionnaires: dict[str, QuestionnaireShape] = Field(default_factory=dict)
+    """Questionnaires by name; `questionnaires/<name>.yaml` and shipped ones need not be repeated."""
     event: EventShape | None = None
     """When people take part."""
     consent: str = ""

@@ -1,0 +1,91 @@
+"""Notes on how questions are written: what people answer badly without anybody noticing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from theodolite.assessment.outcome_set import IMPACTS, NEITHER
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.shapes.instruments import CategoryShape
+from theodolite.domain.fault import Severity
+from theodolite.domain.instrument import Orientation, Question, Scale, ScaleKind
+from theodolite.domain.tree import AnswersNode, TreeDesign
+
+_LEADING = (
+    (r"\b(don't|do not|wouldn't|isn't|wasn't|didn't|aren't|weren't) (you|it|that|this|they)\b", "asks for a yes"),
+    (r"\b(would|do) you agree\b", "asks for a yes"),
+    (r"\b(obviously|clearly|surely|of course|everybody knows|undoubtedly)\b", "takes the answer for granted"),
+    (
+        r"\bhow (good|bad|great|terrible|helpful|useless|useful|rude|friendly|dangerous|safe|wrong|right)\b",
+        "names one end",
+    ),
+    (r"\bhow much (better|worse)\b", "names one end"),
+)
+"""Wordings that push an answer one way, and in which way."""
+
+_BOTH_NAMED = re.compile(r"\b(or|at all|if at all|whether)\b", re.IGNORECASE)
+"""Words that give the other answer a place in the question."""
+
+
+def note_questions(entry: Entry[Any], questions: Iterable[Question], desk: Desk) -> None:
+    """Add notes on the questions of one instrument.
+
+    Args:
+        entry: The category of a schema, or the questionnaire, that asks them.
+        questions: The questions.
+        desk: What takes the notes.
+    """
+    asked = entry.shape.questions if not getattr(entry.shape, "ask", "") else {}
+    for question in questions:
+        if question.name in asked:
+            for words in _notes(question, needs_exemplars=isinstance(entry.shape, CategoryShape)):
+                message = f"question `{question.name}` {words}"
+                desk.complaints.add(
+                    entry.fault("questions", question.name, message=message, severity=Severity.NOTE, at_key=True)
+                )
+
+
+def note_orientations(entries: Iterable[Entry[Any]], trees: Iterable[TreeDesign], desk: Desk) -> None:
+    """Add a note for every scale that a tree sums up and whose bad end nothing states.
+
+    Args:
+        entries: The categories and questionnaires of a study.
+        trees: Its trees.
+        desk: What takes the notes.
+    """
+    nodes = [(tree.name, node) for tree in trees for node in tree.nodes if isinstance(node, AnswersNode)]
+    unstated = {node.question: tree for tree, node in nodes if node.range and node.orientation is Orientation.UNSTATED}
+    for entry in entries:
+        for name in entry.shape.questions:
+            tree = unstated.get(f"{entry.name}.{name}")
+            if tree:
+                message = (
+                    f"question `{name}` enters tree `{tree}`, and nothing says which end of its scale is the bad one"
+                )
+                desk.complaints.add(
+                    entry.fault("questions", name, message=message, severity=Severity.NOTE, at_key=True)
+                )
+
+
+def _notes(question: Question, *, needs_exemplars: bool) -> Iterator[str]:
+    if needs_exemplars and not question.exemplars and question.scale not in (IMPACTS, NEITHER):
+        yield "has no exemplar: annotators will each make up what it means"
+    missing = _unnamed_ends(question.scale)
+    if missing:
+        verb = "means" if len(missing) == 1 else "mean"
+        yield f"does not say what {' and '.join(missing)} {verb}; name both ends of its scale"
+    for pattern, why in _LEADING:
+        match = re.search(pattern, question.text, re.IGNORECASE)
+        if match and not (why == "names one end" and _BOTH_NAMED.search(question.text)):
+            yield f'leads: "{match.group()}" {why}'
+    if question.text.count("?") > 1:
+        yield "asks two things at once; nobody can tell which of them was answered"
+
+
+def _unnamed_ends(scale: Scale) -> list[str]:
+    if scale.kind is not ScaleKind.NUMBERS:
+        return []
+    named = {label.value for label in scale.labels if label.meaning}
+    return [end for end in (str(scale.lowest), str(scale.highest)) if end not in named]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.loading import check_study
+
+STUDY = """study: a
+models: {m: {script: [Hello]}}
+applications: {app: {kind: model, model: m}}
+scenarios: {s: {scripts: {hello: Hello}}}
+judges: {j: {ask: Is it?, defect: "== yes", model: m}}
+questionnaires:
+  after:
+    questions:
+      it: {ask: QUESTION, scale: SCALE}
+TREE"""
+
+
+def notes(tmp_path, question="Was it so, or not?", scale="likert", tree=""):
+    text = STUDY.replace("QUESTION", f'"{question}"').replace("SCALE", scale).replace("TREE", tree)
+    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+    return [(placed.line, placed.words) for placed in check_study(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Don't you think it helped?", "asks for a yes"),
+        ("Would you agree that it helped?", "asks for a yes"),
+        ("How helpful was it?", "names one end"),
+        ("It obviously helped.", "takes the answer for granted"),
+        ("Was it fast? Was it right?", "asks two things at once"),
+    ],
+)
+def test_leading_wording_is_noted_at_its_line(tmp_path, question, words):
+    ((line, said),) = notes(tmp_path, question)
+
+    assert (line, words in said) == (9, True)
+
+
+@pytest.mark.parametrize("question", ["Was it so, or not?", "How helpful was it, if at all?", "It helped me."])
+def test_wording_that_leaves_both_answers_open_is_not(tmp_path, question):
+    assert notes(tmp_path, question) == []
+
+
+def test_a_scale_that_names_no_end_is_noted(tmp_path):
+    ((_, said),) = notes(tmp_path, scale="1-10")
+
+    assert "does not say what 1 and 10 mean" in said
+
+
+def test_a_tree_wants_to_know_the_bad_end(tmp_path):
+    tree = "tree: {tree: t, nodes: {top: {summary: mean, of: x}, x: {answers: after.it}}}\n"
+    ((line, said),) = notes(tmp_path, tree=tree)
+
+    assert (line, "enters tree `t`" in said) == (9, True)
