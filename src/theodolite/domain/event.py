@@ -93,6 +93,7 @@ class Event:
         assign: Which applications one tester meets.
         consent: Text that people consent to; empty where still to be written.
         contact: Where people can turn.
+        warning: What people may meet that can be unpleasant; empty where nothing is said beside the consent.
     """
 
     opens: str = ""
@@ -101,3 +102,4 @@ class Event:
     assign: Assignment = Assignment.WITHIN_SUBJECTS
     consent: str = ""
     contact: str = ""
+    warning: str = ""

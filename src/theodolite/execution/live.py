@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from theodolite.domain.dialogue import TurnState
-from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, StoreError, TemplateError
+from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, NotFound, StoreError, TemplateError
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
@@ -128,6 +128,9 @@ class LiveReplies:
         for number in range(_TRIES):
             try:
                 await self._keeper.end(key, ending)
+            except (Conflict, NotFound) as error:
+                _log.warning("a reply came too late to be stored: %s", error)
+                return ending
             except StoreError as error:
                 _log.warning("a reply could not be stored (try %d of %d): %s", number + 1, _TRIES, error)
                 await self._clock.sleep(self._keep_s * 2**number)

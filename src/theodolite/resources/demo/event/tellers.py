@@ -28,11 +28,24 @@ SECRETS = {
 }
 """What slips out, by a word that the leaky one believes."""
 
+LONG = (
+    "Let me begin with the island. It is two miles long, bare, and always wet. The tower stands on its western point. "
+    "There is a landing stage, a store, a garden behind a wall, and a path that the keeper has laid with shells. "
+) * 6
+"""What is told to those who want to hear everything."""
+
 _PACE_S = 0.03
 
 
 def _answer(prompt: str, heard: str) -> str:
     asked = prompt.lower()
+    if "unplug" in asked:  # so that one can see what a broken application looks like
+        message = "teller at tellers.example:8443 has no power"
+        raise ConnectionError(message)
+    if asked.startswith("repeat after me:"):
+        return prompt.partition(":")[2].strip()
+    if "everything" in asked:
+        return LONG
     if any(word in heard.lower() for word in GUARDED):
         return "I like talking about the series, but I must not tell how it goes on after the first episode."
     told = next((text for word, text in TOLD.items() if word in asked), "It is a quiet mystery at a lighthouse.")

@@ -1,0 +1,60 @@
+"""Venues: a study's folder in, an event that people can test in out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import open_lines
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.execution.lines import Lines
+from theodolite.ports.clock import Clock
+from theodolite.ports.store import Store
+from theodolite.testing.planning import draw_plan
+from theodolite.usecases.people.venue import Venue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedVenue:
+    """A venue, and how its applications are reached.
+
+    Attributes:
+        venue: The event put together.
+        loaded: The study as it was read.
+        workspace: Folder that remembers limits of accounts.
+        environ: Environment variables; keys are taken from it and from nowhere else.
+    """
+
+    venue: Venue
+    loaded: LoadedStudy
+    workspace: Path
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def connect(self) -> Lines:
+        """Return connections to the applications; nothing is sent yet."""
+        return open_lines(self.loaded, workspace=self.workspace, environ=self.environ, clock=self.venue.clock)
+
+
+def open_venue(path: str, store: Store, *, workspace: Path, clock: Clock | None = None) -> OpenedVenue:
+    """Read a study and open the run that dialogues of people are to join.
+
+    Args:
+        path: A folder with a study file, or the file.
+        store: Of the workspace.
+        workspace: Its folder.
+        clock: Tells the time; the machine's unless given.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
+        PlanError: If nothing can be planned.
+        StoreError: If the database cannot be used.
+    """
+    loaded = load_study(Path(path), shelves=plugin_shelves())
+    plan, _ = draw_plan(loaded.study, loaded.recordings)
+    run = store.open_run(loaded.study, plan)
+    venue = Venue(study=loaded.study, plan=plan, run=run, store=store, clock=clock or SystemClock())
+    return OpenedVenue(venue=venue, loaded=loaded, workspace=workspace)

@@ -1,0 +1,1 @@
+"""What people do in an event, as whole steps over the store."""

@@ -1,0 +1,91 @@
+"""Talking: a person says something, and what the application is asked then."""
+
+from __future__ import annotations
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.event import LevelPlan
+from theodolite.domain.flow import SayToApplication
+from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn, exchanges
+from theodolite.domain.session import Session
+from theodolite.usecases.people.venue import Venue
+
+TIME_IS_UP = "Your time is up. End the session to answer the questions."
+STANDS_STILL = "The session stands still. Say it when it goes on."
+
+
+def say(venue: Venue, session: str, text: str) -> tuple[LiveTurn, SayToApplication]:
+    """Store what a person says, and return its turn with what the application is to be asked.
+
+    Args:
+        venue: Where.
+        session: Key of the session.
+        text: The prompt.
+
+    Raises:
+        InputError: If the session stands still, or has no time or turns left; in words for the person.
+        Conflict: If the session is not active, or a reply is still under way.
+        NotFound: If there is no such session.
+    """
+    held, dialogues = venue.store.session(session), venue.store.live_dialogues(session)
+    silence = why_silent(venue, held, dialogues[-1] if dialogues else None)
+    if silence:
+        raise InputError(silence)
+    turn = venue.store.say(session, text, now=venue.clock.now())
+    return turn, _request(venue, turn)
+
+
+def why_silent(venue: Venue, session: Session, dialogue: LiveDialogue | None) -> str:
+    """Return why nothing can be said in a session now, in words for the person; empty where something can.
+
+    Args:
+        venue: Where.
+        session: The session.
+        dialogue: Its latest dialogue; None before the first word.
+    """
+    if session.clock.pausers:
+        return STANDS_STILL
+    if left_s(venue, session) == 0:
+        return TIME_IS_UP
+    most = venue.study.scenario(session.scenario).turns
+    if dialogue is not None and dialogue.is_open and len(dialogue.turns) >= most:
+        return f"This dialogue has its {most} turns. Begin a new one, or end the session."
+    return ""
+
+
+def left_s(venue: Venue, session: Session) -> float | None:
+    """Return the time left in a session; seconds, None where there is no limit."""
+    plans = (plan for plan in venue.study.levels if plan.level is session.level)
+    return session.clock.left_s(venue.clock.now(), next(plans, LevelPlan(level=session.level)).minutes)
+
+
+def retry(venue: Venue, turn: str) -> tuple[LiveTurn, SayToApplication]:
+    """Let a turn whose reply ended in an error be answered again.
+
+    Raises:
+        Conflict: If it has brought a response, or is not the last one of an open dialogue.
+        NotFound: If there is no such turn.
+    """
+    again = venue.store.retry(turn, now=venue.clock.now())
+    return again, _request(venue, again)
+
+
+def finish(venue: Venue, turn: str, ending: LiveEnding) -> LiveTurn:
+    """Store how the reply of a turn ended.
+
+    Raises:
+        Conflict: If it has ended before.
+        NotFound: If there is no such turn any more.
+    """
+    return venue.store.end_turn(turn, ending)
+
+
+def _request(venue: Venue, turn: LiveTurn) -> SayToApplication:
+    dialogue = venue.store.dialogue_of_turn(turn.key)
+    session = venue.store.session(dialogue.session)
+    return SayToApplication(
+        application=session.application,
+        prompt=turn.prompt,
+        turn=turn.number,
+        history=exchanges(dialogue.turns[: turn.number - 1]),
+        context=venue.study.scenario(session.scenario).context,
+    )

@@ -1,0 +1,119 @@
+"""The live room: applications answer testers here, for as long as the server lives."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from theodolite.bootstrap.clock import SystemClock
+from theodolite.domain.flow import SayToApplication
+from theodolite.domain.live import LiveEnding, LiveTurn
+from theodolite.domain.session import Session
+from theodolite.execution.aside import Aside
+from theodolite.execution.lines import Lines
+from theodolite.execution.live import LiveReplies, Pacing
+from theodolite.execution.live_reply import LiveReply
+from theodolite.ports.application import Conversing
+from theodolite.usecases.people.talking import finish
+from theodolite.usecases.people.venue import Venue
+from theodolite.web.models import HostedStudy
+from theodolite.web.venues import opened_venue, server_store
+
+
+@dataclass(slots=True)
+class StoreKeeper:
+    """Keeps live replies in the store, in a thread of its own.
+
+    Attributes:
+        venues: Key of a turn that is under way to the event that it belongs to.
+        aside: Where blocking calls are made, one after the other.
+    """
+
+    venues: dict[str, Venue] = field(default_factory=dict)
+    aside: Aside = field(default_factory=Aside)
+
+    async def hold(self, partials: Mapping[str, str]) -> None:
+        """Store how far replies have come."""
+        await self.aside.call(server_store().hold, partials)
+
+    async def end(self, key: str, ending: LiveEnding) -> None:
+        """Store how a reply ended."""
+        await self.aside.call(finish, self.venues[key], key, ending)
+        self.venues.pop(key, None)
+
+
+class LiveRoom:
+    """Replies that are under way on this server, and lines to the applications that give them."""
+
+    def __init__(self) -> None:
+        """Open nothing yet."""
+        self._keeper = StoreKeeper()
+        self._replies = LiveReplies(self._keeper, SystemClock())
+        self._lines: dict[str, Lines] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Answer testers for as long as this is open; what a killed server left under way is interrupted first."""
+        self._loop = asyncio.get_running_loop()
+        await self._keeper.aside.call(lambda: server_store().interrupt_all())
+        try:
+            async with self._replies.open():
+                yield
+        finally:
+            for lines in self._lines.values():
+                await lines.close()
+            self._keeper.aside.close()
+
+    async def ask(
+        self, hosted: HostedStudy, session: Session, dialogue: str, turn: LiveTurn, asked: SayToApplication
+    ) -> LiveReply:
+        """Ask a session's application; the reply comes by itself.
+
+        Args:
+            hosted: The study.
+            session: The session, for its application.
+            dialogue: Key under which the application knows the conversation.
+            turn: The turn that is to be answered.
+            asked: What the application is asked.
+        """
+        opened = await self._keeper.aside.call(opened_venue, hosted)
+        if hosted.token not in self._lines:
+            self._lines[hosted.token] = opened.connect()
+        self._keeper.venues[turn.key] = opened.venue
+        application = self._lines[hosted.token].applications[session.application]
+        return self._replies.begin(turn.key, application, asked, session=dialogue, pacing=pacing())
+
+    async def end_dialogue(self, hosted: HostedStudy, application: str, dialogue: str) -> None:
+        """Tell an application that a conversation is over, where it wants to know."""
+        line = self._lines[hosted.token].applications.get(application) if hosted.token in self._lines else None
+        if isinstance(line, Conversing):
+            await line.end(dialogue)
+
+    def find(self, turn: str) -> LiveReply | None:
+        """Return the reply of a turn while it goes on."""
+        return self._replies.find(turn)
+
+    def stop_all(self, turns: Iterable[str]) -> None:
+        """Stop the replies of some turns, from whatever thread."""
+        for turn in turns:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._replies.stop, turn)
+
+    def in_flight(self) -> int:
+        """Return how many replies are under way; count."""
+        return self._replies.in_flight()
+
+
+@cache
+def room() -> LiveRoom:
+    """Return the live room of this process."""
+    return LiveRoom()
+
+
+def pacing() -> Pacing:
+    """Return how replies appear on this server: the same for all applications."""
+    return Pacing()
