@@ -24,6 +24,11 @@ class Reviewed(StrEnum):
     NO_VIOLATION = "no violation"
     NO_CONSENSUS = "no consensus"
 
+    @property
+    def is_final(self) -> bool:
+        """Whether a review has said anything yet."""
+        return self is not Reviewed.NOT_YET
+
 
 def sees_violation(guideline: Guideline, answers: Sequence[Answer], groups: Mapping[str, str]) -> bool:
     """Tell whether one annotator's answers hold a violation.

@@ -10,8 +10,10 @@ from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
+from theodolite.domain.study import Study
 
 
 def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
@@ -40,23 +42,44 @@ def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answe
     return tuple(whole)
 
 
+def person_of(study: Study, name: str, guideline: str) -> Annotator:
+    """Return the person of a name as an annotator by a guideline.
+
+    Whoever labels by several guidelines is one annotator a guideline, named
+    after it for all but the one that the study gives that person. So is everybody
+    in a study of several guidelines who does not stand in its file: one name
+    never answers two of them.
+
+    Raises:
+        InputError: If the name belongs to somebody who does not label by hand.
+    """
+    named = {annotator.name: annotator for annotator in study.annotators}
+    own = named.get(name)
+    if own is not None and not own.by_hand:
+        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; take another name"
+        raise InputError(message)
+    if own is not None and own.guideline == guideline:
+        return own
+    called = name if own is None and len(study.guidelines) == 1 else f"{name}-{guideline}"
+    return Annotator(name=called, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())
+
+
 def annotation_by(
-    participant: str, guideline: Guideline, dialogue: Dialogue, answers: tuple[Answer, ...], *, revision: int = 1
+    person: Annotator, guideline: Guideline, dialogue: str, answers: tuple[Answer, ...], *, revision: int = 1
 ) -> Annotation:
     """Return one person's sitting as an annotation, the same as if its answers had come in a label file.
 
     Args:
-        participant: Opaque key of the person, who is the annotator of that name.
+        person: The annotator that the person is by this guideline; see `person_of`.
         guideline: What was asked.
-        dialogue: What it was asked about.
+        dialogue: Key of the dialogue that it was asked about.
         answers: One for each question and turn.
         revision: Number of the revision, from 1.
     """
-    person = Annotator(name=participant, kind=AnnotatorKind.PERSON, guideline=guideline.name, labelling=HandLabels())
     return Annotation(
         unit="",
-        dialogue=dialogue.key,
-        annotator=participant,
+        dialogue=dialogue,
+        annotator=person.name,
         annotator_version=digest(version_of(person), version_of(guideline)),
         guideline=guideline.name,
         instrument_version=version_of(guideline),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import Q
+
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Control, Outcome, Quote
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.store.models import (
@@ -46,8 +48,13 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
 
 
 def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]:
-    """Return the final labels that a run brought to the dialogues of some units, in the order of the units."""
-    found = AdjudicationRow.objects.filter(run_id=run_id, dialogue__unit_id__in=unit_ids)
+    """Return the final labels of the dialogues of some units, in the order of the units.
+
+    Those of a file belong to the run that brought them; what people agreed on, or
+    could not, belongs to the dialogue, whichever run holds it.
+    """
+    whose = Q(run_id=run_id) | ~Q(origin=AdjudicationOrigin.RECORDED.value)
+    found = AdjudicationRow.objects.filter(whose, dialogue__unit_id__in=unit_ids)
     rows = list(found.select_related("dialogue__unit").order_by("id"))
     people = AdjudicatorRow.objects.filter(adjudication_id__in=[row.id for row in rows]).select_related("participant")
     by_label = grouped(people.order_by("adjudication_id", "position"), "adjudication_id")

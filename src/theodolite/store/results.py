@@ -210,6 +210,21 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
         _insert_adjudications(run_id, new)
 
 
+def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
+    """Store a final label that people agreed on, or could not, in place of an earlier one of the same question.
+
+    The reviews behind it are kept elsewhere, each of them; here stands what counts now.
+    """
+    (dialogue_id,) = ids_of_dialogues([adjudication.dialogue]).values()
+    place = (dialogue_id, adjudication.guideline, adjudication.question)
+    before = AdjudicationRow.objects.filter(
+        run_id=run_id, dialogue_id=dialogue_id, guideline=adjudication.guideline, question=adjudication.question
+    )
+    AdjudicatorRow.objects.filter(adjudication__in=before).delete()
+    before.delete()
+    _insert_adjudications(run_id, {place: adjudication})
+
+
 def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudication]) -> None:
     rows = AdjudicationRow.objects.bulk_create(
         AdjudicationRow(

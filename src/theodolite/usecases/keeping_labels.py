@@ -6,15 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from theodolite.assessment.sitting import annotation_by, person_of
 from theodolite.assessment.slips import OWN_WORDS, turns_asked
 from theodolite.config.label_files import AskedItem, LabelKey
-from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer
-from theodolite.domain.annotator import Annotator, HandLabels
-from theodolite.domain.errors import InputError
+from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.identity import SHORT, digest, version_of
+from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.label_sample import GivenLabel, KeptLabels, item_of
-from theodolite.domain.study import Study
 
 
 def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabels:
@@ -41,28 +39,8 @@ def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabel
         elif before:
             revised.append(replace(before, answers=answers, revision=before.revision + 1))
         else:
-            new.append(_annotation(evidence.study, annotator, keys[item], answers))
+            new.append(annotation_by(annotator, evidence.study.guideline(guideline), keys[item], answers))
     return KeptLabels(new=tuple(new), revised=tuple(revised), unchanged=unchanged)
-
-
-def person_of(study: Study, name: str, guideline: str) -> Annotator:
-    """Return the person of a name as an annotator by a guideline.
-
-    Whoever labels by several guidelines is one annotator a guideline, named
-    after it for all but the one that the study gives that person.
-
-    Raises:
-        InputError: If the name belongs to somebody who does not label by hand.
-    """
-    named = {annotator.name: annotator for annotator in study.annotators}
-    own = named.get(name)
-    if own is not None and not own.by_hand:
-        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; take another name"
-        raise InputError(message)
-    if own is not None and own.guideline == guideline:
-        return own
-    called = name if own is None else f"{name}-{guideline}"
-    return Annotator(name=called, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())
 
 
 def _latest(annotations: Iterable[Annotation]) -> Mapping[tuple[str, str], Annotation]:
@@ -87,19 +65,6 @@ def _merged(before: Sequence[Answer], labels: Sequence[GivenLabel]) -> tuple[Ans
             reasoning=label.reason,
         )
     return tuple(answers.values())
-
-
-def _annotation(study: Study, annotator: Annotator, dialogue: str, answers: tuple[Answer, ...]) -> Annotation:
-    guideline = study.guideline(annotator.guideline)
-    return Annotation(
-        unit="",
-        dialogue=dialogue,
-        annotator=annotator.name,
-        annotator_version=digest(version_of(annotator), version_of(guideline)),
-        guideline=guideline.name,
-        instrument_version=version_of(guideline),
-        answers=answers,
-    )
 
 
 def label_key(evidence: Evidence) -> LabelKey:

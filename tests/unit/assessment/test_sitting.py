@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.fakes.annotating import RISK, STYLE, a_dialogue, how_bad, no, yes
+from tests.fakes.annotating import RISK, STUDY, STYLE, a_dialogue, how_bad, no, yes
 
-from theodolite.assessment.sitting import annotation_by, whole_answers
+from theodolite.assessment.sitting import annotation_by, person_of, whole_answers
 from theodolite.domain.annotation import Outcome, Quote
 from theodolite.domain.run import Unit, UnitKind
 
@@ -36,7 +36,10 @@ def test_quotes_say_whether_they_stand_there():
 
 
 def test_a_person_is_an_annotator_of_their_key():
-    annotation = annotation_by("p-1", RISK, DIALOGUE, ())
+    annotation = annotation_by(person_of(STUDY, "p-1", "risk"), RISK, DIALOGUE.key, ())
 
-    assert (annotation.annotator, annotation.guideline, annotation.unit) == ("p-1", "risk", "")
-    assert annotation.annotator_version != annotation_by("p-2", RISK, DIALOGUE, ()).annotator_version
+    assert (annotation.annotator, annotation.guideline, annotation.unit) == ("p-1-risk", "risk", "")
+    assert (
+        annotation.annotator_version
+        != annotation_by(person_of(STUDY, "p-2", "risk"), RISK, DIALOGUE.key, ()).annotator_version
+    )

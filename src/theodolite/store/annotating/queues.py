@@ -127,6 +127,7 @@ def add_items(queue: QueueRow, design: QueueDesign, dialogues: Sequence[Dialogue
     WorkItemRow.objects.bulk_create(
         [
             WorkItemRow(
+                token=new_token(),
                 queue=queue,
                 dialogue=dialogue,
                 category=name,

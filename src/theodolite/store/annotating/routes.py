@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.db.models import Max
 
 from theodolite.assessment.category_routing import Reviewed, routed, sees_violation
-from theodolite.domain.work import QueueDesign, ReservationState, Routed
+from theodolite.domain.work import QueueDesign, Routed
+from theodolite.store.annotating.given import given_to
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import add_items
-from theodolite.store.labels import labels_of
 from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow
-from theodolite.store.models.annotating import ReservationRow, RoutedRow, WorkItemRow
+from theodolite.store.models.annotating import RoutedRow, WorkItemRow
 
 
 def route_on(library: Library, item: WorkItemRow, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed | None:
@@ -31,15 +31,8 @@ def route_on(library: Library, item: WorkItemRow, reviewed: Reviewed = Reviewed.
 
 def _votes(library: Library, item: WorkItemRow) -> list[bool]:
     """Return for each submitted pass whether it saw a violation."""
-    guideline = library.guideline(item.version)
-    passes = ReservationRow.objects.filter(item=item, state=ReservationState.SUBMITTED.value)
-    people = set(passes.values_list("participant__key", flat=True))
-    groups = library.dialogue(item.dialogue.unit_id).groups
-    return [
-        sees_violation(guideline, label.answers, groups)
-        for label in labels_of([item.dialogue.unit_id])
-        if label.annotator in people and label.instrument_version == item.version
-    ]
+    guideline, groups = library.guideline(item.version), library.dialogue(item.dialogue.unit_id).groups
+    return [sees_violation(guideline, answers, groups) for answers in given_to(item).values()]
 
 
 def _enter(item: WorkItemRow, decided: Routed) -> None:

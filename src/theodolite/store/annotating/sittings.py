@@ -7,17 +7,20 @@ from django.db import transaction
 from theodolite.assessment.blinding import blind_name, blinded, mask_of, masked, names_of
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.redacting import redacted
-from theodolite.assessment.sitting import annotation_by, whole_answers
+from theodolite.assessment.sitting import annotation_by, person_of, whole_answers
+from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict
 from theodolite.domain.work import AnnotatorSitting, ItemState, ReservationState, Submitted
 from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import SUBMITTED, claim_of, end_of, expire, note, reservation_of, take
 from theodolite.store.annotating.drafts import current_answers, saved_at
+from theodolite.store.annotating.given import count_disputed
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.routes import route_on
 from theodolite.store.labels import keep_labels
 from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models import AnnotationRow
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 
 
@@ -66,10 +69,13 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
         if left := open_questions(guideline.instrument, answers, _turns(dialogue)):
             return Submitted(open=left)
         whole = whole_answers(guideline, _seen(library, claim, dialogue), answers)
-        keep_labels([annotation_by(participant, guideline, dialogue, whole, revision=claim.revision + 1)])
-        is_complete = _enter(claim)
-        routed = route_on(library, claim.item) if is_complete else None
-        return Submitted(revision=claim.revision, routed=routed)
+        person = person_of(library.study(queue.study_content_id), participant, guideline.name)
+        annotation = annotation_by(person, guideline, dialogue.key, whole, revision=claim.revision + 1)
+        keep_labels([annotation])
+        is_complete = _enter(claim, annotation)
+        if is_complete:
+            count_disputed(library, claim.item)
+        return Submitted(revision=claim.revision, routed=route_on(library, claim.item) if is_complete else None)
 
 
 def _seen(library: Library, claim: ReservationRow, dialogue: Dialogue) -> Dialogue:
@@ -90,11 +96,17 @@ def _claimed(library: Library, token: str, participant: str) -> ReservationRow:
     return claim
 
 
-def _enter(claim: ReservationRow) -> bool:
+def _enter(claim: ReservationRow, annotation: Annotation) -> bool:
     """Mark a claim as submitted, and its item as complete where this was the last pass; say whether it is."""
     is_first = claim.state != SUBMITTED
     claim.state, claim.until, claim.submitted = SUBMITTED, None, database_now()
     claim.revision += 1
+    claim.annotation = AnnotationRow.objects.get(
+        dialogue_id=claim.item.dialogue_id,
+        annotator_version=annotation.annotator_version,
+        instrument_version=annotation.instrument_version,
+        revision=annotation.revision,
+    )
     claim.save()
     note(claim, by=claim.participant.key)
     item = WorkItemRow.objects.get(pk=claim.item_id)

@@ -28,7 +28,7 @@ from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.qualified import qualified_for
 from theodolite.store.annotating.queues import new_token, queue_of
 from theodolite.store.ledger import database_now, one_at_a_time
-from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
+from theodolite.store.models.annotating import QueueRow, ReservationRow, RoomVoteRow, WorkItemRow
 
 HISTORY = 10
 """Submissions that an annotator may look at and change again; count."""
@@ -82,7 +82,8 @@ def candidates(library: Library, queue: QueueRow, participant: str, category: st
         live__lt=F("passes"),
         category__in=names & {category or name for name in names},
     )
-    items = items.exclude(tester=participant).filter(~Exists(had))
+    discussed = RoomVoteRow.objects.filter(participant__key=participant, room__dialogue=OuterRef("dialogue"))
+    items = items.exclude(tester=participant).filter(~Exists(had), ~Exists(discussed))
     if process.apart:
         elsewhere = ReservationRow.objects.filter(participant__key=participant, state__in=LIVE)
         other = elsewhere.filter(item__queue=queue, item__dialogue=OuterRef("dialogue"))

@@ -136,7 +136,7 @@ def test_a_submitted_sitting_is_an_ordinary_annotation(venue: Venue) -> None:
 
     (label,) = venue.store.labels(venue.run)
 
-    assert (label.annotator, label.guideline, label.revision, label.unit) == ("p-1", "risk", 1, "")
+    assert (label.annotator, label.guideline, label.revision, label.unit) == ("p-1-risk", "risk", 1, "")
     assert [(answer.question, answer.outcome.value) for answer in label.answers] == [
         ("released", "answered"),
         ("how-bad", "not applicable"),

@@ -5,6 +5,8 @@ from theodolite.store.models.annotating.draft import DraftQuoteRow, DraftRow
 from theodolite.store.models.annotating.qualification import OnboardingRow, QualificationRow, TestAnswerRow
 from theodolite.store.models.annotating.queue import QueueEditionRow, QueueRow, RoutedRow, WorkItemRow
 from theodolite.store.models.annotating.reservation import ReservationEventRow, ReservationRow
+from theodolite.store.models.annotating.resolution import GoldRow, QualityReviewRow, ResolutionRow, ResolverRow
+from theodolite.store.models.annotating.room import RoomPostRow, RoomRow, RoomVoteRow
 from theodolite.store.models.annotating.thread import PostRow, ThreadRow
 
 __all__ = [
@@ -12,15 +14,22 @@ __all__ = [
     "CaseStepRow",
     "DraftQuoteRow",
     "DraftRow",
+    "GoldRow",
     "OnboardingRow",
     "OriginalAccessRow",
     "PostRow",
     "QualificationRow",
+    "QualityReviewRow",
     "QueueEditionRow",
     "QueueRow",
     "RedactionRow",
     "ReservationEventRow",
     "ReservationRow",
+    "ResolutionRow",
+    "ResolverRow",
+    "RoomPostRow",
+    "RoomRow",
+    "RoomVoteRow",
     "RoutedRow",
     "TestAnswerRow",
     "ThreadRow",

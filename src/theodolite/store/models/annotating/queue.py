@@ -47,8 +47,12 @@ class QueueEditionRow(models.Model):
 
 
 class WorkItemRow(models.Model):
-    """One dialogue in one category; `live` counts the reservations that take a pass."""
+    """One dialogue in one category; `live` counts the reservations that take a pass.
 
+    `disputed` counts the questions that complete passes did not answer alike.
+    """
+
+    token = StorableTextField(null=True, unique=True)
     queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
     category = StorableTextField()
@@ -57,6 +61,7 @@ class WorkItemRow(models.Model):
     passes = models.IntegerField()
     live = models.IntegerField(default=0)
     done = models.IntegerField(default=0)
+    disputed = models.IntegerField(default=0)
     draw = models.FloatField()
     state = models.TextField(default=ItemState.OPEN.value)
     created = MomentField()
@@ -67,6 +72,7 @@ class WorkItemRow(models.Model):
         db_table = "store_work_item"
         indexes: ClassVar = [
             models.Index(name="work_item_next", fields=["queue", "state", "live", "draw"]),
+            models.Index(name="work_item_disputed", fields=["queue", "-disputed", "id"], condition=Q(disputed__gt=0)),
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(name="work_item_once", fields=["queue", "dialogue", "category"]),

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from theodolite.domain.work import ReservationState
 from theodolite.store.fields import MomentField, StorableTextField
 from theodolite.store.models.annotating.queue import WorkItemRow
+from theodolite.store.models.annotation import AnnotationRow
 from theodolite.store.models.participant import ParticipantRow
 
 
@@ -17,7 +18,8 @@ class ReservationRow(models.Model):
     """One annotator's claim on one item; a live one holds one of the item's numbered places.
 
     `of` repeats the item's passes at the time of reserving: a place beyond them is refused by
-    the database itself, whatever the program believed.
+    the database itself, whatever the program believed. `annotation` is the latest revision
+    of what was submitted.
     """
 
     token = StorableTextField(unique=True)
@@ -29,6 +31,7 @@ class ReservationRow(models.Model):
     until = MomentField(null=True)
     reason = StorableTextField(default="")
     revision = models.IntegerField(default=0)
+    annotation = models.ForeignKey(AnnotationRow, null=True, on_delete=models.PROTECT, related_name="+")
     created = MomentField()
     submitted = MomentField(null=True)
 

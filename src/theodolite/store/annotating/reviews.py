@@ -1,0 +1,226 @@
+"""Reviews: the sample that seniors look at, gold items, and how annotators' work looks from above."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from django.db import transaction
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+
+from theodolite.assessment.quality import review_sample
+from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
+from theodolite.domain.work import ItemState
+from theodolite.store.annotating.claims import RESERVED, SUBMITTED
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotating.resolutions import item_row
+from theodolite.store.ledger import database_now
+from theodolite.store.models import AnswerRow
+from theodolite.store.models.annotating import (
+    GoldRow,
+    QualityReviewRow,
+    ReservationEventRow,
+    ReservationRow,
+    WorkItemRow,
+)
+
+
+def to_review(library: Library, queue: str) -> list[str]:
+    """Return the reservations that seniors are still to look at: drawn by the plan, in their present revision."""
+    process = library.design(queue_of(queue).design_id).process
+    rows = list(_submitted(queue).order_by("id").values_list("token", "item__category", "participant__key", "revision"))
+    candidates = [ReviewCandidate(key=token, stratum=f"{category} {person}") for token, category, person, _ in rows]
+    drawn = set(review_sample(candidates, process.quality_check, process.seed))
+    seen = dict(
+        QualityReviewRow.objects.filter(reservation__item__queue__token=queue)
+        .values_list("reservation__token")
+        .annotate(last=Max("revision"))
+    )
+    return [token for token, _, _, revision in rows if token in drawn and seen.get(token, 0) < revision]
+
+
+def review(token: str, verdict: ReviewVerdict, *, by: str, comment: str = "") -> None:
+    """Accept an annotation, or return it with a comment: its item opens for changes, and its annotator sees why.
+
+    Raises:
+        InputError: If it is returned without a comment.
+        NotFound: If there is no such submitted annotation.
+    """
+    if verdict is ReviewVerdict.RETURNED and not comment.strip():
+        message = "an annotation is returned with a comment that says what to look at again; it has none"
+        raise InputError(message)
+    row = ReservationRow.objects.filter(token=token, state=SUBMITTED).select_related("item").first()
+    if row is None:
+        message = f"no submitted annotation has the token `{token}`"
+        raise NotFound(message)
+    with transaction.atomic():
+        QualityReviewRow.objects.create(
+            reservation=row,
+            revision=row.revision,
+            verdict=verdict.value,
+            comment=comment.strip(),
+            by=by,
+            created=database_now(),
+        )
+        if verdict is ReviewVerdict.RETURNED:
+            frozen = WorkItemRow.objects.filter(pk=row.item_id, state=ItemState.FROZEN.value)
+            frozen.update(state=ItemState.COMPLETE.value)
+
+
+def reviews_of(token: str) -> list[QualityReview]:
+    """Return the reviews of one annotation, the first first."""
+    return _reviews(QualityReviewRow.objects.filter(reservation__token=token))
+
+
+def returned_to(queue: str, participant: str) -> list[QualityReview]:
+    """Return what was returned to an annotator and not submitted again since."""
+    rows = QualityReviewRow.objects.filter(
+        reservation__item__queue__token=queue,
+        reservation__participant__key=participant,
+        verdict=ReviewVerdict.RETURNED.value,
+        revision=F("reservation__revision"),
+    )
+    later = QualityReviewRow.objects.filter(verdict=ReviewVerdict.ACCEPTED.value, revision=F("reservation__revision"))
+    return _reviews(rows.exclude(reservation_id__in=later.values("reservation_id")))
+
+
+def _reviews(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
+    found = rows.select_related("reservation").order_by("id")
+    return [
+        QualityReview(
+            reservation=row.reservation.token,
+            revision=row.revision,
+            verdict=ReviewVerdict(row.verdict),
+            comment=row.comment,
+            by=row.by,
+            at=row.created,
+        )
+        for row in found
+    ]
+
+
+def add_gold(
+    library: Library, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
+) -> None:
+    """Say what is known to be right at an item; annotators meet it like any other.
+
+    Args:
+        library: Where the guideline is kept.
+        item: Token of the work item.
+        expected: Question and turn to value.
+        by: Who says so.
+        reason: Why it is right.
+
+    Raises:
+        InputError: If a value is no point of its question's scale.
+    """
+    row = item_row(item)
+    guideline = library.guideline(row.version)
+    for (question, _), value in expected.items():
+        scale = guideline.instrument.question(question).scale
+        if not scale.admits(value):
+            message = f"the known answer to `{question}` must be one of {list(scale.categories)}; got {value!r}"
+            raise InputError(message)
+    GoldRow.objects.bulk_create(
+        [
+            GoldRow(item=row, question=name, turn=turn or 0, value=value, reason=reason, by=by, created=database_now())
+            for (name, turn), value in expected.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["item", "question", "turn"],
+        update_fields=["value", "reason", "by"],
+    )
+
+
+def from_above(queue: str) -> list[Conscientiousness]:
+    """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
+
+    Six queries, however many answers there are.
+    """
+    minutes, gold, alike = _minutes(queue), _gold(queue), _alike(queue)
+    returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
+    n_returned = dict(returned.values_list("reservation__participant__key").annotate(n=Count("id")))
+    return [
+        Conscientiousness(
+            participant=person,
+            n_submitted=len(spent),
+            median_minutes=median(spent) if spent else None,
+            gold_right=gold.get(person, (0, 0))[0],
+            gold_asked=gold.get(person, (0, 0))[1],
+            early_alike=sum(early),
+            early_asked=len(early),
+            late_alike=sum(late),
+            late_asked=len(late),
+            n_returned=n_returned.get(person, 0),
+        )
+        for person, spent in sorted(minutes.items())
+        for early, late in [_halves(alike.get(person, []))]
+    ]
+
+
+def _submitted(queue: str) -> QuerySet[ReservationRow]:
+    return ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
+
+
+def _minutes(queue: str) -> dict[str, list[float]]:
+    """Return the minutes from reserving to first submitting of each submitted item, by annotator."""
+    events = ReservationEventRow.objects.filter(reservation__item__queue__token=queue, reservation__state=SUBMITTED)
+    times = events.values_list("reservation_id", "reservation__participant__key").annotate(
+        begun=Min("created", filter=Q(state=RESERVED)), ended=Min("created", filter=Q(state=SUBMITTED))
+    )
+    found: dict[str, list[float]] = defaultdict(list)
+    for _, person, begun, ended in times:
+        if begun is not None and ended is not None:
+            found[person].append((ended - begun).total_seconds() / 60)
+    return found
+
+
+def _gold(queue: str) -> dict[str, tuple[int, int]]:
+    known = {
+        (item, question, turn): value
+        for item, question, turn, value in GoldRow.objects.filter(item__queue__token=queue).values_list(
+            "item_id", "question", "turn", "value"
+        )
+    }
+    answers = _submitted(queue).filter(item_id__in={item for item, _, _ in known})
+    rows = AnswerRow.objects.filter(annotation_id__in=answers.values("annotation_id"))
+    whose = {
+        one: (item, person) for one, item, person in answers.values_list("annotation_id", "item_id", "participant__key")
+    }
+    found: dict[str, tuple[int, int]] = {}
+    for annotation, question, turn, value in rows.values_list("annotation_id", "question", "turn", "value"):
+        item, person = whose[annotation]
+        expected = known.get((item, question, turn or 0))
+        if expected is not None:
+            right, asked = found.get(person, (0, 0))
+            found[person] = (right + (value == expected), asked + 1)
+    return found
+
+
+def _alike(queue: str) -> dict[str, list[bool]]:
+    """Return for each answer that others gave too whether any of them gave the same one, in order of time."""
+    rows = _submitted(queue).order_by("submitted", "id").values_list("annotation_id", "item_id", "participant__key")
+    whose = {annotation: (item, person) for annotation, item, person in rows}
+    answers = AnswerRow.objects.filter(annotation_id__in=_submitted(queue).values("annotation_id"), value__isnull=False)
+    said: dict[tuple[int, str, int], list[tuple[str, str]]] = defaultdict(list)
+    own: dict[int, list[tuple[tuple[int, str, int], str]]] = defaultdict(list)
+    for annotation, question, turn, value in answers.values_list("annotation_id", "question", "turn", "value"):
+        item, person = whose[annotation]
+        place = (item, question, turn or 0)
+        said[place].append((person, value or ""))
+        own[annotation].append((place, value or ""))
+    found: dict[str, list[bool]] = defaultdict(list)
+    for annotation, (_, person) in whose.items():
+        for place, value in own.get(annotation, ()):
+            others = [theirs for who, theirs in said[place] if who != person]
+            if others:
+                found[person].append(value in others)
+    return found
+
+
+def _halves(alike: Sequence[bool]) -> tuple[Sequence[bool], Sequence[bool]]:
+    middle = len(alike) // 2
+    return alike[:middle], alike[middle:]
