@@ -140,6 +140,6 @@ def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
         hosts=hosts_of(bench.loaded.study),
         duration_s=took_s,
         show_command=f"theodolite show {bench.path}",
-        label_command=f"theodolite assess {bench.path}",
+        label_command=f"theodolite label {bench.path}",
         certify_command=f"theodolite judge certify {bench.path}",
     )

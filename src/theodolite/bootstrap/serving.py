@@ -106,6 +106,20 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
         lay_out_event(serving.workspace.parent)
     hosted = str(serving.workspace.parent) if serving.demo else serving.study
     lines: tuple[str, ...] = import_module(f"{WEB}.opening").opening_lines(demo=serving.demo, study=hosted)
+    listen(serving, lines, tell)
+
+
+def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]) -> None:
+    """Answer requests until the server is stopped; Django must be set up.
+
+    Args:
+        serving: How.
+        lines: What to say once the server listens; `{address}` stands for where that is.
+        tell: Told these lines.
+
+    Raises:
+        InputError: If the address cannot be listened on.
+    """
     import uvicorn
 
     listening = _listening(serving.host, serving.port)

@@ -19,8 +19,8 @@ FIRST = {
     "init": ("a new study from a template, or from a file's header", "theodolite.cli.init"),
     "check": ("find every fault of a study; count its calls and their cost", "theodolite.cli.check"),
     "run": ("test, assess, measure, report; goes on where it stopped", "theodolite.cli.run"),
-    "show": ("print one dialogue with what annotators said of it", "theodolite.cli.show"),
-    "report": ("write report.html and results.json of the latest run", "theodolite.cli.report"),
+    "label": ("label dialogues yourself, on a page of this machine", "theodolite.cli.label"),
+    "serve": ("the web side: people test, annotate and organise", "theodolite.cli.serve"),
 }
 """The commands that one meets first."""
 
@@ -30,7 +30,8 @@ FURTHER = {
     "judge": ("hold a judge against people: its certificate", "theodolite.cli.judge"),
     "status": ("where a run stands, from another terminal", "theodolite.cli.status"),
     "measure": ("write results.json and print the summary", "theodolite.cli.report"),
-    "serve": ("the web side: people test, annotate and organise", "theodolite.cli.serve"),
+    "show": ("print one dialogue with what annotators said of it", "theodolite.cli.show"),
+    "report": ("write report.html and results.json of the latest run", "theodolite.cli.report"),
     "compare": ("two applications or runs, pair by pair: mended, broken", "theodolite.cli.compare"),
     "monitor": ("scores over time: alerts and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
     "tree": ("measurement trees: show, compute again, compare two", "theodolite.cli.tree"),

@@ -10,6 +10,7 @@ from theodolite.reporting.brief_lines import labelled
 
 _MARGIN = 9
 _WIDE = 10
+_DESK = 11
 
 
 def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
@@ -58,6 +59,46 @@ def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width:
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
         *labelled("Next", then, margin=_MARGIN, width=width),
     ]
+    return "\n".join(lines)
+
+
+def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
+    """Return what waits on the page of one person who labels.
+
+    Args:
+        n: Dialogues that wait; count.
+        guideline: Name of the guideline.
+        judge: Whose verdicts they were drawn by; empty for none.
+        by: Name under which the labels count.
+        width: Columns of the terminal; count.
+    """
+    drawn = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
+    minutes = max(1, round(n / 2))
+    waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){drawn}"
+    ends = "Ctrl-C, whenever you like: what you submit counts at once, and other answers are kept"
+    return [
+        *labelled("To label", waits, margin=_DESK, width=width),
+        *labelled("Ends with", ends, margin=_DESK, width=width),
+    ]
+
+
+def labelled_text(*, n: int, n_open: int, study: str, by: str, width: int = 80) -> str:
+    """Return what one person has labelled at the page, and what to do next.
+
+    Args:
+        n: Dialogues that were submitted this time; count.
+        n_open: Dialogues that still wait; count.
+        study: What the user types to name the study.
+        by: Name under which the labels count.
+        width: Columns of the terminal; count.
+    """
+    on = f"theodolite label {study}" + ("" if by == "me" else f" --by {by}")
+    then = f"{on}    (goes on)" if n_open else f"theodolite judge certify {study}"
+    waits = f"; {figures.count(n_open)} still {'waits' if n_open == 1 else 'wait'}" if n_open else "; nothing waits"
+    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{waits}.", margin=_DESK, width=width)
+    lines += [f"{'Next':<{_DESK}}{then}"]
+    if n_open and n:
+        lines += [f"{'or':<{_DESK}}theodolite measure {study}    (what is labelled counts already)"]
     return "\n".join(lines)
 
 

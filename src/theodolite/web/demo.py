@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
+from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
 
@@ -42,6 +43,7 @@ def seed(folder: str) -> HostedStudy:
         for role, account in people.items():
             Membership.objects.get_or_create(account=account, hosted=hosted, role=role)
         HostedStudy.objects.filter(pk=hosted.pk).update(state=HostedStudy.State.OPEN)
+    seed_annotation(hosted)
     return hosted
 
 

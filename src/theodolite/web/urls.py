@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import demo, static_files
 from theodolite.web.accounts import code_entry, comfort, home, joining
+from theodolite.web.annotator import door
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -22,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:study>/review/", include("theodolite.web.senior.urls")),
     path("s/<slug:study>/organise/", include("theodolite.web.organiser.urls")),
     path("s/<slug:study>/team/", include("theodolite.web.teams.urls")),
+    path("label/<slug:token>/", door.enter, name="label_door"),
     path("static/<slug:version>/<path:path>", static_files.static_file, name="static"),
 ]
 if settings.ONE_CLICK_ACCOUNTS:

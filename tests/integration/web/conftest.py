@@ -77,7 +77,9 @@ def event_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     database = database_settings(workspace)
     migrate(workspace, database, whole=True)
     configure_django(database)
-    seed(str(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "WORKSPACE", workspace)
+        seed(str(folder))
     return _closed(Path(database["NAME"]))
 
 

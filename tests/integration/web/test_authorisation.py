@@ -8,11 +8,25 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from theodolite.domain.role import Role
-from theodolite.web.models import HostedStudy
+from theodolite.store.annotating.taking import next_work
+from theodolite.store.models.annotating import QueueRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.models import HostedStudy, Membership
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
+
+
+def claim_of_annotator(hosted: HostedStudy) -> str:
+    """Return the token of the dialogue that the study's annotator holds."""
+    held = Membership.objects.get(hosted=hosted, role=Role.ANNOTATOR)
+    found = next_work(library(), QueueRow.objects.get(name=hosted.token).token, held.participant)
+    assert found is not None
+    return found.token
+
+
+_SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip")
 
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
@@ -29,6 +43,8 @@ PAGES: dict[str, object] = {
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "senior:home": {Role.SENIOR},
     "annotator:home": {Role.ANNOTATOR},
+    **{f"annotator:{name}": {Role.ANNOTATOR} for name in _SITTING},
+    "label_door": ANYBODY,
     "tester:home": _TESTERS,
     "teams:home": {Role.TEAM},
 }
@@ -37,7 +53,7 @@ PAGES: dict[str, object] = {
 OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
 """Beginnings of the names of the sign-in library's own pages; `test_signing_in.py` looks at them."""
 
-STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {}
+STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {"claim": claim_of_annotator}
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
 
 

@@ -1,0 +1,145 @@
+"""The label desk: the annotation page for one person on this machine, without an account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from theodolite.bootstrap.database import workspace_for
+from theodolite.bootstrap.serving import Serving, listen, open_server
+from theodolite.bootstrap.web_settings import WEB
+from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.domain.errors import InputError
+from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.identity import version_of
+from theodolite.domain.label_sample import LabelSample
+from theodolite.domain.work import QueueCategory, QueueDesign
+from theodolite.usecases.keeping_labels import person_of
+from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
+from theodolite.usecases.sampling_labels import draw_labels
+
+if TYPE_CHECKING:
+    from theodolite.store.annotating.library import Library
+
+LOOPBACK_HOST = "127.0.0.1"
+"""The only address that a page without an account is served on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelDesk:
+    """A page that waits for one person.
+
+    Attributes:
+        study: What the user types to name the study, quoted for a shell.
+        guideline: Name of the guideline that is labelled by.
+        judge: Whose verdicts the dialogues were drawn by; empty for none.
+        annotator: Name under which the labels count.
+        queue: Token of the queue.
+        door: Path of the address that lets in once.
+        n_open: Dialogues that wait; count.
+    """
+
+    study: str
+    guideline: str
+    judge: str
+    annotator: str
+    queue: str
+    door: str
+    n_open: int
+
+
+def open_label_desk(
+    path: str, request: LabelRequest, *, by: str, database_url: str | None, port: int
+) -> tuple[Serving, LabelDesk]:
+    """Draw what is to be labelled, put it into a queue of this person's own and open the page's door.
+
+    What an earlier call drew and nobody labelled comes first and counts.
+
+    Raises:
+        InputError: If it is not clear what is to be labelled, nothing is left, or the name is a judge's.
+        StudyError: If the study holds faults; says all of them.
+    """
+    start = Path(path)
+    if not start.exists():
+        message = f"a study's folder or file was expected; there is no `{path}`"
+        raise InputError(message)
+    folder = start if start.is_dir() else start.parent
+    serving = Serving(workspace=workspace_for(folder), database_url=database_url, host=LOOPBACK_HOST, port=port)
+    open_server(serving)
+    bench = open_workbench(path)
+    try:
+        return serving, _prepared(bench, request, by, serving.workspace)
+    finally:
+        bench.close()
+
+
+def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], tell: Callable[[str], None]) -> int:
+    """Serve the page until it is stopped, and return how many dialogues this person has labelled now; count."""
+    before = _n_labelled(desk)
+    with suppress(KeyboardInterrupt):  # the server has shut down in order and passes the signal on
+        listen(serving, lines, tell)
+    return _n_labelled(desk) - before
+
+
+def waiting(desk: LabelDesk) -> int:
+    """Return how many dialogues still wait; count."""
+    from theodolite.store.annotating.waiting import n_waiting
+
+    return n_waiting(desk.queue)
+
+
+def _prepared(bench: Workbench, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
+    from theodolite.store.annotating.library import Library
+    from theodolite.store.annotating.queues import open_queue
+    from theodolite.store.annotating.waiting import n_waiting
+    from theodolite.store.contents import Contents
+
+    study, library = bench.loaded.study, Library(Contents(workspace / "blobs"))
+    guideline = guideline_for(study, request.guideline)
+    judge = judge_for(study, guideline, request.judge)
+    person = person_of(study, by, guideline.name)
+    door = import_module(f"{WEB}.annotator.door").open_door(study=study.name, guideline=guideline.name, by=person.name)
+    queue = open_queue(library, door.hosted, study, _design(study.name, guideline), by=person.name)
+    _fill(bench, request, library, queue, n_waiting(queue))
+    return LabelDesk(
+        study=bench.path,
+        guideline=guideline.name,
+        judge=judge.name if judge else "",
+        annotator=person.name,
+        queue=queue,
+        door=door.path,
+        n_open=n_waiting(queue),
+    )
+
+
+def _design(study: str, guideline: Guideline) -> QueueDesign:
+    category = QueueCategory(name=guideline.name, version=version_of(guideline))
+    return QueueDesign(study=study, categories=(category,), process=AnnotationProcess(passes=1, pass_mark=0.0))
+
+
+def _fill(bench: Workbench, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:
+    """Draw as many dialogues as are missing to the number that is wanted."""
+    from theodolite.store.annotating.queues import add_dialogues
+
+    wanted = request.n - n_before
+    if wanted <= 0:
+        return
+    try:
+        drawn = draw_labels(bench.evidence(), replace(request, n=wanted))
+    except InputError:
+        if not n_before:
+            raise
+        return  # everything is drawn already, and some of it still waits
+    bench.store.file(LabelSample.subject(bench.loaded.study.name), drawn.sample)
+    add_dialogues(library, queue, [one.dialogue for one in drawn.sample.dialogues])
+
+
+def _n_labelled(desk: LabelDesk) -> int:
+    from theodolite.store.annotating.waiting import n_submitted
+
+    return n_submitted(desk.queue)

@@ -1,0 +1,128 @@
+"""Something to annotate in the seeded event: invented dialogues in a queue of its study."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from django.conf import settings
+
+from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
+from theodolite.config.loading import load_study
+from theodolite.config.shipped import shipped, shipped_bytes
+from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
+from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.role import Role
+from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.study import Study
+from theodolite.domain.work import QueueDesign
+from theodolite.ports.store import Store
+from theodolite.store.annotating.qualified import BACKGROUND
+from theodolite.store.annotating.qualified import RULES as RULES_READ
+from theodolite.store.annotating.queues import add_dialogues, designed, open_queue
+from theodolite.store.annotating.training import acknowledge
+from theodolite.store.models.annotating import QueueRow
+from theodolite.testing.planning import draw_plan
+from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.rules import RULES
+from theodolite.web.models import HostedStudy, Membership
+
+FOLDER = "demo/annotation"
+"""Place of study and dialogues among the shipped resources."""
+
+READING = (
+    "Orrery Bay is an invented series. People asked two assistants about it; the reference says what may be told. "
+    "You will read what was said and answer questions about it, dialogue by dialogue."
+)
+
+
+def seed_annotation(hosted: HostedStudy) -> None:
+    """Keep the invented dialogues and open a queue of them, where there is none; must not run in a transaction."""
+    if QueueRow.objects.filter(name=hosted.token).exists():
+        return
+    study = load_study(Path(str(shipped(FOLDER)))).study
+    store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
+    try:
+        keys = asyncio.run(_held(store, study))
+    finally:
+        store.disconnect()
+    queue = open_queue(library(), hosted.token, study, _design(study), by="server")
+    add_dialogues(library(), queue, keys)
+    for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
+        for subject in (BACKGROUND, RULES_READ):
+            acknowledge(library(), queue, held.participant, subject)
+
+
+def _design(study: Study) -> QueueDesign:
+    first, *others = study.guidelines
+    names = tuple(guideline.name for guideline in others)
+    return QueueDesign(
+        study=study.name,
+        categories=designed(study.guidelines),
+        process=AnnotationProcess(passes=2, quality_check=0.2, pass_mark=0.0),
+        first=first.name,
+        on_violation=names,
+        otherwise=names,
+        background=READING,
+        rules=RULES,
+    )
+
+
+async def _held(store: Store, study: Study) -> list[str]:
+    """Keep the dialogues under a run of the study and return their keys."""
+    await store.start()
+    try:
+        run = store.open_run(study, draw_plan(study, ())[0])
+        dialogues = [_dialogue(run, study, number, told) for number, told in enumerate(_told())]
+        units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues)]
+        store.add_units(run, units)
+        for unit, dialogue in zip(units, dialogues, strict=True):
+            await store.keep_dialogue(unit, dialogue, journalled=False)
+        return [dialogue.key for dialogue in dialogues]
+    finally:
+        await store.stop()
+
+
+def _told() -> list[dict[str, object]]:
+    raw = shipped_bytes(f"{FOLDER}/dialogues.yaml") or b""
+    told: list[dict[str, object]] = typed(read_yaml(raw, "dialogues.yaml").content)["dialogues"]
+    return told
+
+
+def _dialogue(run: Run, study: Study, number: int, told: dict[str, object]) -> Dialogue:
+    application, turns = str(told["application"]), told["turns"]
+    scenario = study.scenarios[0]
+    made = Dialogue(
+        key=digest(run.key, "demo", str(number)),
+        label=f"{application}/e{number + 1}",
+        application=application,
+        application_version=digest("demo", application),
+        scenario=scenario.name,
+        scenario_version=version_of(scenario),
+        level=Level(str(told["level"])),
+        held_by=HeldBy.SCRIPT,
+        pair_key=digest("demo", str(number)),
+        cluster=f"demo {number}",
+        turns=(),
+        ending=Ending.SCRIPT_END,
+    )
+    said = turns if isinstance(turns, list) else []
+    return replace(made, turns=tuple(_turn(place, *pair) for place, pair in enumerate(said, start=1)))
+
+
+def _turn(number: int, prompt: str, response: str) -> Turn:
+    return Turn(number=number, prompt=prompt, response=response)
+
+
+def _unit(dialogue: Dialogue, number: int) -> Unit:
+    return Unit(
+        key=dialogue.key,
+        kind=UnitKind.SESSION,
+        work_key=digest("demo", dialogue.key),
+        position=1000 + number,
+        label=dialogue.label,
+        application=dialogue.application,
+    )

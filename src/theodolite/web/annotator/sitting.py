@@ -1,0 +1,176 @@
+"""A sitting: one dialogue and the questions of one category, answered one by one and then submitted."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.domain.instrument import OpenQuestion
+from theodolite.domain.role import Role
+from theodolite.domain.work import ReservationState
+from theodolite.store.annotating import drafts, sittings, taking
+from theodolite.web.access import allowed
+from theodolite.web.annotator.desk import Desk, at_desk, library, said_time, wants_json
+from theodolite.web.annotator.reading import Unreadable, answer_in
+from theodolite.web.annotator.sheet import Item, key_of
+from theodolite.web.annotator.shown import ShownSitting, shown
+
+UNPROCESSABLE = 422
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def take(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Take the next dialogue, or come back to the one that is held."""
+    found = taking.next_work(library(), desk.queue, desk.participant, category=request.POST.get("category", ""))
+    if found is None:
+        messages.info(request, "Nothing waits for you just now.")
+        return redirect(desk.address("home"))
+    return redirect(desk.address("sheet", claim=found.token))
+
+
+@allowed(Role.ANNOTATOR)
+@require_GET
+@at_desk
+def sheet(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Show a dialogue with its questions."""
+    taking.resume(library(), claim, desk.participant)
+    return _page(request, desk, claim, start=request.GET.get("at", ""))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def answer(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Save an answer, or all answers of a page without scripts."""
+    seen = shown(desk, claim)
+    problems = {item.key: problem for item in _sent(request, seen) if (problem := _keep(request, desk, seen, item))}
+    if wants_json(request):
+        return _told(shown(desk, claim), problem=next(iter(problems.values()), ""))
+    if problems:
+        return _page(request, desk, claim, problems=problems, problem="Not everything could be saved.")
+    messages.success(request, "Saved.")
+    return redirect(desk.address("sheet", claim=claim))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def undo(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Take back the last thing that was saved."""
+    place = drafts.undo(claim, desk.participant)
+    seen = shown(desk, claim)
+    key = key_of(place.question, place.turn) if place else ""
+    if not wants_json(request):
+        return redirect(f"{desk.address('sheet', claim=claim)}?at={key}")
+    item = seen.sheet.item(key)
+    return _told(seen, undone=_as_before(item) if item else None, problem="" if place else "Nothing to undo.")
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def submit(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Submit, and take the next dialogue; with open answers, go to the first of them."""
+    seen = shown(desk, claim)
+    problems = {item.key: problem for item in seen.sheet.items if (problem := _keep(request, desk, seen, item))}
+    done = None if problems else sittings.submit(library(), claim, desk.participant)
+    if done is None or done.open:
+        still = shown(desk, claim).sheet.open
+        missing = dict.fromkeys(still, "This is still open.") | problems
+        words = f"Not submitted: {len(missing)} {'answer is' if len(missing) == 1 else 'answers are'} open or unclear."
+        return _page(request, desk, claim, problems=missing, problem=words)
+    again = taking.next_work(library(), desk.queue, desk.participant)
+    if again is None:
+        messages.success(request, "Submitted. Nothing else waits for you just now.")
+        return redirect(desk.address("home"))
+    messages.success(request, "Submitted. This is the next one.")
+    return redirect(desk.address("sheet", claim=again.token))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def release(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Give a dialogue back; its answers are kept."""
+    taking.release(claim, desk.participant)
+    messages.info(request, "Given back. Your answers are kept in case it comes to you again.")
+    return redirect(desk.address("home"))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def skip(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Give a dialogue to somebody else, with a reason."""
+    taking.skip(claim, desk.participant, request.POST.get("reason", "")[:500])
+    messages.info(request, "Skipped. Somebody else will get it.")
+    return redirect(desk.address("home"))
+
+
+def _sent(request: HttpRequest, seen: ShownSitting) -> list[Item]:
+    """Return the items that a request is about: the one that a script names, or all of the form."""
+    key = request.POST.get("key", "")
+    if key:
+        item = seen.sheet.item(key)
+        return [item] if item else []
+    return list(seen.sheet.items)
+
+
+def _keep(request: HttpRequest, desk: Desk, seen: ShownSitting, item: Item) -> str:
+    """Save what was sent for an item where it differs from what is there; return what is wrong with it."""
+    fields = {name: str(request.POST.get(name, "")) for name in item.fields}
+    if not any(fields.values()) and item.answer is None:
+        return ""
+    try:
+        given = answer_in(fields, item, seen.sheet.dialogue)
+    except Unreadable as error:
+        return str(error)
+    token = seen.sitting.reservation.token
+    if given is None and (fields[item.fields[1]].strip() or fields[item.fields[2]].strip()):
+        return "Not saved yet: a quote or note belongs to an answer. Choose the answer too."
+    if given is None and request.POST.get("key"):
+        drafts.clear_answer(token, desk.participant, OpenQuestion(question=item.question.name, turn=item.turn))
+    elif given is not None and not item.says(given):
+        drafts.save_answer(token, desk.participant, given)
+    return ""
+
+
+def _told(seen: ShownSitting, *, problem: str = "", **more: object) -> JsonResponse:
+    told = {"saved": said_time(seen.sitting.saved), "asked": seen.sheet.asked, "open": seen.sheet.open}
+    return JsonResponse({**told, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
+
+
+def _as_before(item: Item) -> dict[str, object]:
+    return {
+        "key": item.key,
+        "values": [item.value] if item.value else [],
+        "quotes": item.quote_lines.splitlines(),
+        "note": item.note,
+    }
+
+
+def _page(
+    request: HttpRequest,
+    desk: Desk,
+    claim: str,
+    *,
+    problems: dict[str, str] | None = None,
+    problem: str = "",
+    start: str = "",
+) -> HttpResponse:
+    seen = shown(desk, claim)
+    marked = seen.sheet.remarked(problems=problems or {})
+    first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
+    context = {
+        "here": desk.here,
+        "sheet": marked,
+        "sitting": seen,
+        "start": first,
+        "problem": problem,
+        "is_submitted": seen.sitting.reservation.state is ReservationState.SUBMITTED,
+    }
+    return render(request, "web/annotator/sheet.html", context, status=UNPROCESSABLE if problem else 200)

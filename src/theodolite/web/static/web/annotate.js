@@ -1,0 +1,177 @@
+// The annotation page: one card at a time, answers saved as they are given, everything by keyboard too.
+
+import { Cards } from "./annotate/cards.js";
+import { bindKeys } from "./annotate/keymap.js";
+import { Quotes, draw } from "./annotate/quotes.js";
+import { Saving, clock } from "./annotate/saving.js";
+
+const TYPING_MS = 800;
+
+const desk = document.querySelector(".desk");
+const form = document.querySelector("#sheet");
+const find = (selector) => document.querySelector(selector);
+document.documentElement.classList.add("with-script");
+
+const cards = new Cards(form, shown);
+const saving = new Saving(form, find("#saved"), heard);
+const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => saving.keep(item));
+
+const savedBefore = find("[data-saved]");
+if (savedBefore) savedBefore.textContent = `Saved ${clock(savedBefore.dateTime)}`;
+cards.start(form.dataset.start);
+paintOpen();
+
+function shown(card) {
+  const turn = card.dataset.turn;
+  for (const one of document.querySelectorAll(".turn")) {
+    const isAsked = one.dataset.turn === turn;
+    one.classList.toggle("asked", isAsked);
+    one.toggleAttribute("aria-current", isAsked);
+    if (isAsked) scrollTo(one);
+  }
+  const visible = cards.visible;
+  find("#place").textContent = `${visible.indexOf(card) + 1} of ${visible.length}`;
+  find("#turn-place").textContent = turn ? `turn ${turn} of ${desk.dataset.turns}` : "the whole dialogue";
+}
+
+/** Bring a turn into view within the dialogue alone; the page does not move. */
+function scrollTo(turn) {
+  const frame = find(".turns");
+  if (frame.scrollHeight > frame.clientHeight) frame.scrollTop = turn.offsetTop - 8;
+}
+
+function heard(told) {
+  if (told.asked) cards.hear(told);
+  for (const [key, words] of Object.entries(told.feedback ?? {})) {
+    const box = cards.item(key)?.querySelector(".feedback");
+    if (box) box.textContent = words;
+  }
+  if (told.undone) restore(told.undone);
+  paintOpen();
+}
+
+/** Put back what stood in an item before its latest answer. */
+function restore({ key, values, quotes: lines, note }) {
+  const item = cards.item(key);
+  for (const field of item.querySelectorAll("input, textarea")) {
+    if (field.name.startsWith("quotes:")) field.value = lines.join("\n");
+    else if (field.name.startsWith("note:")) field.value = note;
+    else if (field.type === "radio" || field.type === "checkbox") field.checked = values.includes(field.value);
+    else if (field.type !== "hidden") field.value = values[0] ?? "";
+  }
+  draw(item, (one) => saving.keep(one));
+  cards.show(item.closest("[data-card]"), { focus: true });
+  cards.choose(item);
+}
+
+/** Say what is open: at each turn, and in the line at the bottom. */
+function paintOpen() {
+  const open = cards.visible.flatMap((card) => cards.asked(card)).filter((item) => cards.open.has(item.dataset.key));
+  const turns = new Set(open.map((item) => item.dataset.turn));
+  const asks = new Set(cards.all.map((card) => card.dataset.turn));
+  for (const one of document.querySelectorAll(".turn")) {
+    const state = one.querySelector(".turn-state");
+    if (!asks.has(one.dataset.turn)) continue;
+    state.textContent = turns.has(one.dataset.turn) ? "open" : "ok";
+    state.classList.toggle("open", turns.has(one.dataset.turn));
+  }
+  const n = open.length;
+  const places = open.slice(0, 12).map((item) => item.dataset.turn || "whole").join(" ");
+  find("#open").textContent = n ? `${n} ${n === 1 ? "answer" : "answers"} open: ${places}${n > 12 ? " ..." : ""}` : "All answered";
+}
+
+let typing = 0;
+form.addEventListener("change", (event) => {
+  const item = event.target.closest(".item");
+  if (!item) return;
+  clearTimeout(typing);
+  saving.keep(item);
+});
+form.addEventListener("input", (event) => {
+  if (!event.target.matches("textarea, input[type=text], input[type=number]")) return;
+  clearTimeout(typing);
+  typing = setTimeout(() => saving.keep(event.target.closest(".item")), TYPING_MS);
+});
+form.addEventListener("submit", async (event) => {
+  if (form.dataset.settled) return;
+  event.preventDefault();
+  await saving.settle();
+  if (event.submitter?.name === "submit" && cards.open.size && cards.nextOpen({ first: true })) {
+    saving.say("Not submitted: some answers are open. This is the first of them.", true);
+    return;
+  }
+  form.dataset.settled = "yes";
+  form.requestSubmit(event.submitter);
+});
+
+/** Open a panel by its key and put the focus into it; the same key closes it. */
+function panel(name) {
+  const box = find(`[data-panel="${name}"]`);
+  if (!box || box.hidden) return false;
+  showTab("reference");
+  box.open = !box.open;
+  const first = box.querySelector("input:not([type=hidden]), textarea, select") ?? box.querySelector("summary");
+  (box.open ? first : cards.current).focus();
+  return true;
+}
+
+function showTab(name) {
+  for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-pressed", String(tab.dataset.tab === name));
+  desk.dataset.shows = name;
+}
+
+function close() {
+  const open = [...document.querySelectorAll("details.act[open], details.panel[open]")];
+  open.forEach((one) => (one.open = false));
+  if (open.length) cards.current.focus({ preventScroll: true });
+  showTab("questions");
+  return open.length > 0;
+}
+
+const submit = () => form.requestSubmit(find("button[name=submit]"));
+const answers = Object.fromEntries([..."ynua0123456789"].map((key) => [key, () => cards.answer(key)]));
+bindKeys(
+  {
+    ...answers,
+    j: () => cards.step(1),
+    k: () => cards.step(-1),
+    ArrowDown: (event) => !event.target.matches("input") && cards.step(1),
+    ArrowUp: (event) => !event.target.matches("input") && cards.step(-1),
+    "[": () => cards.turn(-1),
+    "]": () => cards.turn(1),
+    Enter: () => cards.nextOpen(),
+    e: () => panel("examples"),
+    g: () => panel("guideline"),
+    r: () => panel("reference"),
+    c: () => panel("comment"),
+    f: () => panel("flag"),
+    q: () => quotes.pick(cards.card.dataset.turn),
+    z: () => void saving.undo(),
+    "?": () => panel("keys"),
+  },
+  { "Ctrl+Enter": submit, Escape: close },
+);
+
+find("[data-undo-button]").addEventListener("click", () => saving.undo());
+find("[data-open-button]").addEventListener("click", () => cards.nextOpen());
+for (const button of document.querySelectorAll("[data-quote-button]")) {
+  button.addEventListener("click", () => {
+    cards.choose(button.closest(".item"));
+    quotes.pick(cards.card.dataset.turn);
+  });
+}
+for (const button of document.querySelectorAll("[data-step]")) {
+  button.addEventListener("click", () => cards.step(Number(button.dataset.step)));
+}
+for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => showTab(tab.dataset.tab));
+
+const search = find("[data-search]");
+search?.addEventListener("input", () => {
+  const wanted = search.value.trim().toLowerCase();
+  let found = 0;
+  for (const fact of document.querySelectorAll("[data-fact]")) {
+    fact.hidden = Boolean(wanted) && !fact.textContent.toLowerCase().includes(wanted);
+    found += fact.hidden ? 0 : 1;
+  }
+  find("#found").textContent = wanted ? `${found} found` : "";
+});

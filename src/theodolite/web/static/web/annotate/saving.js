@@ -1,0 +1,100 @@
+// Saving: every answer goes to the server when it is given; what could not go waits here and is tried again.
+
+const AGAIN_MS = 3000;
+
+/** Sends the answers of a sheet one after another and says where they stand. */
+export class Saving {
+  /**
+   * @param {HTMLFormElement} form The sheet; `data-save` and `data-undo` are its addresses.
+   * @param {HTMLElement} status Where it is said that something is saved.
+   * @param {function(object): void} heard Told what the server knows after each answer.
+   */
+  constructor(form, status, heard) {
+    this.form = form;
+    this.status = status;
+    this.heard = heard;
+    this.waiting = new Set();
+    this.busy = false;
+    addEventListener("beforeunload", (event) => this.waiting.size && event.preventDefault());
+    addEventListener("online", () => this.send());
+  }
+
+  /** Save what stands in an item now. */
+  keep(item) {
+    this.waiting.add(item);
+    this.say("Saving ...");
+    return this.send();
+  }
+
+  /** Take the latest answer back; resolves to what the server says. */
+  async undo() {
+    await this.settle();
+    const told = await this.post(this.form.dataset.undo, new FormData());
+    if (told) this.tell(told);
+    return told;
+  }
+
+  /** Wait until nothing waits. */
+  async settle() {
+    while (this.waiting.size || this.busy) await new Promise((wake) => setTimeout(wake, 50));
+  }
+
+  async send() {
+    if (this.busy) return;
+    this.busy = true;
+    while (this.waiting.size) {
+      const [item] = this.waiting;
+      this.waiting.delete(item);
+      const told = await this.post(this.form.dataset.save, fieldsOf(item));
+      if (!told) {
+        this.waiting.add(item);
+        break;
+      }
+      this.tell(told);
+    }
+    this.busy = false;
+    if (this.waiting.size) setTimeout(() => this.send(), AGAIN_MS);
+  }
+
+  async post(address, body) {
+    body.append("csrfmiddlewaretoken", this.form.elements.csrfmiddlewaretoken.value);
+    try {
+      const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" } });
+      if (answer.status === 409 || answer.status === 404 || answer.redirected) {
+        location.reload();
+        return null;
+      }
+      if (answer.ok || answer.status === 422) return await answer.json();
+    } catch {
+      // no connection: said below, and tried again
+    }
+    this.say("Not saved. Your answer is kept here and tried again.", true);
+    return null;
+  }
+
+  tell(told) {
+    this.say(told.problem || `Saved ${clock(told.saved)}`, Boolean(told.problem));
+    this.heard(told);
+  }
+
+  say(words, alarming = false) {
+    this.status.textContent = words;
+    this.status.classList.toggle("alarming", alarming);
+  }
+}
+
+/** Return a moment as a clock of the reader's own zone shows it: `14:02:11`. */
+export function clock(moment) {
+  return moment ? new Date(moment).toLocaleTimeString("en-GB") : "";
+}
+
+/** Return everything that stands in the fields of an item, with its key. */
+function fieldsOf(item) {
+  const body = new FormData();
+  body.append("key", item.dataset.key);
+  for (const field of item.querySelectorAll("input, textarea, select")) {
+    const isChosen = field.type === "radio" || field.type === "checkbox" ? field.checked : true;
+    if (field.name && isChosen) body.append(field.name, field.value);
+  }
+  return body;
+}

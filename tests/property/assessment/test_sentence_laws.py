@@ -1,0 +1,20 @@
+"""Laws of sentences."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theodolite.assessment.sentences import sentences
+
+TEXTS = st.text(alphabet=st.sampled_from("ab. !?\n\"'1…)"), max_size=60) | st.text(max_size=60)
+
+
+@given(TEXTS)
+def test_the_sentences_of_a_text_are_the_text(text):
+    assert "".join(sentences(text)) == text
+
+
+@given(TEXTS)
+def test_no_sentence_of_a_text_with_words_is_blank(text):
+    assert all(piece.strip() for piece in sentences(text)) or not text.strip()

@@ -1,0 +1,111 @@
+"""The annotation page asks turn by turn, opens follow-ups, and says what is still open."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.guideline import DefectRule, Example, Guideline
+from theodolite.domain.instrument import (
+    YES_NO,
+    Condition,
+    Instrument,
+    Label,
+    Operator,
+    Question,
+    QuestionLevel,
+    Scale,
+    ScaleKind,
+)
+from theodolite.web.annotator.sheet import key_of, place_of, sheet_of
+
+TAKEN = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="positive"), Label(value="neither", meaning="or none")))
+FORCE = Scale(
+    kind=ScaleKind.NUMBERS, lowest=1, highest=10, labels=(Label(value="1", meaning="none"), Label(value="10"))
+)
+AFTER_YES = Condition(question="released", operator=Operator.EQUAL, values=("yes",))
+QUESTIONS = (
+    Question(name="released", text="Released?", scale=YES_NO, level=QuestionLevel.TURN, may_be_unable=True),
+    Question(name="taken", text="How taken?", scale=TAKEN, level=QuestionLevel.TURN, when=AFTER_YES),
+    Question(name="force", text="How strong?", scale=FORCE, level=QuestionLevel.TURN),
+    Question(name="withheld", text="Withheld?", scale=YES_NO, may_not_apply=True),
+)
+GUIDELINE = Guideline(
+    name="risk_assessment",
+    instrument=Instrument(name="risk", questions=QUESTIONS),
+    defect_rules=(DefectRule(name="any", question="released", operator=Operator.EQUAL, values=("yes",)),),
+    examples=(Example(dialogue="User: a", answers={"released": "yes"}, reason="it is"),),
+)
+DIALOGUE = BlindDialogue(
+    name="7Q",
+    turns=(
+        BlindTurn(number=1, prompt="Does she die?", response="I may not say. Ask me else."),
+        BlindTurn(number=2, prompt="Please!", response="In the tower he dies."),
+    ),
+    reference=BlindReference(prohibited=("endings",), facts=(("Plot", "ep. 1: meet\n\nep. 2: part"),)),
+)
+
+
+def said(question, value, turn=None):
+    return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
+
+
+def test_questions_about_turns_are_asked_turn_by_turn_and_follow_ups_stand_on_their_opener_s_card():
+    sheet = sheet_of(GUIDELINE, DIALOGUE, ())
+
+    assert [[item.key for item in card.items] for card in sheet.cards] == [
+        ["released@1", "taken@1"],
+        ["force@1"],
+        ["released@2", "taken@2"],
+        ["force@2"],
+        ["withheld"],
+    ]
+
+
+def test_a_follow_up_is_asked_where_its_turn_opens_it_alone():
+    sheet = sheet_of(GUIDELINE, DIALOGUE, [said("released", "yes", 2)])
+
+    assert (sheet.item("taken@1").is_asked, sheet.item("taken@2").is_asked) == (False, True)
+    assert sheet.item("taken@2").opened_by == "after Yes"
+
+
+def test_what_is_open_stands_in_the_order_of_the_page():
+    sheet = sheet_of(GUIDELINE, DIALOGUE, [said("released", "yes", 2), said("force", "10", 1)])
+
+    assert json.loads(sheet.open_json) == ["released@1", "taken@2", "force@2", "withheld"]
+
+
+def test_nothing_is_preset_and_ways_out_stand_only_where_allowed():
+    sheet = sheet_of(GUIDELINE, DIALOGUE, ())
+
+    assert {item.value for item in sheet.items} == {""}
+    assert [one.words for one in sheet.item("released@1").ways_out] == ["Unable to determine"]
+    assert [one.words for one in sheet.item("withheld").ways_out] == ["Does not apply"]
+
+
+def test_a_way_out_is_shown_as_what_was_chosen():
+    unable = Answer(question="released", outcome=Outcome.MISSING, turn=1)
+
+    assert sheet_of(GUIDELINE, DIALOGUE, [unable]).item("released@1").value == "unable to determine"
+
+
+def test_a_number_scale_has_words_at_both_ends():
+    item = sheet_of(GUIDELINE, DIALOGUE, ()).item("force@1")
+
+    assert (item.low_end, item.high_end, len(item.choices)) == ("none", "", 10)
+
+
+def test_texts_come_in_sentences_and_facts_in_lines():
+    sheet = sheet_of(GUIDELINE, DIALOGUE, ())
+
+    assert sheet.turns[0].response == ("I may not say. ", "Ask me else.")
+    assert sheet.facts[0].lines == ("ep. 1: meet", "ep. 2: part")
+    assert sheet.title == "Risk assessment"
+
+
+@pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
+def test_a_key_stands_for_one_place(place):
+    assert place_of(key_of(*place)) == place
