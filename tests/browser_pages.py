@@ -26,9 +26,14 @@ class Visitor:
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.context.on("request", lambda request: self.requests.append(request.url))
-        self.context.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        self.context.on("console", lambda message: self._note(f"{message.type}: {message.text}"))
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _note(self, complaint: str) -> None:
+        """Keep a complaint; a form that comes back with questions open (422) is none."""
+        if "status of 422" not in complaint:
+            self.complaints.append(complaint)
 
     @property
     def strangers(self) -> list[str]:

@@ -41,6 +41,8 @@ PAGES: dict[str, object] = {
     "recruited": ANYBODY,
     "organiser:home": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
+    "organiser:questions": {Role.ORGANISER, Role.SENIOR},
+    "organiser:question": {Role.ORGANISER, Role.SENIOR},
     "senior:home": {Role.SENIOR},
     "annotator:home": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in _SITTING},
@@ -53,7 +55,10 @@ PAGES: dict[str, object] = {
 OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
 """Beginnings of the names of the sign-in library's own pages; `test_signing_in.py` looks at them."""
 
-STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {"claim": claim_of_annotator}
+STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
+    "claim": claim_of_annotator,
+    "name": "tv-spoilers-red-teaming",
+}
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
 
 

@@ -1,0 +1,1 @@
+"""Questions of any instrument on a page: how they are shown, read back, saved and checked."""

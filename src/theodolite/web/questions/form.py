@@ -1,0 +1,239 @@
+"""The form of an instrument: what a template needs to show it, nothing preset.
+
+Annotation pages, questionnaires and previews all render what stands here, so
+that a preview is what people see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.assessment.completeness import asked, open_questions
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.instrument import (
+    NOT_APPLICABLE,
+    UNABLE,
+    Exemplar,
+    Instrument,
+    OpenQuestion,
+    Question,
+    QuestionLevel,
+    Scale,
+    ScaleKind,
+)
+
+PREFIX = "a"
+"""What the names of a form's fields begin with, unless the page says otherwise."""
+
+OWN_WORDS = {Outcome.MISSING: UNABLE, Outcome.NOT_APPLICABLE: NOT_APPLICABLE}
+"""What stands in a form for the outcomes that a person gives in place of a label."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One thing that can be chosen.
+
+    Attributes:
+        value: What is sent.
+        words: What it says.
+        meaning: What stands beside it, smaller.
+        tag: Identifier on the page.
+        is_chosen: Whether the person has chosen it.
+        is_aside: Whether it stands apart from the scale: "unable to determine" or "does not apply".
+    """
+
+    value: str
+    words: str
+    tag: str
+    meaning: str = ""
+    is_chosen: bool = False
+    is_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One question on a page, about the whole or one turn.
+
+    Attributes:
+        place: The question and the turn.
+        name: Name of the field in what is sent.
+        tag: Identifier on the page.
+        kind: `numbers`, `list`, `several`, `decimal` or `text`.
+        ask: The question.
+        options: What can be chosen; empty for text and decimals.
+        low: What the lowest number means, in words.
+        high: What the highest number means.
+        text: What was written, for text and decimals.
+        is_asked: Whether it is asked, given the answers so far.
+        is_open: Whether it waits for an answer.
+        is_optional: Whether it may stay empty.
+        exemplars: Examples of answers.
+        problem: What is wrong with it; empty where nothing is, or nobody checked.
+    """
+
+    place: OpenQuestion
+    name: str
+    tag: str
+    kind: str
+    ask: str
+    options: tuple[Option, ...] = ()
+    low: str = ""
+    high: str = ""
+    text: str = ""
+    is_asked: bool = True
+    is_open: bool = True
+    is_optional: bool = False
+    exemplars: tuple[Exemplar, ...] = ()
+    problem: str = ""
+
+    @property
+    def lowest(self) -> Option | None:
+        """The first point of the scale."""
+        return next((option for option in self.options if not option.is_aside), None)
+
+    @property
+    def highest(self) -> Option | None:
+        """The last point of the scale."""
+        return next((option for option in reversed(self.options) if not option.is_aside), None)
+
+    @property
+    def first(self) -> str:
+        """Identifier of what takes the focus when one goes to the question."""
+        return self.options[0].tag if self.options else self.tag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstrumentForm:
+    """An instrument on a page.
+
+    Attributes:
+        fields: All questions, those that are not asked included, so that a page can show them without a reload.
+        is_checked: Whether it was handed in and is shown with what is wrong.
+    """
+
+    fields: tuple[Field, ...]
+    is_checked: bool = False
+
+    @property
+    def problems(self) -> tuple[Field, ...]:
+        """The questions with something wrong, in order."""
+        return tuple(field for field in self.fields if field.problem)
+
+    @property
+    def focus(self) -> str:
+        """Identifier of the question that takes the focus: the first with something wrong."""
+        return next((field.tag for field in self.problems), "")
+
+    @property
+    def n_open(self) -> int:
+        """Questions that wait for an answer; count."""
+        return sum(field.is_asked and field.is_open for field in self.fields)
+
+
+def instrument_form(
+    instrument: Instrument,
+    answers: Sequence[Answer],
+    turns: Sequence[int] = (),
+    *,
+    prefix: str = PREFIX,
+    is_checked: bool = False,
+) -> InstrumentForm:
+    """Return an instrument as a page shows it.
+
+    Args:
+        instrument: The questions.
+        answers: What the person has answered so far.
+        turns: Numbers of the dialogue's turns; none in a questionnaire.
+        prefix: What the names of its fields begin with.
+        is_checked: Whether open questions are shown as problems.
+    """
+    wanted = set(asked(instrument, answers, turns))
+    left = set(open_questions(instrument, answers, turns))
+    fields = (
+        _field(question, place, answers, prefix, is_asked=place in wanted, is_open=place in left, is_checked=is_checked)
+        for question, place in places(instrument, turns)
+    )
+    return InstrumentForm(fields=tuple(fields), is_checked=is_checked)
+
+
+def places(instrument: Instrument, turns: Sequence[int] = ()) -> Iterator[tuple[Question, OpenQuestion]]:
+    """Yield every question with what it is about: the dialogue, or each of its turns."""
+    for question in instrument.questions:
+        numbers: Sequence[int | None] = turns if question.level is QuestionLevel.TURN else (None,)
+        for turn in numbers:
+            yield question, OpenQuestion(question=question.name, turn=turn)
+
+
+def field_name(place: OpenQuestion, prefix: str = PREFIX) -> str:
+    """Return the name of a question's field, e.g. `a:tone@2` for turn 2."""
+    at = "" if place.turn is None else f"@{place.turn}"
+    return f"{prefix}:{place.question}{at}"
+
+
+def _field(
+    question: Question,
+    place: OpenQuestion,
+    answers: Sequence[Answer],
+    prefix: str,
+    *,
+    is_asked: bool,
+    is_open: bool,
+    is_checked: bool,
+) -> Field:
+    name = field_name(place, prefix)
+    tag = "q-" + "-".join(char if char.isalnum() else f"{ord(char):x}" for char in name)
+    given = [answer for answer in answers if (answer.question, answer.turn) == (place.question, place.turn)]
+    chosen = {answer.value or OWN_WORDS.get(answer.outcome, "") for answer in given}
+    low, high = _ends(question.scale)
+    wrong = is_checked and is_asked and is_open
+    return Field(
+        place=place,
+        name=name,
+        tag=tag,
+        kind=_kind(question),
+        ask=question.text,
+        options=tuple(_options(question, tag, chosen)),
+        low=low,
+        high=high,
+        text=next((answer.value or "" for answer in given), ""),
+        is_asked=is_asked,
+        is_open=is_open,
+        is_optional=question.is_optional,
+        exemplars=question.exemplars,
+        problem="This question has no answer yet." if wrong else "",
+    )
+
+
+def _kind(question: Question) -> str:
+    if question.several:
+        return "several"
+    if question.scale.kind is ScaleKind.NUMBERS and len(question.scale.labels) < len(question.scale.categories):
+        return "numbers"
+    if question.scale.kind is ScaleKind.TEXT:
+        return "text"
+    return "decimal" if question.scale.kind is ScaleKind.DECIMALS else "list"
+
+
+def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]:
+    meanings = {label.value: label.meaning for label in question.scale.labels}
+    numbered = question.scale.kind is ScaleKind.NUMBERS
+    for place, value in enumerate(question.scale.categories):
+        meaning = meanings.get(value, "")
+        words = f"{value}: {meaning}" if numbered and meaning and _kind(question) == "list" else value
+        yield Option(
+            value=value,
+            words=words,
+            tag=f"{tag}-{place}",
+            meaning="" if numbered else meaning,
+            is_chosen=value in chosen,
+        )
+    aside = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
+    for value in aside:
+        number = f"{tag}-{value.replace(' ', '-')}"
+        yield Option(value=value, words=value.capitalize(), tag=number, is_chosen=value in chosen, is_aside=True)
+
+
+def _ends(scale: Scale) -> tuple[str, str]:
+    meanings = {label.value: label.meaning for label in scale.labels}
+    return meanings.get(str(scale.lowest), ""), meanings.get(str(scale.highest), "")

@@ -1,0 +1,98 @@
+"""Previews for organisers: every schema and questionnaire of a study, exactly as people see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.domain.identity import SHORT, version_of
+from theodolite.domain.instrument import Instrument, QuestionLevel
+from theodolite.domain.role import Role
+from theodolite.web.access import Here, allowed
+from theodolite.web.questions.sheet import Sheet, sheet_page
+
+TURNS = (1, 2)
+"""Turns that a preview shows where questions are asked of turns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One instrument of a study.
+
+    Attributes:
+        name: What it is called in the study.
+        title: What people call it.
+        about: What stands above its questions.
+        version: Beginning of its content hash.
+        whose: Who answers it, in words.
+        instrument: The questions.
+    """
+
+    name: str
+    title: str
+    about: str
+    version: str
+    whose: str
+    instrument: Instrument
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """Numbers of the turns that its preview shows; none where no turn is asked about."""
+        by_turn = any(question.level is QuestionLevel.TURN for question in self.instrument.questions)
+        return TURNS if by_turn else ()
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+def instruments(request: HttpRequest, here: Here) -> HttpResponse:
+    """List what people are asked, with version and what is badly asked."""
+    loaded = _loaded(here)
+    context = {"here": here, "shown": _shown(loaded), "notes": loaded.notes}
+    return render(request, "web/questions/list.html", context)
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+def instrument(request: HttpRequest, here: Here, name: str) -> HttpResponse:
+    """Show one instrument as people see it; what is answered here is kept nowhere."""
+    found = next((each for each in _shown(_loaded(here)) if each.name == name), None)
+    if found is None:
+        raise Http404
+    context = {"here": here, "title": found.title, "about": found.about, "shown": found}
+    sheet = Sheet(
+        instrument=found.instrument, template="web/questions/preview.html", context=context, turns=found.turns
+    )
+    return sheet_page(request, sheet)
+
+
+def _loaded(here: Here) -> LoadedStudy:
+    return load_study(here.hosted.folder, shelves=plugin_shelves())
+
+
+def _shown(loaded: LoadedStudy) -> list[Shown]:
+    categories = [
+        Shown(
+            name=category.name,
+            title=category.title or category.name,
+            about=category.guideline.definition,
+            version=version_of(category.guideline)[:SHORT],
+            whose=f"annotators, schema {schema.name}",
+            instrument=category.guideline.instrument,
+        )
+        for schema in loaded.study.schemas
+        for category in schema.categories
+    ]
+    asked = [
+        Shown(
+            name=each.name,
+            title=each.title or each.name,
+            about=each.about,
+            version=version_of(each)[:SHORT],
+            whose="testers, after a session",
+            instrument=each.instrument,
+        )
+        for each in loaded.study.questionnaires
+    ]
+    return [*categories, *asked]

@@ -1,0 +1,97 @@
+"""Instruments on pages: previews, autosaving and what comes back when questions are open."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import RequestFactory
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.browser_pages import assert_accessible
+from theodolite.domain.instrument import YES_NO, Condition, Instrument, Operator, Question
+from theodolite.domain.role import Role
+from theodolite.web.questions.sheet import Sheet, sheet_page
+
+YES = Condition(question="seen", operator=Operator.EQUAL, values=("yes",))
+TWO = Instrument(
+    name="two",
+    questions=(
+        Question(name="seen", text="Was it seen?", scale=YES_NO),
+        Question(name="twice", text="More than once?", scale=YES_NO, when=YES),
+    ),
+)
+
+
+@pytest.fixture
+def post(event):
+    """Return a function that sends answers to a sheet, and what the sheet kept."""
+    kept = []
+
+    def send(sent, **headers):
+        request = RequestFactory().post("/", sent, headers=headers)
+        sheet = Sheet(instrument=TWO, keep=lambda *facts: kept.append(facts), next_page="/done/")
+        return sheet_page(request, sheet), kept
+
+    return send
+
+
+def test_each_answer_is_saved_and_tells_what_is_asked_next(post):
+    reply, kept = post({"a:seen": "yes"}, x_autosave="1")
+
+    assert reply.content == b'{"asked": ["a:seen", "a:twice"], "open": 1, "kept": true}'
+    assert [(answers[0].value, done) for answers, done in kept] == [("yes", False)]
+
+
+def test_without_scripts_the_page_comes_back_with_what_was_opened(post):
+    reply, _ = post({"a:seen": "yes", "save": "yes"})
+    page = reply.content.decode()
+
+    assert (reply.status_code, "Saved" in page) == (200, True)
+    assert not re.search(r'data-field="a:twice"[^>]* hidden', page)
+
+
+def test_handing_in_with_a_question_open_comes_back_with_422_and_that_question(post):
+    reply, kept = post({"a:seen": "yes", "hand_in": "yes"})
+    page = reply.content.decode()
+
+    assert (reply.status_code, kept[-1][1]) == (422, False)
+    assert "1 question still open" in page
+    assert len(re.findall("autofocus", page)) == 1
+
+
+def test_a_complete_sheet_is_handed_in_once(post):
+    reply, kept = post({"a:seen": "no", "hand_in": "yes"})
+
+    assert (reply.status_code, reply["Location"], kept[-1][1]) == (302, "/done/", True)
+
+
+def test_organisers_see_every_instrument_with_its_version(event, client_as):
+    page = client_as(Role.ORGANISER).get(reverse("organiser:questions", args=[event.token])).content.decode()
+
+    for name in ("risk-assessment", "dialogue-utility", "tv-spoilers-red-teaming", "tv-spoilers-field-testing"):
+        assert name in page
+
+
+def test_an_unknown_instrument_is_not_there(event, client_as):
+    client = client_as(Role.ORGANISER)
+
+    assert client.get(reverse("organiser:question", args=[event.token, "nothing"])).status_code == 404
+
+
+def test_a_questionnaire_is_answered_by_keyboard_alone(page_as):
+    page = page_as(Role.ORGANISER, bypass_csp=True)
+    page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "questions/tv-spoilers-red-teaming/")
+    assert_accessible(page)
+    follow_up = page.get_by_role("group", name="In how many of your dialogues")
+    expect(follow_up).to_be_hidden()
+
+    page.get_by_role("radio", name="no", exact=True).first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(follow_up).to_be_visible()
+    page.get_by_role("button", name="Try to hand in").press("Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("questions still open")
+    expect(follow_up.get_by_role("radio").first).to_be_focused()
+    assert_accessible(page)
