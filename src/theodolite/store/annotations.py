@@ -17,14 +17,14 @@ from theodolite.store.models import (
     QuoteRow,
     VoteRow,
 )
-from theodolite.store.reading import grouped
+from theodolite.store.reading import grouped, plain
 from theodolite.store.votes import answer_of, votes_of
 
 
 def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return the latest revisions of what some units brought, in the order of the units."""
     revisions = AnnotationRow.objects.filter(unit_id__in=unit_ids)
-    latest = {row.unit_id: row for row in revisions.order_by("unit_id", "revision")}
+    latest = {row.unit_id: row for row in plain(revisions.order_by("unit_id", "revision"))}
     return annotations_in([latest[unit_id] for unit_id in unit_ids if unit_id in latest])
 
 
@@ -33,12 +33,12 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
     keyed = AnnotationRow.objects.filter(id__in=[row.id for row in rows])
     keys = {row: whose for row, *whose in keyed.values_list("id", "unit__key", "dialogue__unit__key")}
     answers_of = AnswerRow.objects.filter(annotation_id__in=[row.id for row in rows])
-    answer_rows = list(answers_of.order_by("annotation_id", "position"))
+    answer_rows = list(plain(answers_of.order_by("annotation_id", "position")))
     quote_rows = QuoteRow.objects.filter(answer_id__in=[row.id for row in answer_rows])
-    quotes = grouped(quote_rows.order_by("answer_id", "position"), "answer_id")
+    quotes = grouped(plain(quote_rows.order_by("answer_id", "position")), "answer_id")
     answers = grouped(answer_rows, "annotation_id")
     vote_rows = VoteRow.objects.filter(annotation_id__in=[row.id for row in rows])
-    votes = grouped(vote_rows.order_by("annotation_id", "position"), "annotation_id")
+    votes = grouped(plain(vote_rows.order_by("annotation_id", "position")), "annotation_id")
     return [
         _annotation(
             row, keys[row.id], [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]], votes.get(row.id, [])

@@ -15,7 +15,7 @@ from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
 from theodolite.store.journal import texts_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow, UnitRow
-from theodolite.store.reading import grouped
+from theodolite.store.reading import grouped, plain
 from theodolite.store.repair import n_repaired, repaired_text
 from theodolite.store.statements import Row, insert, numbers
 from theodolite.store.strategies import keep_strategies, strategies_of
@@ -204,7 +204,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 
 def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
     """Return the dialogues that some units brought, in the order of the units."""
-    rows = list(DialogueRow.objects.filter(unit_id__in=unit_ids))
+    rows = list(plain(DialogueRow.objects.filter(unit_id__in=unit_ids)))
     parts = _parts(rows, contents)
     found = {row.unit_id: _dialogue(row, parts) for row in rows}
     return [found[unit_id] for unit_id in unit_ids if unit_id in found]
@@ -221,8 +221,8 @@ def _parts(rows: Sequence[DialogueRow], contents: Contents) -> _Parts:
     return _Parts(
         keys=keys,
         turns=turns,
-        groups=grouped(groups, "dialogue_id"),
-        scripted=grouped(scripted, "dialogue_id"),
+        groups=grouped(plain(groups), "dialogue_id"),
+        scripted=grouped(plain(scripted), "dialogue_id"),
         journal=texts_of(journalled),
         contents=contents.texts(version for version in versions if version is not None),
         strategies=strategies_of({row.id: keys[row.unit_id] for row in rows}),

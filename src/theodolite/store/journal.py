@@ -8,7 +8,7 @@ from datetime import datetime
 from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.replay import JournalEntry
 from theodolite.store.models import JournalEntryRow, UnitRow
-from theodolite.store.reading import grouped
+from theodolite.store.reading import grouped, plain
 from theodolite.store.repair import n_repaired
 from theodolite.store.statements import Row, insert
 
@@ -28,7 +28,7 @@ def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
     rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
     origins = {key: origin or own for key, own, origin in rows}
     replies = JournalEntryRow.objects.filter(unit_id__in=set(origins.values())).order_by("unit_id", "position")
-    found = grouped(replies, "unit_id")
+    found = grouped(plain(replies), "unit_id")
     return {unit: [_entry(row) for row in found.get(origins.get(unit, -1), [])] for unit in units}
 
 

@@ -24,7 +24,7 @@ from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.labels import labels_of
 from theodolite.store.ledger import id_of_run
-from theodolite.store.models import AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
+from theodolite.store.models import AdjudicationRow, AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
 from theodolite.store.reading import Bookmark, next_units
 
 R = TypeVar("R")
@@ -77,6 +77,8 @@ class Readings:
     def adjudications(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Adjudication]:
         """Return the final labels of the next dialogues of a run."""
         run_id = id_of_run(run)
+        if not AdjudicationRow.objects.filter(run_id=run_id).exists():  # most runs have none
+            return [], None
         stretch = next_units(run_id, UnitKind.SESSION, UnitState.DONE, after, at)
         return adjudications_of(run_id, stretch.origins), stretch.end
 

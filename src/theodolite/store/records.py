@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from theodolite.domain.identity import TYPE_TAG, Record, canonical_json
 
@@ -42,47 +42,67 @@ def record_from(kind: type[R], text: str) -> R:
         TypeError: Likewise.
         ValueError: If the text is no JSON, or a word of it is unknown.
     """
-    record: R = _record(kind, json.loads(text))
+    record: R = _reader(kind)(json.loads(text))  # type: ignore[arg-type]  # classes are hashable
     return record
 
 
-@lru_cache(maxsize=256)
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_Read: TypeAlias = Callable[[Any], Any]
+"""From what JSON holds to the value that it stands for."""
 
 
-def _record(kind: type, members: Mapping[str, Any]) -> Any:
-    hints = _hints(kind)
-    return kind(**{name: _value(hints[name], part) for name, part in members.items() if name != TYPE_TAG})
-
-
-def _value(hint: Any, part: Any) -> Any:
-    if part is None:
-        return None
-    origin = get_origin(hint)
+@cache
+def _reader(hint: Any) -> _Read:
+    """Return what reads the values of a type hint; found once, since looking takes longer than reading."""
+    origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
-        return _member(get_args(hint), part)
+        return _member(parts)
     if origin is tuple:
-        return tuple(_value(get_args(hint)[0], item) for item in part)
+        item = _reader(parts[0])
+        return lambda part: None if part is None else tuple(map(item, part))
     if origin is not None and issubclass(origin, Mapping):
-        return {key: _value(get_args(hint)[1], item) for key, item in part.items()}
-    return _single(hint, part)
+        entry = _reader(parts[1])
+        return lambda part: None if part is None else {key: entry(one) for key, one in part.items()}
+    return _single(hint)
 
 
-def _single(hint: Any, part: Any) -> Any:
+def _single(hint: Any) -> _Read:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return _record(hint, part)
+        return _record(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return hint(part)
+        return lambda part: None if part is None else hint(part)
     if hint is datetime:
-        return datetime.fromisoformat(part)
+        return lambda part: None if part is None else datetime.fromisoformat(part)
     if hint is float:
-        return float(part)
+        return lambda part: None if part is None else float(part)
+    return _as_it_is
+
+
+def _as_it_is(part: Any) -> Any:
     return part
 
 
-def _member(members: tuple[Any, ...], part: Any) -> Any:
+def _record(kind: type) -> _Read:
+    hints = get_type_hints(kind)
+    readers: dict[str, _Read] = {}
+
+    def read(members: Mapping[str, Any] | None) -> Any:
+        if members is None:
+            return None
+        if not readers:  # not before the first one is read: a record may hold others of its own kind
+            readers.update({name: _reader(hint) for name, hint in hints.items()})
+        return kind(**{name: readers[name](part) for name, part in members.items() if name != TYPE_TAG})
+
+    return read
+
+
+def _member(members: tuple[Any, ...]) -> _Read:
     candidates = [member for member in members if member is not NoneType]
-    if isinstance(part, Mapping) and TYPE_TAG in part:
-        candidates = [member for member in candidates if member.__name__ == part[TYPE_TAG]]
-    return _value(candidates[0], part) if len(candidates) == 1 else part
+
+    def read(part: Any) -> Any:
+        if part is None:
+            return None
+        tag = part.get(TYPE_TAG) if isinstance(part, Mapping) else None
+        meant = candidates if tag is None else [member for member in candidates if member.__name__ == tag]
+        return _reader(meant[0])(part) if len(meant) == 1 else part
+
+    return read

