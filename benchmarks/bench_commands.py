@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-START = "import sys; from theodolite.cli.main import main; sys.argv[0] = 'theodolite'; main()"
+START = "import sys; from theodolite.cli.main import program; sys.argv[0] = 'theodolite'; program()"
 COMMANDS = (["--help"], ["--version"], ["demo", "--out", "demo"], ["show", "demo/spoiler-guard", "d001"])
 ROUNDS = 3
 

@@ -24,7 +24,7 @@ judges:
   useful: {{ask: How useful are the replies?, scale: 1-5, defect: "<= 2", model: large}}
 """
 
-COMMAND = "import sys; from theodolite.cli.main import main; sys.argv[0] = 'theodolite'; main()"
+COMMAND = "import sys; from theodolite.cli.main import program; sys.argv[0] = 'theodolite'; program()"
 
 
 def write_study(folder: Path, base: str, n: int, c: int, *, first: int = 0) -> None:

@@ -25,7 +25,8 @@ from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
 from theodolite.testing.sessions import SessionTask
-from theodolite.usecases.measuring import evidence_of, latest_run
+from theodolite.usecases.measuring import evidence_of
+from theodolite.usecases.placing import latest_run
 
 NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)
 

@@ -141,20 +141,32 @@ def configure_django(database: dict[str, Any], everything: dict[str, Any] | None
         database: See `database_settings`.
         everything: All settings, where more than the store is wanted; they count the first time only.
     """
-    import django
     from django.conf import settings
 
     if not settings.configured:
         settings.configure(**(everything or django_settings(database)))
-        django.setup(set_prefix=False)
+        _set_up(is_for_pages=everything is not None)
         return
     from django.db import connections
 
-    django.setup(set_prefix=False)
+    _set_up(is_for_pages=True)
     for connection in connections.all(initialized_only=True):
         connection.close()
         del connections[connection.alias]
     connections.settings["default"] = connections.configure_settings({"default": dict(database)})["default"]
+
+
+def _set_up(*, is_for_pages: bool) -> None:
+    """Let Django find its applications; only web pages want addresses and logs too, which take time to load."""
+    if is_for_pages:
+        import django
+
+        django.setup(set_prefix=False)
+        return
+    from django.apps import apps
+    from django.conf import settings
+
+    apps.populate(settings.INSTALLED_APPS)
 
 
 def open_store(workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S) -> DjangoStore:

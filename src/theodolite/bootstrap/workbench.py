@@ -19,8 +19,6 @@ from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound
-from theodolite.domain.estimate import Findings
-from theodolite.domain.evidence import Archive, Evidence
 from theodolite.domain.model import CacheUse
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind
@@ -33,10 +31,12 @@ from theodolite.ports.endpoint import Endpoint
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import StoredArchive, evidence_of, latest_run
+from theodolite.usecases.placing import latest_run
 from theodolite.usecases.running import Runner
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # only who measures waits for what measures
+    from theodolite.domain.estimate import Findings
+    from theodolite.domain.evidence import Archive, Evidence
     from theodolite.store.response_cache import ResponseCache
 
 
@@ -154,6 +154,8 @@ class Workbench:
             NotFound: If it was never run here.
             InputError: If it has changed since.
         """
+        from theodolite.usecases.measuring import evidence_of
+
         return evidence_of(self.store, self.loaded.study, self.sessions, self._run(), lapse_rules=lapse_rules())
 
     def archive(self) -> Archive:
@@ -163,6 +165,8 @@ class Workbench:
             NotFound: If it was never run here.
             InputError: If it has changed since.
         """
+        from theodolite.usecases.measuring import StoredArchive
+
         return StoredArchive(store=self.store, study=self.loaded.study, run=self._run(), sessions=self.sessions)
 
     def _run(self) -> Run:

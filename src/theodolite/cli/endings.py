@@ -6,13 +6,16 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import Annotation, Outcome
-from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import Standing
+
+if TYPE_CHECKING:  # who only tests does not wait for what measures
+    from theodolite.domain.evidence import Evidence
 
 BY_USER = "stopped by you"
 """Reason of a stop that the user asked for."""

@@ -17,12 +17,14 @@ def known_price(url: str, model: str) -> Price | None:
         host = urlsplit(url).hostname or ""
     except ValueError:
         return None
-    return _prices().get((host, model))
+    listed = shipped_text("prices.yaml")
+    # Reading the list takes a while, and most studies name other hosts.
+    return _prices(listed).get((host, model)) if host and host in listed else None
 
 
 @cache
-def _prices() -> dict[tuple[str, str], Price]:
-    listed = YAML(typ="safe", pure=True).load(shipped_text("prices.yaml"))
+def _prices(text: str) -> dict[tuple[str, str], Price]:
+    listed = YAML(typ="safe", pure=True).load(text)
     return {
         (entry["host"], model): Price(
             input_usd=float(entry["input"]), output_usd=float(entry["output"]), as_of=str(entry["as_of"])

@@ -18,6 +18,7 @@ from theodolite.domain.realism import SpokenSide
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
 from theodolite.domain.run import Run, Spending
+from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.study import Study
 
 
@@ -54,23 +55,6 @@ class Archive(Protocol):
             failures: Units that brought nothing.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaTally:
-    """How an annotator's answers were asked for, where the request had an answer schema.
-
-    Attributes:
-        annotator: Name of the annotator.
-        sent: Replies whose endpoint took the schema; count.
-        refused: Replies whose endpoint takes none, asked for in words alone; count.
-        off: Replies for which the study says that none is to be sent; count.
-    """
-
-    annotator: str
-    sent: int = 0
-    refused: int = 0
-    off: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

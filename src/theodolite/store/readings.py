@@ -13,10 +13,10 @@ from django.db.models.functions import Coalesce
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import NotFound
-from theodolite.domain.evidence import SchemaTally
 from theodolite.domain.failure import Failure
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
+from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of, failures_of

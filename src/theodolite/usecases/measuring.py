@@ -10,14 +10,12 @@ from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import version_of
 from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.lapse import LapseRules
-from theodolite.domain.persona import Persona
-from theodolite.domain.plan import Plan, Sessions, TesterKind
+from theodolite.domain.plan import Sessions
 from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
@@ -25,24 +23,7 @@ from theodolite.measurement.study.lapses import LapseBook
 from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.usecases.calls import calls_of
-
-
-def latest_run(store: Store, study: Study, plan: Plan) -> Run:
-    """Return the latest run of a study as it is written now.
-
-    Raises:
-        NotFound: If the study was never run here.
-        InputError: If it has changed since its last run.
-    """
-    try:
-        return store.run_of(plan)
-    except NotFound as unknown:
-        last = store.latest_run(study.name)
-        message = (
-            f"study `{study.name}` has changed since its last run (number {last.number}); "
-            "run it again: only what changed is asked anew"
-        )
-        raise InputError(message) from unknown
+from theodolite.usecases.placing import as_planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,54 +146,3 @@ def with_people(study: Study, labels: Iterable[Annotation]) -> Study:
         if name not in known
     )
     return replace(study, annotators=(*study.annotators, *people)) if people else study
-
-
-def as_planned(
-    dialogues: Iterable[Dialogue], sessions: Sessions, at: Collection[int] | None = None
-) -> Iterator[tuple[int, Dialogue]]:
-    """Yield dialogues under the labels, clusters and groups that the present plan gives them, with their positions.
-
-    A dialogue that was taken over from an earlier run was `d002` there and may
-    be `d003` now; what it is a dialogue of, and with whom, stays the same.
-
-    Args:
-        dialogues: In order of the plan.
-        sessions: The sessions of the present plan.
-        at: Positions that the dialogues are of; None for all.
-
-    Raises:
-        StoreError: If a dialogue is of no planned session, or out of order.
-    """
-    positions = iter(range(len(sessions)) if at is None else sorted(at))
-    for dialogue in dialogues:
-        position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
-        if position is None:
-            message = f"dialogue `{dialogue.label}` ({dialogue.key}) is of no session of this plan; begin a run --anew"
-            raise StoreError(message)
-        yield position, _as_planned(dialogue, sessions, position)
-
-
-def _is_of(dialogue: Dialogue, sessions: Sessions, place: int) -> bool:
-    is_pair = sessions.pair_key(place) == dialogue.pair_key
-    return is_pair and sessions.setting(place).application == dialogue.application
-
-
-def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialogue:
-    setting = sessions.setting(position)
-    return replace(
-        dialogue,
-        label=sessions.label(position),
-        scenario=setting.scenario,
-        cluster=setting.cluster,
-        groups=setting.groups,
-        persona=_persona(dialogue, sessions, position) if setting.kind is TesterKind.PERSONA else None,
-    )
-
-
-def _persona(dialogue: Dialogue, sessions: Sessions, position: int) -> Persona | None:
-    """Return who was played, under the key of the present plan; equal pair keys mean equal words."""
-    setting, played = sessions.setting(position), dialogue.persona
-    if played is not None and played.key == setting.tester:
-        return played
-    tester = sessions[position].tester
-    return tester if isinstance(tester, Persona) else None

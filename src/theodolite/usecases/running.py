@@ -21,7 +21,7 @@ from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
-from theodolite.usecases.measuring import as_planned
+from theodolite.usecases.placing import as_planned
 
 ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""

@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import click
 import pytest
 
@@ -81,3 +85,29 @@ def test_every_command_can_be_loaded():
 
     assert all(isinstance(command, click.Command) for command in commands)
     assert [command.name for command in commands if command] == door.cli.list_commands(context)
+
+
+def as_a_process(*words, **more):
+    line = [sys.executable, "-m", "theodolite", *words]
+    return subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False, **more)
+
+
+def test_a_process_hands_over_all_that_it_printed():
+    done = as_a_process("--help", stdout=subprocess.PIPE)
+
+    assert done.returncode == 0
+    assert done.stdout.endswith("3 not finished (the same command goes on).\n")
+
+
+def test_a_process_ends_with_the_code_of_its_command():
+    assert as_a_process("check", "no-such-folder", stdout=subprocess.PIPE).returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+@pytest.mark.parametrize("word", ["--version", "--help"])
+def test_a_process_whose_output_finds_no_room_is_not_done(word):
+    with Path("/dev/full").open("w") as full:
+        done = as_a_process(word, stdout=full)
+
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr

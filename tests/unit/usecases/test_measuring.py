@@ -11,7 +11,8 @@ from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.identity import version_of
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import as_planned, with_people
+from theodolite.usecases.measuring import with_people
+from theodolite.usecases.placing import as_planned
 
 STUDY = study(groups=("name",))
 GUIDELINE = version_of(STUDY.guidelines[0])

@@ -51,6 +51,8 @@ def found(*dialogues, limit=4):
 @pytest.mark.parametrize(
     ("prompt", "kind", "words"),
     [
+        ("HOW MAY I HELP YOU?", LapseKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
+        ("Caf\u00e9? HOW MAY I HELP YOU?", LapseKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
         ("Sure! How can I help you today?", LapseKind.ROLE_FLIP, "How can I help you"),
         ("I\u2019d be happy to assist with that.", LapseKind.ROLE_FLIP, "I'd be happy to assist"),
         ("I'm sorry, but I can't say that.", LapseKind.REFUSAL, "I'm sorry, but I can't"),

@@ -1,0 +1,83 @@
+"""Placing: runs and dialogues as the present plan knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import InputError, NotFound, StoreError
+from theodolite.domain.persona import Persona
+from theodolite.domain.plan import Plan, Sessions, TesterKind
+from theodolite.domain.run import Run
+from theodolite.domain.study import Study
+from theodolite.ports.store import Store
+
+
+def latest_run(store: Store, study: Study, plan: Plan) -> Run:
+    """Return the latest run of a study as it is written now.
+
+    Raises:
+        NotFound: If the study was never run here.
+        InputError: If it has changed since its last run.
+    """
+    try:
+        return store.run_of(plan)
+    except NotFound as unknown:
+        last = store.latest_run(study.name)
+        message = (
+            f"study `{study.name}` has changed since its last run (number {last.number}); "
+            "run it again: only what changed is asked anew"
+        )
+        raise InputError(message) from unknown
+
+
+def as_planned(
+    dialogues: Iterable[Dialogue], sessions: Sessions, at: Collection[int] | None = None
+) -> Iterator[tuple[int, Dialogue]]:
+    """Yield dialogues under the labels, clusters and groups that the present plan gives them, with their positions.
+
+    A dialogue that was taken over from an earlier run was `d002` there and may
+    be `d003` now; what it is a dialogue of, and with whom, stays the same.
+
+    Args:
+        dialogues: In order of the plan.
+        sessions: The sessions of the present plan.
+        at: Positions that the dialogues are of; None for all.
+
+    Raises:
+        StoreError: If a dialogue is of no planned session, or out of order.
+    """
+    positions = iter(range(len(sessions)) if at is None else sorted(at))
+    for dialogue in dialogues:
+        position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
+        if position is None:
+            message = f"dialogue `{dialogue.label}` ({dialogue.key}) is of no session of this plan; begin a run --anew"
+            raise StoreError(message)
+        yield position, _as_planned(dialogue, sessions, position)
+
+
+def _is_of(dialogue: Dialogue, sessions: Sessions, place: int) -> bool:
+    is_pair = sessions.pair_key(place) == dialogue.pair_key
+    return is_pair and sessions.setting(place).application == dialogue.application
+
+
+def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialogue:
+    setting = sessions.setting(position)
+    return replace(
+        dialogue,
+        label=sessions.label(position),
+        scenario=setting.scenario,
+        cluster=setting.cluster,
+        groups=setting.groups,
+        persona=_persona(dialogue, sessions, position) if setting.kind is TesterKind.PERSONA else None,
+    )
+
+
+def _persona(dialogue: Dialogue, sessions: Sessions, position: int) -> Persona | None:
+    """Return who was played, under the key of the present plan; equal pair keys mean equal words."""
+    setting, played = sessions.setting(position), dialogue.persona
+    if played is not None and played.key == setting.tester:
+        return played
+    tester = sessions[position].tester
+    return tester if isinstance(tester, Persona) else None
