@@ -9,17 +9,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.assessment.sitting import person_of
 from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.serving import Serving, listen, open_server
 from theodolite.bootstrap.web_settings import WEB
 from theodolite.bootstrap.workbench import Workbench, open_workbench
+from theodolite.config.serving import ServingSettings
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.work import QueueCategory, QueueDesign
-from theodolite.usecases.keeping_labels import person_of
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
 from theodolite.usecases.sampling_labels import draw_labels
 
@@ -69,7 +70,8 @@ def open_label_desk(
         message = f"a study's folder or file was expected; there is no `{path}`"
         raise InputError(message)
     folder = start if start.is_dir() else start.parent
-    serving = Serving(workspace=workspace_for(folder), database_url=database_url, host=LOOPBACK_HOST, port=port)
+    settings = ServingSettings(host=LOOPBACK_HOST, port=port)
+    serving = Serving(workspace=workspace_for(folder), database_url=database_url, settings=settings)
     open_server(serving)
     bench = open_workbench(path)
     try:

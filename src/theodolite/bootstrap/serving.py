@@ -6,6 +6,7 @@ its settings as words, and so does the server.
 
 from __future__ import annotations
 
+import logging
 import secrets
 import socket
 from collections.abc import Callable
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
 from theodolite.bootstrap.demo import lay_out_event
-from theodolite.bootstrap.web_settings import LOOPBACK, WEB, serving_settings
+from theodolite.bootstrap.web_settings import WEB, machine_names, serving_settings
+from theodolite.config.serving import LOOPBACK, ServingSettings
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
@@ -27,28 +29,29 @@ GRACE_S = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """How the web side is to be served.
+    """What is to be served, and how.
 
     Attributes:
         workspace: Folder of database and key.
+        settings: How.
         database_url: A PostgreSQL database; None for the workspace's own file.
-        host: Address to listen on.
-        port: Port to listen on; 0 for any that is free.
         study: Folder of a study to be hosted; empty for none.
-        demo: Whether to seed an event with one-click accounts; on loopback only.
+        demo: Whether to seed an event with one-click accounts; on this machine only.
     """
 
     workspace: Path
+    settings: ServingSettings
     database_url: str | None = None
-    host: str = "127.0.0.1"
-    port: int = 8000
     study: str = ""
     demo: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what would let strangers in."""
-        if self.demo and self.host not in LOOPBACK:
-            message = f"`--demo` lets everybody in with one click, so it serves 127.0.0.1 only; got `{self.host}`"
+        if self.demo and (not self.settings.is_private or self.settings.address or self.settings.proxies):
+            message = (
+                "`--demo` lets everybody in with one click, so it serves this machine only; "
+                f"got `{self.settings.address or self.settings.host}`"
+            )
             raise InputError(message)
         if self.demo and self.study:
             message = f"`--demo` brings its own study; leave `{self.study}` out, or leave `--demo` out"
@@ -81,9 +84,8 @@ def open_server(serving: Serving) -> None:
     """
     make_workspace(serving.workspace)
     database = database_settings(serving.workspace, serving.database_url)
-    hosts = (*LOOPBACK, serving.host)
-    key = secret_key_of(serving.workspace)
-    settings = serving_settings(database, secret_key=key, hosts=hosts, demo=serving.demo)
+    key = serving.settings.secret_key or secret_key_of(serving.workspace)
+    settings = serving_settings(database, secret_key=key, serving=serving.settings, demo=serving.demo)
     configure_django(database, settings | {"WORKSPACE": serving.workspace, "DATABASE_URL": serving.database_url})
     from theodolite.bootstrap.migration import migrate
 
@@ -122,18 +124,36 @@ def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]
     """
     import uvicorn
 
-    listening = _listening(serving.host, serving.port)
-    port = listening.getsockname()[1]
+    _speak_of_faults_only()
+    settings = serving.settings
+    listening = _listening(settings.host, settings.port)
+    address = settings.address or _address(settings.host, listening.getsockname()[1])
     for line in lines:
-        tell(line.format(address=f"http://{serving.host}:{port}"))
+        tell(line.format(address=address))
     config = uvicorn.Config(
         f"{WEB}.asgi:application",
         log_config=None,
         server_header=False,
         access_log=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
         timeout_graceful_shutdown=GRACE_S,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _speak_of_faults_only() -> None:
+    """Keep the terminal for what the operator can mend: no line for each page that is not there."""
+    logging.getLogger("django.request").setLevel(logging.ERROR)
+    logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+
+
+def _address(host: str, port: int) -> str:
+    """Return the address under which people call a server that has none of its own."""
+    numbers = [name for name in machine_names(host) if name[:1].isdigit() and name not in LOOPBACK]
+    shown = host if host in LOOPBACK or not numbers else numbers[0]
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -142,6 +162,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(2048)  # whoever calls before the server is ready waits
     except OSError as error:
         listening.close()
         message = f"nothing can listen on `{host}:{port}`: {error.strerror}. Name another one:  --listen HOST:PORT"

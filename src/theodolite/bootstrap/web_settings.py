@@ -5,22 +5,29 @@ The web side stands above this package, so it is named here in words only.
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from theodolite.bootstrap.database import django_settings
+from theodolite.config.serving import LOOPBACK, Mail, ServingSettings
 
 WEB = "theodolite.web"
 """The package of the web side."""
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+YEAR_S = 31_536_000
+"""How long browsers are to keep to https, once they have seen it; seconds."""
+
+_WEEK_S = 604_800
 
 
 def static_folders() -> tuple[Path, ...]:
     """Return the folders of files that pages ask for: ours, then those of the sign-in library."""
-    homes = (find_spec(WEB), find_spec("allauth.mfa"))
+    homes = (find_spec(WEB), find_spec("allauth.mfa"), find_spec("allauth.account"))
     return tuple(Path(home.origin).parent / "static" for home in homes if home is not None and home.origin)
 
 
@@ -34,28 +41,25 @@ def static_address(folders: tuple[Path, ...]) -> str:
 
 
 def serving_settings(
-    database: dict[str, Any], *, secret_key: str, hosts: tuple[str, ...] = LOOPBACK, demo: bool = False
+    database: dict[str, Any], *, secret_key: str, serving: ServingSettings | None = None, demo: bool = False
 ) -> dict[str, Any]:
     """Return everything that Django has to know to serve the web side.
 
     Args:
         database: See `database_settings`.
         secret_key: Signs cookies and links.
-        hosts: Names under which the server may be called.
+        serving: How it is served; on this machine alone where None.
         demo: Whether one-click accounts are offered.
     """
     store = django_settings({**database, "CONN_MAX_AGE": 0})  # each request has a thread of its own
     folders = static_folders()
+    serving = serving or ServingSettings()
     return {
         **store,
         "SECRET_KEY": secret_key,
-        "ALLOWED_HOSTS": list(hosts),
-        "AUTH_USER_MODEL": "web.Account",
-        "AUTHENTICATION_BACKENDS": ["allauth.account.auth_backends.AuthenticationBackend"],
         "INSTALLED_APPS": [*store["INSTALLED_APPS"], *_APPLICATIONS],
         "MIDDLEWARE": _MIDDLEWARE,
         "ROOT_URLCONF": f"{WEB}.urls",
-        "ASGI_APPLICATION": f"{WEB}.asgi.application",
         "TEMPLATES": [_TEMPLATES],
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,
@@ -64,7 +68,74 @@ def serving_settings(
         "DATABASE_URL": None,
         **_FIXED,
         **_ACCOUNTS,
+        **_names(serving),
+        **_mail(serving.mail),
+        **_sign_ins(serving),
     }
+
+
+def _names(serving: ServingSettings) -> dict[str, Any]:
+    """Return what hangs on the names under which the server is called."""
+    own = urlsplit(serving.address).hostname
+    return {
+        "ALLOWED_HOSTS": [*LOOPBACK, *([own] if own else machine_names(serving.host))],
+        "ADDRESS": serving.address,
+        "CSRF_TRUSTED_ORIGINS": [serving.address] if serving.address else [],
+        "SESSION_COOKIE_SECURE": serving.is_https,
+        "CSRF_COOKIE_SECURE": serving.is_https,
+        "SECURE_SSL_REDIRECT": serving.is_https,
+        "SECURE_HSTS_SECONDS": YEAR_S if serving.is_https else 0,
+        "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": serving.is_private,
+    }
+
+
+def machine_names(host: str) -> tuple[str, ...]:
+    """Return the names and addresses under which others may call a server that listens on `host`."""
+    if host not in {"0.0.0.0", "::"}:  # noqa: S104 - a comparison
+        return (host,)
+    name = socket.gethostname()
+    found = {name, f"{name}.local"}
+    with suppress(OSError):
+        found |= {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # nothing is sent: it asks only by which address one would go out
+        found.add(str(probe.getsockname()[0]))
+    return tuple(sorted(found))
+
+
+def _mail(mail: Mail | None) -> dict[str, Any]:
+    if mail is None:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.dummy.EmailBackend", "SENDS_MAIL": False}
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": mail.host,
+        "EMAIL_PORT": mail.port,
+        "EMAIL_HOST_USER": mail.user,
+        "EMAIL_HOST_PASSWORD": mail.password,
+        "EMAIL_USE_TLS": mail.encryption == "starttls",
+        "EMAIL_USE_SSL": mail.encryption == "tls",
+        "EMAIL_TIMEOUT": 20,
+        "DEFAULT_FROM_EMAIL": mail.sender,
+        "SENDS_MAIL": True,
+    }
+
+
+def _sign_ins(serving: ServingSettings) -> dict[str, Any]:
+    apps = [
+        {
+            "provider_id": each.key,
+            "name": each.name,
+            "client_id": each.client,
+            "secret": each.secret,
+            "settings": {
+                "server_url": each.server,
+                "oauth_pkce_enabled": True,
+                "email_authentication": each.trusts_addresses,
+            },
+        }
+        for each in serving.sign_ins
+    ]
+    return {"SOCIALACCOUNT_PROVIDERS": {"openid_connect": {"APPS": apps}}}
 
 
 _APPLICATIONS = [
@@ -73,6 +144,7 @@ _APPLICATIONS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.humanize",
     "django.forms",
     "allauth",
     "allauth.account",
@@ -91,6 +163,7 @@ _MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "theodolite.web.errors.PlainErrors",
 ]
 
 _PASSWORDS = [
@@ -110,12 +183,21 @@ _TEMPLATES = {
             "django.template.context_processors.request",
             "django.contrib.auth.context_processors.auth",
             "django.contrib.messages.context_processors.messages",
+            "theodolite.web.pages.on_every_page",
             "theodolite.web.accounts.comfort.comfort",
         ],
     },
 }
 
 _FIXED: dict[str, Any] = {
+    "ASGI_APPLICATION": f"{WEB}.asgi.application",
+    "AUTH_USER_MODEL": "web.Account",
+    "AUTHENTICATION_BACKENDS": ["allauth.account.auth_backends.AuthenticationBackend"],
+    "SESSION_COOKIE_AGE": _WEEK_S,
+    "SECURE_REFERRER_POLICY": "same-origin",
+    "X_FRAME_OPTIONS": "DENY",
+    "CSRF_FAILURE_VIEW": "theodolite.web.errors.csrf_failure",
+    "PASSWORD_RESET_TIMEOUT": 3600,
     "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
     "FORM_RENDERER": "django.forms.renderers.TemplatesSetting",
     "AUTH_PASSWORD_VALIDATORS": _PASSWORDS,
@@ -125,7 +207,6 @@ _FIXED: dict[str, Any] = {
     "SESSION_COOKIE_SAMESITE": "Lax",
     "CSRF_COOKIE_HTTPONLY": True,
     "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
-    "SILENCED_SYSTEM_CHECKS": [],
 }
 
 _ACCOUNTS: dict[str, Any] = {
@@ -136,6 +217,16 @@ _ACCOUNTS: dict[str, Any] = {
     "ACCOUNT_ADAPTER": "theodolite.web.accounts.adapter.ClosedDoor",
     "ACCOUNT_LOGOUT_ON_GET": False,
     "ACCOUNT_PREVENT_ENUMERATION": True,
+    "ACCOUNT_EMAIL_SUBJECT_PREFIX": "",
+    "ACCOUNT_EMAIL_NOTIFICATIONS": True,
+    "ACCOUNT_REAUTHENTICATION_TIMEOUT": 900,
+    "SOCIALACCOUNT_ADAPTER": "theodolite.web.accounts.adapter.InvitedOnly",
+    "SOCIALACCOUNT_LOGIN_ON_GET": False,
+    "SOCIALACCOUNT_STORE_TOKENS": False,
+    "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"],
+    "MFA_PASSKEY_LOGIN_ENABLED": True,
+    "MFA_ALLOW_UNVERIFIED_EMAIL": True,
+    "MFA_TOTP_ISSUER": "Theodolite",
     # A room of people may share one address, so successes are counted generously and failures are not.
     "ACCOUNT_RATE_LIMITS": {
         "login": "120/m/ip",

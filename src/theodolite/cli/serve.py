@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, WORKSPACE_NAME, workspace_for
+from theodolite.cli.terminal import wants_colour
 from theodolite.domain.errors import InputError
 
 _DEMO = Path("theodolite-event")
@@ -15,9 +16,15 @@ _DEMO = Path("theodolite-event")
 
 @click.command()
 @click.argument("study", required=False, default="")
-@click.option("--listen", default="127.0.0.1:8000", show_default=True, metavar="HOST:PORT", help="Where to listen.")
+@click.option(
+    "--listen", default="", metavar="HOST:PORT", help="Where to listen; 127.0.0.1:8000 where nothing is said."
+)
+@click.option(
+    "--settings", "file", default="", metavar="FILE", help="Settings in place of serve.yaml beside the study."
+)
+@click.option("--check", "only_check", is_flag=True, help="Say what is wrong or unsafe, and serve nothing.")
 @click.option("--demo", "as_demo", is_flag=True, help="A seeded event to look around in; this machine only.")
-def serve(study: str, *, listen: str, as_demo: bool) -> int:
+def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool) -> int:
     """Serve the pages on which people test applications and annotate dialogues.
 
     Listens on this machine only, unless --listen says otherwise.
@@ -27,34 +34,32 @@ def serve(study: str, *, listen: str, as_demo: bool) -> int:
       theodolite serve --demo
       theodolite serve spoilers
       theodolite serve spoilers --listen 0.0.0.0:8000
+      theodolite serve spoilers --check
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.serving import Serving, serve
+    from theodolite.config.serving import load_serving
 
-    host, port = _address(listen)
+    folder = _DEMO if as_demo else _folder(study)
     serving = Serving(
-        workspace=_DEMO / WORKSPACE_NAME if as_demo else _workspace(study),
+        workspace=folder / WORKSPACE_NAME if as_demo else workspace_for(folder),
+        settings=load_serving({} if as_demo else os.environ, folder=folder, file=file, listen=listen),
         database_url=None if as_demo else os.environ.get(DATABASE_VARIABLE) or None,
-        host=host,
-        port=port,
         study=study,
         demo=as_demo,
     )
+    if only_check:
+        from theodolite.bootstrap.serving_check import check_serving, told
+
+        found = check_serving(serving)
+        click.echo(told(found, color=wants_colour()))
+        return 2 if found.faults else 0
     serve(serving, click.echo)
     return 0
 
 
-def _workspace(study: str) -> Path:
+def _folder(study: str) -> Path:
     folder = Path(study or ".")
     if not folder.exists():
         message = f"a study's folder or file was expected; there is no `{study}`"
         raise InputError(message)
-    return workspace_for(folder if folder.is_dir() else folder.parent)
-
-
-def _address(listen: str) -> tuple[str, int]:
-    """Return host and port of `HOST:PORT`, `[HOST]:PORT`, or `:PORT` for this machine."""
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal() or int(port) > 65535:
-        message = f"`--listen` takes HOST:PORT, e.g. 0.0.0.0:8000; got `{listen}`"
-        raise InputError(message)
-    return host.strip("[]") or "127.0.0.1", int(port)
+    return folder if folder.is_dir() else folder.parent

@@ -10,6 +10,9 @@ from theodolite.config.tables import unreadable
 USUAL = "study.yaml"
 """What a study's file is called where it is not said."""
 
+SERVING = "serve.yaml"
+"""What the settings of the web side are called; they stand beside a study and are none."""
+
 
 def study_file(path: Path) -> Path | PlacedFault:
     """Return the file of a study, or why there is none.
@@ -30,7 +33,7 @@ def _file_in(path: Path) -> Path | PlacedFault:
     for name in (USUAL, "study.yml"):
         if (path / name).is_file():
             return path / name
-    others = sorted(place for place in path.iterdir() if place.suffix in {".yaml", ".yml"} and place.is_file())
+    others = sorted(place for place in path.iterdir() if _may_be_study(place))
     if len(others) == 1:
         return others[0]
     if not others:
@@ -41,6 +44,10 @@ def _file_in(path: Path) -> Path | PlacedFault:
     return PlacedFault(
         file=str(path), message=f"this folder holds several YAML files and no `{USUAL}`; name one of {names}"
     )
+
+
+def _may_be_study(place: Path) -> bool:
+    return place.suffix in {".yaml", ".yml"} and place.name != SERVING and place.is_file()
 
 
 def read_file(path: Path) -> bytes | PlacedFault:

@@ -40,6 +40,7 @@ PAGES: dict[str, object] = {
     "code": ANYBODY,
     "recruited": ANYBODY,
     "organiser:home": {Role.ORGANISER},
+    "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},

@@ -8,6 +8,7 @@ from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.serving import Serving, secret_key_of
 from theodolite.bootstrap.web_settings import static_address
 from theodolite.config.loading import load_study
+from theodolite.config.serving import ServingSettings
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 
@@ -19,7 +20,11 @@ def test_the_event_of_the_demo_is_a_study_without_faults_or_open_items(tmp_path)
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [({"host": "0.0.0.0"}, "lets everybody in"), ({"study": "mine"}, "brings its own study")],
+    [
+        ({"settings": ServingSettings(host="0.0.0.0")}, "lets everybody in"),
+        ({"settings": ServingSettings(address="https://event.example")}, "lets everybody in"),
+        ({"settings": ServingSettings(), "study": "mine"}, "brings its own study"),
+    ],
 )
 def test_one_click_accounts_stay_on_this_machine_and_on_their_own_study(tmp_path, options, words):
     with pytest.raises(InputError, match=words):

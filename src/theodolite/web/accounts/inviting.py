@@ -6,11 +6,13 @@ from datetime import timedelta
 from enum import StrEnum
 
 from django.core import signing
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from theodolite.domain.errors import Conflict
+from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.role import Role
 from theodolite.web.accounts.words import as_written, words_for
 from theodolite.web.audit import audit
@@ -57,13 +59,28 @@ def invite(
         email: Where the link will be sent; may be empty.
         name: How the person is called; may be empty.
         lasts: How long the link is good for.
+
+    Raises:
+        InputError: If the address is none.
     """
+    address = email.strip().lower()
+    if address and not _is_address(address):
+        message = f"an e-mail address was expected, e.g. `ana@example.org`; got {email!r}"
+        raise InputError(message)
     invitation = Invitation.objects.create(
-        hosted=hosted, role=role.value, email=email.strip().lower(), name=name.strip(), made_by=by,
+        hosted=hosted, role=role.value, email=address, name=name.strip(), made_by=by,
         expires_at=timezone.now() + lasts,
     )  # fmt: skip
     audit(by, "invited", f"invitation {invitation.token}", hosted=hosted, role=role.value)
     return invitation
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
 
 
 def invitation_path(invitation: Invitation) -> str:

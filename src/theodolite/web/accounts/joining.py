@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from theodolite.domain.errors import Conflict
 from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
+from theodolite.web.accounts.adapter import INVITED
 from theodolite.web.accounts.codes import give_code, words_of
 from theodolite.web.accounts.forms import AccountForm, NameForm
 from theodolite.web.accounts.home import entrance
@@ -21,9 +22,6 @@ from theodolite.web.models import Account, Invitation, Membership
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 """Who vouches for people whom a link or a code lets in."""
-
-INVITED = "invitation"
-"""Where a browser session keeps the link on which somebody came, while signing in elsewhere."""
 
 _TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
 

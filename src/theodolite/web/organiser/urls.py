@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.organiser import home, results
-from theodolite.web.questions import preview
+from theodolite.web.organiser import audit_log, home, results
 
 app_name = "organiser"
 urlpatterns = [
     path("", home.home, name="home"),
+    path("audit/", audit_log.audit_log, name="audit"),
     path("results/", results.results, name="results"),
     path("questions/", preview.instruments, name="questions"),
     path("questions/<str:name>/", preview.instrument, name="question"),

@@ -1,0 +1,240 @@
+"""How the web side is served: options before the environment, the environment before `serve.yaml`."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from theodolite.config.loading import StudyFaults
+from theodolite.config.locate import SERVING, read_file
+from theodolite.config.places import PlacedFault
+from theodolite.config.shapes.serving import MailShape, ServingShape, SignInShape
+from theodolite.config.shaping import shaped
+from theodolite.config.yaml_source import YamlSource, read_yaml
+from theodolite.domain.fault import Fault
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Names under which a machine calls itself."""
+
+_ENCRYPTION = {"smtp": "starttls", "smtps": "tls", "smtp+plain": "none"}
+_PORTS = {"starttls": 587, "tls": 465, "none": 25}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mail:
+    """A server that takes mail.
+
+    Attributes:
+        host: Its name.
+        port: Its port.
+        encryption: `starttls`, `tls` or `none`.
+        user: Who signs in there; empty for nobody.
+        password: Of that user.
+        sender: What mails come from.
+    """
+
+    host: str
+    port: int
+    encryption: str
+    sender: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """An identity provider (OpenID Connect).
+
+    Attributes:
+        key: Short name; stands in addresses.
+        name: What stands on its button.
+        server: Its address.
+        client: What this server is called there.
+        secret: The client's secret.
+        trusts_addresses: Whether an address that it has verified signs one in as the account of that address.
+    """
+
+    key: str
+    name: str
+    server: str
+    client: str
+    secret: str = field(repr=False)
+    trusts_addresses: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServingSettings:
+    """How the web side is served.
+
+    Attributes:
+        host: Address to listen on.
+        port: Port to listen on; 0 for any that is free.
+        address: Address under which people call it, without a slash at the end; empty where they call `host`.
+        proxies: Addresses of proxies whose word on the caller and on https is taken.
+        mail: A server that takes mail; None where links are handed over.
+        sign_ins: Identity providers.
+        secret_key: Signs cookies and links; empty for the workspace's own.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    address: str = ""
+    proxies: tuple[str, ...] = ()
+    mail: Mail | None = None
+    sign_ins: tuple[SignIn, ...] = ()
+    secret_key: str = field(default="", repr=False)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether this machine alone can call it."""
+        return self.host in LOOPBACK
+
+    @property
+    def is_https(self) -> bool:
+        """Whether people call it by https."""
+        return self.address.startswith("https://")
+
+
+def load_serving(environ: Mapping[str, str], *, folder: Path, file: str = "", listen: str = "") -> ServingSettings:
+    """Return how the web side is to be served.
+
+    Args:
+        environ: The environment; secrets stand there only.
+        folder: Where `serve.yaml` is looked for.
+        file: Another file in its place; must be there.
+        listen: `HOST:PORT` from the command line; empty where it was not given.
+
+    Raises:
+        StudyFaults: If something cannot be meant so; all faults at once.
+    """
+    reading = _Reading(environ)
+    shape = reading.shape_of(Path(file) if file else folder / SERVING, must_be=bool(file))
+    host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or shape.listen)
+    settings = ServingSettings(
+        host=host,
+        port=port,
+        address=reading.address(environ.get("THEODOLITE_ADDRESS", "") or shape.address),
+        proxies=reading.proxies(environ.get("THEODOLITE_PROXIES", "").replace(",", " ").split() or shape.proxies),
+        mail=reading.mail(shape.mail),
+        sign_ins=reading.sign_ins(shape.sign_in),
+        secret_key=environ.get("THEODOLITE_SECRET_KEY", ""),
+    )
+    if reading.faults:
+        raise StudyFaults(tuple(reading.faults), ending="Nothing was served.")
+    return settings
+
+
+class _Reading:
+    """Reads settings and collects what is wrong with them."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._source = YamlSource(file=SERVING, lines=[])
+        self.faults: list[PlacedFault] = []
+
+    def shape_of(self, file: Path, *, must_be: bool) -> ServingShape:
+        """Return what the file says; nothing where there is none."""
+        if not file.exists() and not must_be:
+            return ServingShape()
+        raw = read_file(file)
+        if isinstance(raw, PlacedFault):
+            self.faults.append(raw)
+            return ServingShape()
+        self._source = read_yaml(raw, file.name)
+        shape = shaped(self._source, ServingShape, owner="the settings") if self._source.content else None
+        self.faults.extend(self._source.faults)
+        return shape or ServingShape()
+
+    def listening(self, text: str) -> tuple[str, int]:
+        """Return host and port of `HOST:PORT`, `[HOST]:PORT`, or `:PORT` for this machine."""
+        host, _, port = (text or "127.0.0.1:8000").rpartition(":")
+        if not port.isdecimal() or int(port) > 65535:
+            self._say(("listen",), f"`listen` is `{text}`; expected HOST:PORT, e.g. 0.0.0.0:8000")
+            return "127.0.0.1", 8000
+        return host.strip("[]") or "127.0.0.1", int(port)
+
+    def address(self, text: str) -> str:
+        """Return an address without a slash at its end."""
+        parts = urlsplit(text)
+        if text and (parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/")):
+            self._say(("address",), f"`address` is `{text}`; expected https://HOST without a path")
+        return text.rstrip("/")
+
+    def proxies(self, names: list[str]) -> tuple[str, ...]:
+        """Return the addresses of proxies, each of them a number and not a name."""
+        for name in names:
+            try:
+                ipaddress.ip_network(name, strict=False)
+            except ValueError:
+                self._say(("proxies",), f"`{name}` of `proxies` is no IP address or network, e.g. 10.0.0.2")
+        return tuple(names)
+
+    def mail(self, shape: MailShape | None) -> Mail | None:
+        """Return the server that takes mail: of `EMAIL_URL`, else of the file."""
+        if url := self._environ.get("EMAIL_URL", ""):
+            return self._mail_of(url)
+        if shape is None:
+            return None
+        host, _, port = shape.server.partition(":")
+        return Mail(
+            host=host,
+            port=int(port) if port.isdecimal() else _PORTS[shape.encryption],
+            encryption=shape.encryption,
+            sender=shape.sender,
+            user=shape.user,
+            password=self._secret(("mail", "password"), shape.password) if shape.password else "",
+        )
+
+    def _mail_of(self, url: str) -> Mail | None:
+        parts = urlsplit(url)
+        sender = self._environ.get("EMAIL_FROM", "")
+        if parts.scheme not in _ENCRYPTION or not parts.hostname or not sender:
+            expected = "smtp://USER:PASSWORD@HOST:587 (or smtps://, smtp+plain://), and `EMAIL_FROM` a sender"
+            self.faults.append(PlacedFault(file="EMAIL_URL", message=f"expected {expected}"))
+            return None
+        encryption = _ENCRYPTION[parts.scheme]
+        return Mail(
+            host=parts.hostname,
+            port=parts.port or _PORTS[encryption],
+            encryption=encryption,
+            sender=sender,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+        )
+
+    def sign_ins(self, shapes: Mapping[str, SignInShape]) -> tuple[SignIn, ...]:
+        """Return the identity providers: one of the environment, else those of the file."""
+        environ = self._environ
+        if environ.get("OIDC_SERVER"):
+            shape = SignInShape(
+                name=environ.get("OIDC_NAME") or "single sign-on",
+                server=environ["OIDC_SERVER"],
+                client=environ.get("OIDC_CLIENT") or "theodolite",
+                secret="OIDC_SECRET",  # noqa: S106 - the name of a variable
+            )
+            return (self._sign_in("sso", shape),)
+        return tuple(self._sign_in(key, shape) for key, shape in shapes.items())
+
+    def _sign_in(self, key: str, shape: SignInShape) -> SignIn:
+        parts = urlsplit(shape.server)
+        if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+            self._say(("sign_in", key, "server"), f"`server` of `{key}` must begin with https://")
+        return SignIn(
+            key=key,
+            name=shape.name,
+            server=shape.server,
+            client=shape.client,
+            secret=self._secret(("sign_in", key, "secret"), shape.secret),
+            trusts_addresses=shape.trusts_addresses,
+        )
+
+    def _secret(self, path: tuple[str, ...], variable: str) -> str:
+        if not self._environ.get(variable):
+            self._say(path, f"the variable `{variable}` that `{path[-1]}` names is not set")
+        return self._environ.get(variable, "")
+
+    def _say(self, path: tuple[str, ...], message: str) -> None:
+        self.faults.append(self._source.place(Fault(path=path, message=message)))

@@ -1,0 +1,54 @@
+"""What `serve.yaml` may say."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from theodolite.config.shapes.base import Filled, Shape, YesNo
+
+
+class MailShape(Shape):
+    """A server that takes mail."""
+
+    server: Filled
+    """`HOST` or `HOST:PORT`."""
+    encryption: Literal["starttls", "tls", "none"] = "starttls"
+    """How the connection is kept private."""
+    user: str = ""
+    """Who signs in there."""
+    password: str = ""
+    """Name of the environment variable that holds the password."""
+    sender: Filled
+    """What mails come from, e.g. `Field test <event@example.org>`."""
+
+
+class SignInShape(Shape):
+    """An identity provider (OpenID Connect)."""
+
+    name: Filled
+    """What stands on its button."""
+    server: Filled
+    """Its address; `/.well-known/openid-configuration` is looked for below it."""
+    client: Filled
+    """What this server is called there."""
+    secret: Filled
+    """Name of the environment variable that holds the client's secret."""
+    trusts_addresses: YesNo = False
+    """Whether an address that it has verified signs one in as the account of that address."""
+
+
+class ServingShape(Shape):
+    """How the web side is served."""
+
+    listen: str = ""
+    """`HOST:PORT` to listen on."""
+    address: str = ""
+    """Address under which people call it, e.g. `https://event.example.org`."""
+    proxies: list[Filled] = Field(default_factory=list)
+    """Addresses of proxies whose word on the caller and on https is taken."""
+    mail: MailShape | None = None
+    """A server that takes mail; without it, links are handed over."""
+    sign_in: dict[str, SignInShape] = Field(default_factory=dict)
+    """Identity providers by a short name."""

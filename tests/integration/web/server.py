@@ -1,0 +1,67 @@
+"""A real server of a folder, as somebody starts it, with what it says."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Server(AbstractContextManager["Server"]):
+    """Runs `theodolite serve` on a free port of this machine.
+
+    Attributes:
+        said: The line that it said once it listened.
+        port: Where it listens.
+    """
+
+    def __init__(self, folder: Path, *words: str, environ: Mapping[str, str] | None = None) -> None:
+        self.said, self.port = "", free_port()
+        self._words = [sys.executable, "-m", "theodolite", "serve", *words, "--listen", f"127.0.0.1:{self.port}"]
+        self._folder = folder
+        self._environ = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            self._words, cwd=self._folder, env=self._environ, stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        self.said = self._process.stdout.readline().strip()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> int:
+        """End it as Ctrl-C does, and return its exit code."""
+        self._process.terminate()
+        code = self._process.wait(timeout=20)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        return code
+
+    def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
+        """Return the answer to a plain request; header names are written with underscores."""
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        line.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        answer = line.getresponse()
+        answer.body = answer.read().decode()  # type: ignore[attr-defined]
+        line.close()
+        return answer

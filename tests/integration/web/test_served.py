@@ -1,0 +1,120 @@
+"""The server itself: who gets in first, what every answer carries, and whose word is taken."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.terminal import theodolite
+from tests.integration.web.server import Server
+from theodolite.bootstrap.demo import lay_out_event
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    lay_out_event(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with Server(folder, ".") as server:
+        yield server
+
+
+def test_the_first_organiser_is_told_a_link_that_leads_in(server):
+    assert server.said.startswith("Organiser, open once: http://127.0.0.1:")
+    path = server.said[server.said.index("/start/") :]
+
+    assert "first organiser of this server" in server.get(path).body
+    assert server.get("/demo/").status == 404
+
+
+def test_every_answer_closes_what_can_be_closed(server):
+    for path in ("/account/login/", "/nowhere/", "/static/x/web/app.css"):
+        headers = {name.lower(): value for name, value in server.get(path).getheaders()}
+
+        assert headers["content-security-policy"].startswith("default-src 'self';")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert (headers["x-frame-options"], headers["x-content-type-options"]) == ("DENY", "nosniff")
+        assert (headers["referrer-policy"], headers["cross-origin-opener-policy"]) == ("same-origin", "same-origin")
+        assert "server" not in headers
+
+
+def test_cookies_are_out_of_scripts_reach_and_stay_here(server):
+    cookies = server.get("/account/login/").headers.get_all("set-cookie")
+
+    assert cookies
+    assert all("HttpOnly" in cookie and "SameSite=Lax" in cookie for cookie in cookies)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "a b"])
+def test_a_name_that_is_not_the_servers_is_refused_without_a_word_of_the_machinery(server, host):
+    answer = server.get("/account/login/", Host=host)
+
+    assert answer.status == 400
+    assert not any(word in answer.body.lower() for word in ("django", "allowed_hosts", "traceback", "python"))
+
+
+def test_nobody_is_believed_who_is_no_proxy(server):
+    claims = {"X_Forwarded_Proto": "https", "X_Forwarded_For": "192.0.2.9", "X_Forwarded_Host": "evil.example"}
+    answer = server.get("/", **claims)
+
+    assert (answer.status, answer.getheader("location")) == (302, "/account/login/?next=/")
+    assert "evil" not in server.get("/account/login/", **claims).body
+
+
+def test_an_error_page_is_in_our_words(server):
+    body = server.get("/nowhere/").body
+
+    assert "There is nothing here" in body
+    assert not any(word in body.lower() for word in ("django", "allauth", "urlconf", "traceback"))
+
+
+def test_stopped_it_ends_well_and_the_link_is_the_same_at_the_next_start(folder, server):
+    first = server.said.partition("/start/")[2]
+    with Server(folder, ".") as again:
+        assert again.said.partition("/start/")[2] == first
+        assert again.stop() in {0, -15}
+
+
+def test_behind_a_named_proxy_https_is_believed_and_asked_for(folder, tmp_path):
+    settings = tmp_path / "proxied.yaml"
+    settings.write_text("address: https://event.example\nproxies: [127.0.0.1]\n")
+    with Server(folder, ".", "--settings", str(settings)) as server:
+        believed = server.get("/account/login/", Host="event.example", X_Forwarded_Proto="https")
+        plain = server.get("/account/login/", Host="event.example")
+
+        assert server.said.startswith("Organiser, open once: https://event.example/start/")
+        assert believed.status == 200
+        assert believed.getheader("strict-transport-security") == "max-age=31536000"
+        assert all("Secure" in cookie for cookie in believed.headers.get_all("set-cookie"))
+        assert (plain.status, plain.getheader("location")) == (301, "https://event.example/account/login/")
+
+
+def test_what_is_unsafe_is_said_and_nothing_is_served(folder, monkeypatch):
+    monkeypatch.setenv("THEODOLITE_ADDRESS", "https://event.example")
+    monkeypatch.setenv("THEODOLITE_SECRET_KEY", "short")
+    ended = theodolite("serve", folder, "--check")
+
+    assert ended.code == 2
+    assert "`proxies` names nobody" in ended.out
+    assert "`THEODOLITE_SECRET_KEY` is short" in ended.out
+    assert "no mail is sent" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], "there is no `nowhere`"),
+        (["--demo", "--listen", "0.0.0.0:1"], "serves this machine only"),
+        (["--listen", "here"], "expected HOST:PORT"),
+    ],
+)
+def test_what_cannot_be_served_is_said(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = theodolite("serve", *words)
+
+    assert (ended.code, said in " ".join(ended.said.split())) == (2, True)

@@ -1,0 +1,104 @@
+"""How the web side is to be served: options, environment, file."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.loading import StudyFaults
+from theodolite.config.serving import load_serving
+
+WHOLE = """\
+listen: 0.0.0.0:80
+address: https://event.example.org/
+proxies: [10.0.0.2, 10.1.0.0/16]
+mail: {server: smtp.example.org, user: me, password: SMTP_SECRET, sender: Event <event@example.org>}
+sign_in:
+  lab: {name: The lab, server: https://id.example.org, client: th, secret: LAB_SECRET, trusts_addresses: yes}
+"""
+SECRETS = {"SMTP_SECRET": "pw-1", "LAB_SECRET": "pw-2"}
+
+
+def test_nothing_said_is_this_machine_alone(tmp_path):
+    settings = load_serving({}, folder=tmp_path)
+
+    assert (settings.host, settings.port, settings.is_private, settings.is_https) == ("127.0.0.1", 8000, True, False)
+    assert (settings.mail, settings.sign_ins, settings.proxies) == (None, (), ())
+
+
+def test_a_file_says_everything_but_secrets(tmp_path):
+    (tmp_path / "serve.yaml").write_text(WHOLE)
+    settings = load_serving(SECRETS, folder=tmp_path)
+
+    assert (settings.host, settings.port, settings.address) == ("0.0.0.0", 80, "https://event.example.org")
+    assert settings.proxies == ("10.0.0.2", "10.1.0.0/16")
+    assert (settings.mail.port, settings.mail.encryption, settings.mail.password) == (587, "starttls", "pw-1")
+    assert (settings.sign_ins[0].secret, settings.sign_ins[0].trusts_addresses) == ("pw-2", True)
+    assert "pw-" not in repr(settings)
+
+
+def test_the_command_line_goes_before_the_environment_and_that_before_the_file(tmp_path):
+    (tmp_path / "serve.yaml").write_text("listen: :1\naddress: http://file.example\n")
+    environ = {"THEODOLITE_LISTEN": "[::1]:2", "THEODOLITE_ADDRESS": "http://environ.example"}
+
+    assert load_serving({}, folder=tmp_path).port == 1
+    assert (load_serving(environ, folder=tmp_path).host, load_serving(environ, folder=tmp_path).port) == ("::1", 2)
+    assert load_serving(environ, folder=tmp_path).address == "http://environ.example"
+    assert load_serving(environ, folder=tmp_path, listen="a:3").port == 3
+
+
+def test_the_environment_alone_is_enough(tmp_path):
+    environ = {
+        "THEODOLITE_PROXIES": "10.0.0.2, 10.0.0.3",
+        "EMAIL_URL": "smtps://me%40x:p%2Fw@smtp.example.org",
+        "EMAIL_FROM": "event@example.org",
+        "OIDC_SERVER": "https://id.example.org",
+        "OIDC_SECRET": "pw",
+        "THEODOLITE_SECRET_KEY": "k" * 50,
+    }
+    settings = load_serving(environ, folder=tmp_path)
+
+    assert settings.proxies == ("10.0.0.2", "10.0.0.3")
+    mail = settings.mail
+    assert (mail.user, mail.password, mail.port, mail.encryption) == ("me@x", "p/w", 465, "tls")
+    assert (settings.sign_ins[0].key, settings.sign_ins[0].name) == ("sso", "single sign-on")
+    assert settings.secret_key == "k" * 50
+
+
+def test_all_faults_come_at_once_with_their_places(tmp_path):
+    (tmp_path / "serve.yaml").write_text(
+        "lissten: :1\naddress: https://event.example/x\nproxies: [me]\n"
+        "mail: {server: a, sender: b, password: NOT_SET}\n"
+        "sign_in: {lab: {name: L, server: http://id.example, client: c, secret: LAB_SECRET}}\n"
+    )
+    with pytest.raises(StudyFaults) as caught:
+        load_serving({**SECRETS, "EMAIL_URL": ""}, folder=tmp_path, listen="here")
+    found = {(fault.line, fault.message.partition(";")[0]) for fault in caught.value.placed}
+
+    assert found == {
+        (1, "unknown key `lissten` in the settings"),
+        (1, "`listen` is `here`"),
+        (2, "`address` is `https://event.example/x`"),
+        (3, "`me` of `proxies` is no IP address or network, e.g. 10.0.0.2"),
+        (4, "the variable `NOT_SET` that `password` names is not set"),
+        (5, "`server` of `lab` must begin with https://"),
+    }
+
+
+@pytest.mark.parametrize("url", ["http://x", "smtp://", "smtp://host"], ids=["scheme", "host", "no sender"])
+def test_an_address_of_a_mail_server_that_cannot_be_meant_is_said(tmp_path, url):
+    with pytest.raises(StudyFaults, match="EMAIL_FROM"):
+        load_serving({"EMAIL_URL": url}, folder=tmp_path)
+
+
+def test_a_file_that_was_named_must_be_there(tmp_path):
+    with pytest.raises(StudyFaults, match="cannot be read"):
+        load_serving({}, folder=tmp_path, file=str(tmp_path / "other.yaml"))
+
+
+def test_settings_beside_a_study_are_no_study(tmp_path):
+    from theodolite.config.locate import study_file
+
+    (tmp_path / "serve.yaml").write_text("listen: :1\n")
+    (tmp_path / "mine.yaml").write_text("study: mine\n")
+
+    assert study_file(tmp_path) == tmp_path / "mine.yaml"
