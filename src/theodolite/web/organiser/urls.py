@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from theodolite.web.organiser import audit_log, home, results
+from theodolite.web.questions import preview
 
 app_name = "organiser"
 urlpatterns = [
