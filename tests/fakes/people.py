@@ -205,6 +205,7 @@ class FakePeople:
             ending=dialogue.ending,
             unit=dialogue.unit,
             turns=len(dialogue.turns),
+            pair_key=self.kept_dialogues[dialogue.unit].pair_key if dialogue.unit else "",  # type: ignore[attr-defined]
             kind=next((turn.kind for turn in reversed(dialogue.turns) if turn.kind), None),
             groups=profile.attributes if profile else {},
         )

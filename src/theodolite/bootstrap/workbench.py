@@ -30,6 +30,7 @@ from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
+from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.placing import latest_run
 from theodolite.usecases.running import Runner
@@ -47,7 +48,7 @@ class Workbench:
     Attributes:
         loaded: The study as it was read.
         plan: The same fully drawn.
-        sessions: The sessions of the plan.
+        sessions: The sessions of the plan, and those of people that there are by now.
         path: What the user types to name it, quoted for a shell.
         store: The workspace's database.
         clock: Tells the time.
@@ -206,6 +207,7 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
     loaded = load_study(Path(path), shelves=plugin_shelves())
     plan, sessions = draw_plan(loaded.study, loaded.recordings)
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
+    sessions = event_sessions(loaded.study, sessions, store.held(loaded.study.name))
     return Workbench(
         loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=variables
     )

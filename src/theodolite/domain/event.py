@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.bounds import require_counts
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
+from theodolite.domain.exposure import BreakRule
 
 
 class Assignment(StrEnum):
@@ -27,6 +29,8 @@ class LevelPlan:
         sessions: Sessions of each tester; count.
         minutes: Length of a session at most; minutes, 0 for no limit.
         repeats: Repetitions of each script or persona; count.
+        quotas: Type of user to how many of the people are to be of it; each type is
+            balanced by itself, and the rest of the people has no stratum.
     """
 
     level: Level
@@ -34,6 +38,20 @@ class LevelPlan:
     sessions: int = 1
     minutes: int = 0
     repeats: int = 1
+    quotas: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreeningQuestion:
+    """What somebody is asked before taking part, and the answer that lets in.
+
+    Attributes:
+        text: The question, to be answered with yes or no.
+        wanted: The answer that lets in: yes where true.
+    """
+
+    text: str
+    wanted: bool = True
 
 
 class Route(StrEnum):
@@ -94,6 +112,8 @@ class Event:
         consent: Text that people consent to; empty where still to be written.
         contact: Where people can turn.
         warning: What people may meet that can be unpleasant; empty where nothing is said beside the consent.
+        breaks: When people are reminded to rest, and when it is enough.
+        screening: What people are asked before they take part.
     """
 
     opens: str = ""
@@ -103,3 +123,5 @@ class Event:
     consent: str = ""
     contact: str = ""
     warning: str = ""
+    breaks: BreakRule = field(default_factory=BreakRule)
+    screening: tuple[ScreeningQuestion, ...] = ()

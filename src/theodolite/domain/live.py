@@ -159,7 +159,8 @@ class HeldDialogue:
         ending: Why it ended; None while it goes on.
         unit: Key of the unit of work that it became; empty where it became none.
         turns: Turns; count.
-        kind: What went wrong last, where the application never answered.
+        pair_key: Pair key of the dialogue that it became; empty where it became none.
+        kind: What went wrong last.
         groups: What the person says of themselves, by attribute.
     """
 
@@ -170,5 +171,6 @@ class HeldDialogue:
     ending: Ending | None = None
     unit: str = ""
     turns: int = 0
+    pair_key: str = ""
     kind: FailureKind | None = None
     groups: Mapping[str, str] = field(default_factory=dict)

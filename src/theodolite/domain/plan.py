@@ -9,9 +9,10 @@ from typing import Protocol, TypeAlias
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.persona import Persona, Script
+from theodolite.domain.seat import Seat
 from theodolite.domain.strategy import Attack
 
-Tester: TypeAlias = Persona | Script | Attack
+Tester: TypeAlias = Persona | Script | Attack | Seat
 """Who speaks to an application in a planned session."""
 
 
@@ -21,12 +22,14 @@ class TesterKind(StrEnum):
     PERSONA = "persona"
     SCRIPT = "script"
     ATTACK = "attack"
+    SEAT = "seat"
 
 
 KINDS: Mapping[type, TesterKind] = {
     Persona: TesterKind.PERSONA,
     Script: TesterKind.SCRIPT,
     Attack: TesterKind.ATTACK,
+    Seat: TesterKind.SEAT,
 }
 """Type of a tester to its kind."""
 
@@ -101,7 +104,7 @@ class PlannedSession:
             groups=self.groups,
             kind=KINDS[type(self.tester)],
             tester=self.tester.key,
-            model="" if isinstance(self.tester, Script) else self.tester.model,
+            model="" if isinstance(self.tester, Script | Seat) else self.tester.model,
             strategy=self.tester.strategy if isinstance(self.tester, Attack) else "",
         )
 
@@ -192,7 +195,7 @@ class Plan:
         substance: Content hash of what decides the study's questions; see `Study.substance`.
         seed: Of every draw.
         flow_version: Number of the rules by which sessions are held.
-        n_sessions: Sessions in all; count.
+        n_sessions: Sessions that a run holds itself; count, those of people left out.
     """
 
     substance: str

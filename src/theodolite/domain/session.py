@@ -85,7 +85,7 @@ class Session:
         participant: Opaque key of the person.
         level: Level of testing.
         scenario: Name of the scenario.
-        scenario_version: Content hash of the scenario.
+        scenario_version: Content hash of what decides what is said and judged in the scenario.
         application: Name of the application.
         application_version: Content hash of the application.
         seat: Number of the seat, from 0.
@@ -150,6 +150,10 @@ class Session:
             return self
         clock = replace(self.clock, ended=self.clock.paused or now) if self.clock.started else self.clock
         return replace(self, state=state, clock=clock)
+
+    def told(self, task_done: bool | None) -> Session:  # noqa: FBT001  # yes, no or not said
+        """Return it with what the person says of the task; what was said before stays where nothing is said."""
+        return self if task_done is None else replace(self, task_done=task_done)
 
     def _must_go_on(self, what: str) -> None:
         if self.is_over:

@@ -137,13 +137,22 @@ class Study:
         applications = tuple(application.substance for application in self.applications)
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
-        asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=())
+        asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
+        asked = replace(asked, scenarios=self._scenarios_of_runs(), levels=self._levels_of_runs(), event=None)
         return version_of(replace(asked, title="", about="", budget=Budget(), trees=()))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:
         """The annotators that a run asks; people who label by hand are not among them."""
         return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
+
+    def _scenarios_of_runs(self) -> tuple[Scenario, ...]:
+        """Return the scenarios without what only people read."""
+        return tuple(replace(scenario, instructions={}, questionnaires={}) for scenario in self.scenarios)
+
+    def _levels_of_runs(self) -> tuple[LevelPlan, ...]:
+        """Return the levels without people: more or fewer of them change nothing of what a run asks."""
+        return tuple(LevelPlan(level=plan.level, repeats=plan.repeats) for plan in self.levels)
 
     def _asked_guidelines(self) -> tuple[Guideline, ...]:
         by_people = self.categories - {annotator.guideline for annotator in self.asked}

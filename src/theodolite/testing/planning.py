@@ -13,6 +13,7 @@ from theodolite.domain.errors import PlanError
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
+from theodolite.testing.assigning import people_levels
 from theodolite.testing.cells import Cells, stretches_of
 from theodolite.testing.drawn import DrawnSessions, LiveSessions, RecordedSessions
 from theodolite.testing.sessions import FLOW_VERSION
@@ -29,12 +30,12 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
         recordings: Dialogues of the recorded applications.
 
     Raises:
-        PlanError: If there is an application to be talked to but nobody to talk.
+        PlanError: If there is an application to be talked to but nobody to talk, and no people either.
         TemplateError: If a persona cannot be filled.
     """
     live = [a.name for a in study.applications if not isinstance(a.connection, RecordedFile)]
     cells = Cells(stretches_of(study) if live else ())
-    if live and not len(cells):
+    if live and not len(cells) and not people_levels(study):
         message = f"nobody speaks to `{live[0]}`: add personas, or scripts to a scenario"
         raise PlanError(message)
     return DrawnSessions(LiveSessions(study, cells, live), RecordedSessions(study, recordings))
@@ -44,11 +45,11 @@ def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tupl
     """Return the plan of a study and its sessions.
 
     Raises:
-        PlanError: If no session can be held at all, or one would be held twice.
+        PlanError: If no session can be held at all, by people neither, or one would be held twice.
         TemplateError: If a persona cannot be filled.
     """
     sessions = planned_sessions(study, recordings)
-    if not len(sessions):
+    if not len(sessions) and not people_levels(study):
         message = f"study `{study.name}` plans no dialogue: it has neither testers nor recorded rows"
         raise PlanError(message)
     _refuse_doubles(study, sessions)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from theodolite.domain.dialogue import Dialogue, Ending, Turn
-from theodolite.domain.errors import ContentRefused, EmptyReply
+from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
@@ -15,6 +15,7 @@ from theodolite.domain.passage import Search
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.seat import Seat
 from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
 from theodolite.testing.strategies.line import Approach, Heard, Line, Try
@@ -66,6 +67,7 @@ def hold_session(task: SessionTask) -> Flow[Dialogue]:
     """Hold one session: ask the tester's side, tell the application, until it ends.
 
     Raises:
+        PlanError: If the session is held by a person.
         EmptyReply: If the simulated user ends the dialogue before it began.
         ContentRefused: If a filter withheld what the simulated user would say.
     """
@@ -77,6 +79,9 @@ def hold_session(task: SessionTask) -> Flow[Dialogue]:
             record = yield from _attack(task, tester)
         case Persona():
             record = yield from _play(task, tester)
+        case Seat():
+            message = f"`{task.session.label}` is held by a person, and by no program"
+            raise PlanError(message)
         case _:
             assert_never(tester)
     return _dialogue(task, record)

@@ -10,6 +10,7 @@ from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import version_of
@@ -22,6 +23,7 @@ from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
 from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
+from theodolite.testing.people import failures_of
 from theodolite.usecases.calls import calls_of
 from theodolite.usecases.placing import as_planned
 
@@ -60,7 +62,11 @@ class StoredArchive:
 
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
         """Yield the units that brought nothing."""
-        return self.store.failures(self.run, at)
+        yield from self.store.failures(self.run, at)
+        if isinstance(self.sessions, EventSessions):
+            for failure in failures_of(self.study, self.store.held(self.study.name)):
+                if at is None or self.sessions.find(failure.label) in at:
+                    yield failure
 
     def calls(
         self, dialogues: Collection[Dialogue], annotations: Collection[Annotation], failures: Collection[Failure] = ()
@@ -110,7 +116,7 @@ def evidence_of(
         samples=samples,
         drawn=drawn,
         certificates=certificates_of(store, study),
-        spending=store.spending(run),
+        spending=store.spending(run) + store.live_spending(study.name),
         lapses=lapses.checks() if lapses else None,
         spoken=spoken.sides(),
         schemas=store.schema_tallies(run),

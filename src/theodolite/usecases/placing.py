@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.domain.errors import InputError, NotFound, StoreError
+from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import Plan, Sessions, TesterKind
 from theodolite.domain.run import Run
@@ -49,7 +50,13 @@ def as_planned(
         StoreError: If a dialogue is of no planned session, or out of order.
     """
     positions = iter(range(len(sessions)) if at is None else sorted(at))
+    of_people = sessions.units if isinstance(sessions, EventSessions) else None
     for dialogue in dialogues:
+        if of_people is not None and dialogue.held_by is HeldBy.PERSON:
+            place = of_people.get(dialogue.key)
+            if place is not None:  # one that ended since the sessions were listed is counted next time
+                yield place, _as_planned(dialogue, sessions, place)
+            continue
         position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
         if position is None:
             message = f"dialogue `{dialogue.label}` ({dialogue.key}) is of no session of this plan; begin a run --anew"

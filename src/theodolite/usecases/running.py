@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 from theodolite.domain.errors import StoreError
+from theodolite.domain.event_sessions import EventSessions, held_by_runs
 from theodolite.domain.passage import Search
 from theodolite.domain.plan import Plan, Sessions
 from theodolite.domain.recording import RecordedDialogue
@@ -20,7 +21,7 @@ from theodolite.ports.store import Store
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.flows import StudyFlows
-from theodolite.usecases.ledger import annotation_units, annotations_due, session_units
+from theodolite.usecases.ledger import annotation_units, annotations_due, people_units, session_units
 from theodolite.usecases.placing import as_planned
 
 ALL_KINDS = frozenset(UnitKind)
@@ -148,7 +149,9 @@ class Runner:
         """Put all units into the ledger; they are worked out twice, since all of them together are too many to hold."""
         study, sessions, adopt = self.study, self.sessions, not options.anew
         self.store.add_units(run, session_units(study, run, sessions, options.first), adopt=adopt)
-        held = session_units(study, run, sessions, options.first)
+        people = list(people_units(run, study, sessions, self.store.held(study.name), first=options.first))
+        self.store.add_units(run, people)
+        held = chain(session_units(study, run, sessions, options.first), people)
         origins = self.store.origins(run)
         self.store.add_units(run, annotation_units(study, run, sessions, held, origins), adopt=adopt)
         if options.retry_failed:
@@ -192,14 +195,17 @@ class Runner:
 
     def _standing(self, run: Run) -> Standing:
         sessions = self.sessions
+        places = list(range(len(held_by_runs(sessions))))
+        if isinstance(sessions, EventSessions):
+            places += sessions.units.values()
         failed = (sessions.find(failure.label) for failure in self.store.failures(run) if not failure.annotator)
         standing = Standing(
             run=run,
             stopped=self.lines.brakes.reason,
             sessions=self.store.count_units(run, UnitKind.SESSION),
             annotations=self.store.count_units(run, UnitKind.ANNOTATION),
-            planned=len(sessions),
-            due=annotations_due(self.study, (sessions.setting(place).scenario for place in range(len(sessions)))),
+            planned=len(places),
+            due=annotations_due(self.study, (sessions.setting(place).scenario for place in places)),
             lost=annotations_due(self.study, (sessions.setting(p).scenario for p in failed if p is not None)),
             remedy=self.lines.brakes.remedy,
         )

@@ -17,9 +17,7 @@ from theodolite.domain.run import Run, Spending, Unit, UnitState
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
 from theodolite.store.ledger import id_of_run, one_at_a_time
-from theodolite.store.models import (
-    UnitRow,
-)
+from theodolite.store.models import DialogueRow, UnitRow
 from theodolite.store.models.people import (
     LiveDialogueRow,
     LiveTurnRow,
@@ -91,12 +89,25 @@ def held(study: str) -> list[HeldDialogue]:
     ids = [row.id for row in rows]
     turns = LiveTurnRow.objects.filter(dialogue_id__in=ids)
     counted = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))
+    brought = DialogueRow.objects.filter(unit_id__in=[row.unit_id for row in rows])
+    pairs = dict(brought.values_list("unit_id", "pair_key"))
     kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
     people = profiles(list({row.session.participant.key for row in rows}))
-    return [_held(row, counted.get(row.id, 0), kinds.get(row.id, ""), people) for row in rows]
+    return [
+        _held(
+            row,
+            people,
+            turns=counted.get(row.id, 0),
+            kind=kinds.get(row.id, ""),
+            pair_key=pairs.get(row.unit_id, "") if row.unit_id else "",
+        )
+        for row in rows
+    ]
 
 
-def _held(row: LiveDialogueRow, turns: int, kind: str, people: Mapping[str, PersonProfile]) -> HeldDialogue:
+def _held(
+    row: LiveDialogueRow, people: Mapping[str, PersonProfile], *, turns: int, kind: str, pair_key: str
+) -> HeldDialogue:
     session = session_from(row.session)
     profile = people.get(session.participant)
     return HeldDialogue(
@@ -107,6 +118,7 @@ def _held(row: LiveDialogueRow, turns: int, kind: str, people: Mapping[str, Pers
         ending=Ending(row.ending) if row.ending else None,
         unit=row.unit.key if row.unit else "",
         turns=turns,
+        pair_key=pair_key,
         kind=FailureKind(kind) if kind else None,
         groups=profile.attributes if profile else {},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from theodolite.assessment.capture.naming import names_of, self_identification
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import SayToApplication
@@ -70,13 +71,14 @@ def retry(venue: Venue, turn: str) -> tuple[LiveTurn, SayToApplication]:
 
 
 def finish(venue: Venue, turn: str, ending: LiveEnding) -> LiveTurn:
-    """Store how the reply of a turn ended.
+    """Store how the reply of a turn ended, with the words by which it tells what it is.
 
     Raises:
         Conflict: If it has ended before.
         NotFound: If there is no such turn any more.
     """
-    return venue.store.end_turn(turn, ending)
+    claims = (one.words for one in self_identification(ending.text, names_of(venue.study)))
+    return venue.store.end_turn(turn, ending, tuple(dict.fromkeys(claims)))
 
 
 def _request(venue: Venue, turn: LiveTurn) -> SayToApplication:

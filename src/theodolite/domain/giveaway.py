@@ -1,0 +1,63 @@
+"""Giveaways: words that give a person or an application away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class GiveawayKind(StrEnum):
+    """What is given away."""
+
+    EMAIL = "e-mail address"
+    PHONE = "phone number"
+    CARD = "payment card"
+    IBAN = "bank account"
+    NATIONAL_ID = "national identity number"
+    IP_ADDRESS = "IP address"
+    APPLICATION = "application"
+
+
+MASK = "\N{BULLET}"
+"""What stands for each letter that is not shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Giveaway:
+    """Words of a text that give something away; a suggestion until a person has confirmed it.
+
+    Attributes:
+        kind: What is given away.
+        start: Place of the first letter, from 0.
+        end: Place behind the last letter.
+        words: The words.
+    """
+
+    kind: GiveawayKind
+    start: int
+    end: int
+    words: str
+
+
+def masked(text: str, giveaways: Iterable[Giveaway]) -> str:
+    """Return a text with the letters of giveaways replaced one by one, so that every place in it stays where it was.
+
+    Example:
+        >>> found = Giveaway(kind=GiveawayKind.PHONE, start=5, end=9, words="0815")
+        >>> masked("Call 0815 now", [found])
+        'Call \N{BULLET}\N{BULLET}\N{BULLET}\N{BULLET} now'
+    """
+    letters = list(text)
+    for one in giveaways:
+        letters[one.start : one.end] = MASK * (one.end - one.start)
+    return "".join(letters)
+
+
+def apart(giveaways: Iterable[Giveaway]) -> tuple[Giveaway, ...]:
+    """Return giveaways in order of their place; of two that overlap the one that was found first stays."""
+    kept: list[Giveaway] = []
+    for one in giveaways:
+        if all(one.end <= known.start or known.end <= one.start for known in kept):
+            kept.append(one)
+    return tuple(sorted(kept, key=lambda one: one.start))

@@ -1,0 +1,148 @@
+"""Assigning: which applications and scenarios the holder of a seat meets, and in which order.
+
+A seat's cells hang on nothing but the study's seed, the level and the number, so
+that adding people moves nobody, and whoever takes a number that was given back
+meets what its first holder was to meet. Numbers are served block by block: after
+every full block each cell has been met equally often at each place of the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
+
+from theodolite.domain.application import RecordedFile
+from theodolite.domain.dialogue import Level
+from theodolite.domain.event import Assignment, LevelPlan
+from theodolite.domain.identity import keyed_draw
+from theodolite.domain.seat import Cell, Seat
+from theodolite.domain.study import Study
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatDesign:
+    """The seeded design of one level.
+
+    Attributes:
+        level: The level.
+        applications: Names of the applications, in order of the study.
+        scenarios: Names of the scenarios that people of the level meet.
+        sessions: Sessions of each seat; count.
+        assignment: Whether each seat meets all applications or one.
+        seed: Every draw hangs on it.
+    """
+
+    level: Level
+    applications: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    sessions: int
+    assignment: Assignment = Assignment.WITHIN_SUBJECTS
+    seed: int = 1
+
+    def block(self) -> int:
+        """Return how many seats it takes until every cell has been met equally often at each place; count."""
+        met = self.applications if self.assignment is Assignment.WITHIN_SUBJECTS else self.scenarios
+        other = self.scenarios if self.assignment is Assignment.WITHIN_SUBJECTS else self.applications
+        return len(_orders(len(met))) * len(other)
+
+    def cells(self, number: int, stratum: str = "") -> tuple[Cell, ...]:
+        """Return what the holder of a seat meets, in order.
+
+        Within subjects a seat meets all applications of one scenario before it
+        comes to the next scenario. Orders are those of a Williams design: each
+        application follows each other one equally often. Between subjects a seat
+        meets one application in one scenario after the other.
+
+        Args:
+            number: Number of the seat, from 0.
+            stratum: Part of the people that is balanced by itself.
+
+        Source:
+            Williams, E. J. (1949), Experimental designs balanced for the estimation
+            of residual effects of treatments, Australian Journal of Scientific
+            Research A 2:149-168.
+        """
+        block, place = divmod(number, self.block())
+        place = self._shuffled(range(self.block()), f"block {block}", stratum)[place]
+        applications = self._shuffled(self.applications, "applications", stratum)
+        scenarios = self._shuffled(self.scenarios, "scenarios", stratum)
+        if self.assignment is Assignment.WITHIN_SUBJECTS:
+            pairs = _in_turn(applications, scenarios, place, self.sessions)
+            return tuple(Cell(scenario=scenario, application=application) for application, scenario in pairs)
+        order, which = divmod(place, len(applications))
+        rows = _orders(len(scenarios))
+        return tuple(
+            Cell(scenario=scenarios[rows[order][at % len(scenarios)]], application=applications[which])
+            for at in range(self.sessions)
+        )
+
+    def _shuffled(self, items: Sequence[T], what: str, stratum: str) -> tuple[T, ...]:
+        purpose = f"assign {self.level.value} {stratum} {what}"
+        drawn = sorted(range(len(items)), key=lambda at: (keyed_draw(self.seed, purpose, str(at)), at))
+        return tuple(items[at] for at in drawn)
+
+
+def seat_design(study: Study, plan: LevelPlan) -> SeatDesign:
+    """Return the design of a level of a study in which people take part.
+
+    People meet the scenarios that hold instructions for their level; where none
+    does, all of them. Recorded applications cannot be met.
+    """
+    told = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
+    return SeatDesign(
+        level=plan.level,
+        applications=tuple(one.name for one in study.applications if not isinstance(one.connection, RecordedFile)),
+        scenarios=told or tuple(scenario.name for scenario in study.scenarios),
+        sessions=plan.sessions,
+        assignment=study.event.assign if study.event else Assignment.WITHIN_SUBJECTS,
+        seed=study.sampling.seed,
+    )
+
+
+def people_levels(study: Study) -> tuple[LevelPlan, ...]:
+    """Return the levels of a study in which people take part, in the order of the file."""
+    return tuple(plan for plan in study.levels if plan.people)
+
+
+def planned_seats(plan: LevelPlan) -> tuple[Seat, ...]:
+    """Return the seats that a level plans: its quotas, and the rest without a stratum."""
+    quotas = dict(plan.quotas)
+    rest = plan.people - sum(quotas.values())
+    parts = [*quotas.items(), ("", rest)]
+    return tuple(
+        Seat(level=plan.level, number=number, stratum=stratum) for stratum, n in parts for number in range(max(n, 0))
+    )
+
+
+def _in_turn(applications: Sequence[str], scenarios: Sequence[str], place: int, sessions: int) -> list[tuple[str, str]]:
+    """Return application and scenario of each session of a seat that meets all applications."""
+    first, order = divmod(place, len(_orders(len(applications))))
+    rows = _orders(len(applications))
+    met = []
+    for at in range(sessions):
+        passed, column = divmod(at, len(applications))
+        # Another scenario is met in another order, so that no application always comes first.
+        row = rows[(order + passed) % len(rows)]
+        met.append((applications[row[column]], scenarios[(first + passed) % len(scenarios)]))
+    return met
+
+
+@lru_cache
+def _orders(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return the rows of a Williams design of n treatments: n of them where n is even, else 2n with the mirrored ones.
+
+    Example:
+        >>> _orders(2)
+        ((0, 1), (1, 0))
+        >>> len(_orders(3)), _orders(3)[0], _orders(3)[3]
+        (6, (0, 2, 1), (1, 2, 0))
+    """
+    first = [step // 2 if step % 2 == 0 else n - (step + 1) // 2 for step in range(n)]
+    rows = [tuple((start + shift) % n for start in first) for shift in range(n)]
+    if n % 2 and n > 1:
+        rows += [tuple(reversed(row)) for row in rows]
+    return tuple(rows)

@@ -1,0 +1,169 @@
+"""People's dialogues among the sessions of a study: which count, and what is still to be held."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.event_sessions import EventSessions
+from theodolite.domain.failure import Failure, FailureKind, Party
+from theodolite.domain.identity import canonical_json, digest, version_of
+from theodolite.domain.live import HeldDialogue
+from theodolite.domain.plan import PlannedSession, Sessions
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.seat import Cell, Seat
+from theodolite.domain.session import Session, SessionState
+from theodolite.domain.study import Study
+from theodolite.testing.assigning import people_levels, planned_seats, seat_design
+from theodolite.testing.cells import grouping_of, groups_of
+
+
+def scenario_sight(scenario: Scenario) -> str:
+    """Return the hash of what decides what is said and judged in a scenario; 64 hexadecimal digits.
+
+    Words around it may be mended while an event goes on: instructions, questionnaires.
+    """
+    corpus = canonical_json((scenario.corpus, scenario.passages)) if scenario.corpus else ""
+    return digest("people", scenario.name, version_of(scenario.packet), corpus)
+
+
+def counted(study: Study, held: Iterable[HeldDialogue]) -> tuple[HeldDialogue, ...]:
+    """Return those dialogues of people that are about the study as it is written now, in order.
+
+    Those with another version of an application or scenario are about something else.
+    """
+    applications = {one.name: study.application_version(one.name) for one in study.applications}
+    scenarios = {one.name: scenario_sight(one) for one in study.scenarios}
+    return tuple(
+        one
+        for one in held
+        if applications.get(one.session.application) == one.session.application_version
+        and scenarios.get(one.session.scenario) == one.session.scenario_version
+    )
+
+
+def label_of(place: int) -> str:
+    """Return what people call the dialogue at a place among those of people, from 0."""
+    return f"p{place + 1:03d}"
+
+
+def event_sessions(study: Study, planned: Sessions, held: Iterable[HeldDialogue]) -> Sessions:
+    """Return the sessions of a study with those of people behind what a run holds itself.
+
+    A planned cell in which nothing was said stands for itself, so that it is missing
+    and not forgotten.
+
+    Args:
+        study: What is written down now.
+        planned: What a run holds itself.
+        held: All dialogues of people in the study, in the order in which they began.
+    """
+    ours = counted(study, held)
+    people = [_held_session(study, place, one) for place, one in enumerate(ours)]
+    empty = list(_empty_cells(study, ours))
+    if not people and not empty:
+        return planned
+    people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
+    return EventSessions(planned, people, {one.unit: place for place, one in enumerate(ours) if one.unit})
+
+
+def failures_of(study: Study, held: Iterable[HeldDialogue]) -> tuple[Failure, ...]:
+    """Return the dialogues of people that brought nothing, and why; in order.
+
+    One that goes on, or in which the person stopped every reply, is missing and no failure.
+    """
+    found = []
+    for place, one in enumerate(counted(study, held)):
+        kind = FailureKind.WITHDRAWN if one.session.state is SessionState.WITHDRAWN else one.kind
+        if kind is None or (one.unit and kind is not FailureKind.WITHDRAWN) or one.ending is None:
+            continue
+        is_withdrawn = kind is FailureKind.WITHDRAWN
+        found.append(
+            Failure(
+                unit=one.unit or one.key,
+                label=label_of(place),
+                application=one.session.application,
+                party=Party.PERSON if is_withdrawn else Party.APPLICATION,
+                kind=kind,
+                message="the person withdrew; nothing is left but this count"
+                if is_withdrawn
+                else "the application answered none of the person's prompts",
+                endpoint="" if is_withdrawn else one.session.application,
+            )
+        )
+    return tuple(found)
+
+
+def pair_key_of(session: Session, visit: int, dialogue: int) -> str:
+    """Return the pair key of a person's dialogue: what the same person says in the same place to another application.
+
+    Args:
+        session: The session.
+        visit: How often the person has met this cell, this time included; from 1.
+        dialogue: Number of the dialogue in the session, from 1.
+    """
+    where = session.level.value, session.scenario, session.scenario_version
+    return digest("person", session.participant, *where, str(visit), str(dialogue))
+
+
+def visit_of(session: Session, sessions: Sequence[Session]) -> int:
+    """Return how often a person has met the cell of a session, this time included; from 1.
+
+    Args:
+        session: The session.
+        sessions: All sessions of the person in the study.
+    """
+    same = (
+        one
+        for one in sessions
+        if (one.level, one.scenario, one.application) == (session.level, session.scenario, session.application)
+        and one.study == session.study
+    )
+    return sum(one.place <= session.place for one in same)
+
+
+def _held_session(study: Study, place: int, held: HeldDialogue) -> PlannedSession:
+    session = held.session
+    values = {"scenario": session.scenario, **held.groups}
+    return PlannedSession(
+        label=label_of(place),
+        application=session.application,
+        scenario=session.scenario,
+        tester=Seat(level=session.level, number=session.seat, stratum=session.stratum),
+        level=session.level,
+        held_by=HeldBy.PERSON,
+        pair_key=held.pair_key or digest("no pair", held.key),
+        cluster=session.participant,
+        repeat=held.number,
+        groups=groups_of(grouping_of(study), values),
+    )
+
+
+def _empty_session(study: Study, at: int, seat: Seat, place: int, cell: Cell) -> PlannedSession:
+    return PlannedSession(
+        label=label_of(at),
+        application=cell.application,
+        scenario=cell.scenario,
+        tester=seat,
+        level=seat.level,
+        held_by=HeldBy.PERSON,
+        pair_key=digest("empty cell", seat.key, str(place)),
+        cluster=seat.key,
+        groups=groups_of(grouping_of(study), {"scenario": cell.scenario}),
+    )
+
+
+def _empty_cells(study: Study, held: Sequence[HeldDialogue]) -> Iterable[tuple[Seat, int, Cell]]:
+    """Yield the planned cells in which nothing was said, with their seat and place."""
+    filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
+    for one in held:
+        session = one.session
+        filled[session.level.value, session.stratum, session.seat].add(session.place)
+    for plan in people_levels(study):
+        design = seat_design(study, plan)
+        for seat in planned_seats(plan):
+            places = filled[seat.level.value, seat.stratum, seat.number]
+            for place, cell in enumerate(design.cells(seat.number, seat.stratum)):
+                if place not in places:
+                    yield seat, place, cell
