@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.bootstrap.workbench import Workbench
+from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
+from theodolite.domain.live import HeldDialogue
+from theodolite.domain.run import Run
+from theodolite.ports.store import Store
+from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 
 
@@ -37,4 +42,15 @@ def bench_of_run(bench: Workbench, number: int) -> Workbench:
         )
         raise InputError(message)
     loaded = replace(bench.loaded, study=study, recordings=recordings)
+    sessions = event_sessions(study, sessions, _held_by_then(bench.store, run))
     return replace(bench, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
+
+
+def _held_by_then(store: Store, run: Run) -> list[HeldDialogue]:
+    """Return the dialogues of people up to the last one that a run has."""
+    held = store.held(run.study)
+    if not held:
+        return []
+    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is HeldBy.PERSON}
+    last = max((one.ordinal for one in held if one.unit in theirs), default=-1)
+    return [one for one in held if one.ordinal <= last]
