@@ -7,26 +7,21 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from tests.fakes.annotated_event import a_case, a_room, an_item, submitted
 from theodolite.domain.role import Role
-from theodolite.store.annotating.taking import next_work
-from theodolite.store.models.annotating import QueueRow
-from theodolite.web.annotator.desk import library
-from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.models import HostedStudy
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
 
-
-def claim_of_annotator(hosted: HostedStudy) -> str:
-    """Return the token of the dialogue that the study's annotator holds."""
-    held = Membership.objects.get(hosted=hosted, role=Role.ANNOTATOR)
-    found = next_work(library(), QueueRow.objects.get(name=hosted.token).token, held.participant)
-    assert found is not None
-    return found.token
-
-
-_SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip")
+_SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip", "flag", "comment")
+_TRAINING = ("read", "practice", "qualify", "result")
+_ROOM = ("room", "room_vote", "room_say")
+_SENIOR = (
+    *("home", "resolution", "begin", "resolve", "reopen", "open_room", "room_step", "check", "judge"),
+    *("questions", "thread", "case", "look", "act", "people", "admit"),
+)
 
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
@@ -44,9 +39,10 @@ PAGES: dict[str, object] = {
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},
-    "senior:home": {Role.SENIOR},
+    **{f"senior:{name}": {Role.SENIOR} for name in _SENIOR},
     "annotator:home": {Role.ANNOTATOR},
-    **{f"annotator:{name}": {Role.ANNOTATOR} for name in _SITTING},
+    **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
+    **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
     "label_door": ANYBODY,
     "tester:home": _TESTERS,
     "teams:home": {Role.TEAM},
@@ -57,7 +53,14 @@ OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
 """Beginnings of the names of the sign-in library's own pages; `test_signing_in.py` looks at them."""
 
 STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
-    "claim": claim_of_annotator,
+    "claim": submitted,
+    "item": an_item,
+    "case": a_case,
+    "room": a_room,
+    "thread": "none",
+    "category": "risk_assessment",
+    "example": "1",
+    "subject": "rules",
     "name": "tv-spoilers-red-teaming",
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""

@@ -49,7 +49,7 @@ class Desk:
         """Key under which the store knows the annotator."""
         return self.here.membership.participant
 
-    def address(self, name: str, **parts: str) -> str:
+    def address(self, name: str, **parts: str | int) -> str:
         """Return the address of a page of this group."""
         return reverse(f"annotator:{name}", kwargs={"study": self.here.hosted.token, **parts})
 

@@ -1,51 +1,75 @@
-"""What stands around a sheet: whose it is, how far one is, and what may be done with it."""
+"""What stands around a sheet: how far one is, what may be done with it, what was asked and settled."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.utils import timezone
 
+from theodolite.domain.case import FlagKind
+from theodolite.domain.thread import FeedbackThread
 from theodolite.domain.work import AnnotatorSitting, ReservationState
-from theodolite.store.annotating import sittings, taking
+from theodolite.store.annotating import reviews, sittings, taking, threads
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.annotator.desk import Desk, library, said_time
 from theodolite.web.annotator.rules import RULES
-from theodolite.web.annotator.sheet import Sheet, sheet_of
+from theodolite.web.annotator.sheet import Sheet, sheet_of, worded
+
+FLAGS = (
+    (FlagKind.PII.value, "Somebody's personal data"),
+    (FlagKind.SELF_IDENTIFICATION.value, "The application tells who it is"),
+    (FlagKind.WELLBEING.value, "Hard to read, or somebody may be in danger"),
+    (FlagKind.TECHNICAL.value, "Something is broken on this page or in the dialogue"),
+)
+"""What may be flagged, in the words of the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What stands around a sheet, whatever it is for.
+
+    Attributes:
+        address: Below which its acts lie.
+        progress: How far one is, in words.
+        saved: When anything was saved last, for the page's script; empty for never.
+        is_held: Whether it may be given back or skipped.
+        is_work: Whether it is real work: flags and comments belong to it.
+        threads: What one asked before in this category.
+        faq: What was asked and settled for everybody.
+        returned: What a senior annotator wrote when returning it; empty for nothing.
+        rules: The impartiality rules.
+        flags: What may be flagged: value and words.
+    """
+
+    address: str
+    progress: str
+    saved: str = ""
+    is_held: bool = False
+    is_work: bool = False
+    threads: tuple[FeedbackThread, ...] = ()
+    faq: tuple[str, ...] = ()
+    returned: str = ""
+    rules: tuple[str, ...] = RULES
+    flags: tuple[tuple[str, str], ...] = FLAGS
+
+    @property
+    def save_address(self) -> str:
+        """Where single answers are sent to."""
+        return f"{self.address}answer/" if self.is_work else self.address
+
+    @property
+    def submit_address(self) -> str:
+        """Where the whole is sent to."""
+        return f"{self.address}submit/" if self.is_work else self.address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSitting:
-    """One sitting in its frame.
-
-    Attributes:
-        sitting: What the store says.
-        sheet: The same, question by question.
-        address: Below which its acts lie.
-        progress: How far one is today, in words.
-    """
+    """One sitting in its frame: what the store says, the same question by question, and what stands around it."""
 
     sitting: AnnotatorSitting
     sheet: Sheet
-    address: str
-    progress: str
-    rules: tuple[str, ...] = RULES
-    may_flag: bool = False
-    may_comment: bool = False
-    flags: tuple[tuple[str, str], ...] = ()
-    threads: tuple[object, ...] = field(default=())
-    faq: tuple[object, ...] = field(default=())
-    returned: str = ""
-
-    @property
-    def saved(self) -> str:
-        """When anything was saved last, for the page's script."""
-        return said_time(self.sitting.saved)
-
-    @property
-    def is_held(self) -> bool:
-        """Whether it is neither submitted nor given back, so that it may be released or skipped."""
-        return self.sitting.reservation.state is ReservationState.RESERVED
+    frame: Frame
 
 
 def shown(desk: Desk, claim: str) -> ShownSitting:
@@ -55,11 +79,27 @@ def shown(desk: Desk, claim: str) -> ShownSitting:
         NotFound: If it is not one's own.
     """
     found = sittings.sitting(library(), claim, desk.participant)
+    title = worded(found.guideline.name)
     return ShownSitting(
         sitting=found,
-        sheet=sheet_of(found.guideline, found.dialogue, found.answers),
-        address=desk.address("sheet", claim=claim),
+        sheet=sheet_of(found.guideline, found.dialogue, found.answers, title=title),
+        frame=_frame(desk, found),
+    )
+
+
+def _frame(desk: Desk, found: AnnotatorSitting) -> Frame:
+    category, token = found.reservation.category, found.reservation.token
+    own = threads.own_threads(desk.queue, desk.participant)
+    returned = {one.reservation: one.comment for one in reviews.returned_to(desk.queue, desk.participant)}
+    return Frame(
+        address=desk.address("sheet", claim=token),
         progress=progress_of(desk),
+        saved=said_time(found.saved),
+        is_held=found.reservation.state is ReservationState.RESERVED,
+        is_work=True,
+        threads=tuple(one for one in own if one.anchor.category == category),
+        faq=tuple(text for _, text in threads.settled(desk.queue, category=category)),
+        returned=returned.get(token, ""),
     )
 
 

@@ -7,14 +7,17 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.role import Role
+from theodolite.domain.thread import Anchor, AnchorKind
 from theodolite.domain.work import ReservationState
-from theodolite.store.annotating import drafts, sittings, taking
+from theodolite.store.annotating import cases, drafts, sittings, taking, threads
 from theodolite.web.access import allowed
-from theodolite.web.annotator.desk import Desk, at_desk, library, said_time, wants_json
+from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
 from theodolite.web.annotator.reading import Unreadable, answer_in
-from theodolite.web.annotator.sheet import Item, key_of
+from theodolite.web.annotator.sheet import Item, key_of, place_of
 from theodolite.web.annotator.shown import ShownSitting, shown
 
 UNPROCESSABLE = 422
@@ -111,6 +114,44 @@ def skip(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
     return redirect(desk.address("home"))
 
 
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def flag(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Flag something for the senior annotators; the dialogue stays with its annotator."""
+    sent = request.POST
+    kind = next((one for one in FlagKind if one.value == sent.get("kind")), None)
+    if kind is None:
+        message = "say what it is: one of the kinds of flags"
+        raise InputError(message)
+    turn = sent.get("turn", "")
+    raised = Flag(kind=kind, turn=int(turn) if turn.isdecimal() else None, note=sent.get("note", "").strip()[:1000])
+    cases.flag(claim, desk.participant, raised)
+    messages.success(request, "Flagged. A senior annotator will look at it.")
+    return redirect(desk.address("sheet", claim=claim))
+
+
+@allowed(Role.ANNOTATOR)
+@require_POST
+@at_desk
+def comment(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
+    """Ask the senior annotators about a question, a turn, the dialogue or the guideline."""
+    seen = shown(desk, claim)
+    about = request.POST.get("about", "")
+    kind = next((one for one in AnchorKind if about.partition(":")[0] == one.value), AnchorKind.DIALOGUE)
+    question, turn = place_of(about.partition(":")[2])
+    anchor = Anchor(
+        kind=kind,
+        category=seen.sitting.reservation.category,
+        question=question if kind is AnchorKind.QUESTION else "",
+        turn=turn if kind is not AnchorKind.TURN else int(question) if question.isdecimal() else None,
+        reservation=claim,
+    )
+    threads.begin_thread(library(), desk.queue, desk.participant, anchor, request.POST.get("text", "")[:2000])
+    messages.success(request, "Sent. The answer appears here, under Comment.")
+    return redirect(desk.address("sheet", claim=claim))
+
+
 def _sent(request: HttpRequest, seen: ShownSitting) -> list[Item]:
     """Return the items that a request is about: the one that a script names, or all of the form."""
     key = request.POST.get("key", "")
@@ -140,7 +181,7 @@ def _keep(request: HttpRequest, desk: Desk, seen: ShownSitting, item: Item) -> s
 
 
 def _told(seen: ShownSitting, *, problem: str = "", **more: object) -> JsonResponse:
-    told = {"saved": said_time(seen.sitting.saved), "asked": seen.sheet.asked, "open": seen.sheet.open}
+    told = {"saved": seen.frame.saved, "asked": seen.sheet.asked, "open": seen.sheet.open}
     return JsonResponse({**told, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
 
 
@@ -168,7 +209,8 @@ def _page(
     context = {
         "here": desk.here,
         "sheet": marked,
-        "sitting": seen,
+        "frame": seen.frame,
+        "category": seen.sitting.reservation.category,
         "start": first,
         "problem": problem,
         "is_submitted": seen.sitting.reservation.state is ReservationState.SUBMITTED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.annotator import home, sitting
+from theodolite.web.annotator import home, room, sitting, training
 
 app_name = "annotator"
 urlpatterns = [
@@ -16,4 +16,13 @@ urlpatterns = [
     path("d/<slug:claim>/submit/", sitting.submit, name="submit"),
     path("d/<slug:claim>/release/", sitting.release, name="release"),
     path("d/<slug:claim>/skip/", sitting.skip, name="skip"),
+    path("d/<slug:claim>/flag/", sitting.flag, name="flag"),
+    path("d/<slug:claim>/comment/", sitting.comment, name="comment"),
+    path("read/<slug:subject>/", training.read, name="read"),
+    path("practice/<slug:category>/<int:example>/", training.practice, name="practice"),
+    path("test/<slug:category>/<int:example>/", training.qualify, name="qualify"),
+    path("test/<slug:category>/", training.result, name="result"),
+    path("room/<slug:room>/", room.room, name="room"),
+    path("room/<slug:room>/vote/", room.vote, name="room_vote"),
+    path("room/<slug:room>/say/", room.say, name="room_say"),
 ]

@@ -1,4 +1,4 @@
-"""The page on which this role begins."""
+"""The page on which a senior annotator begins: what is disputed, sampled, asked and flagged."""
 
 from __future__ import annotations
 
@@ -6,10 +6,29 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from theodolite.domain.role import Role
+from theodolite.store.annotating import cases, resolutions, reviews, rooms, threads
+from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
+from theodolite.web.annotator.desk import desk_of, library
+from theodolite.web.annotator.sheet import worded
 
 
 @allowed(Role.SENIOR)
 def home(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show where this role begins."""
-    return render(request, "web/senior/home.html", {"here": here})
+    """Show where a senior annotator begins."""
+    desk = desk_of(here)
+    if desk is None:
+        return render(request, "web/senior/home.html", {"here": here})
+    study = queue_of(desk.queue).study
+    context = {
+        "here": here,
+        "desk": desk,
+        "n_disputed": resolutions.n_disputed_items(desk.queue),
+        "disputed": [(worded(one.category), one) for one in resolutions.disputed_items(desk.queue)],
+        "to_review": reviews.to_review(library(), desk.queue),
+        "threads": threads.all_threads(desk.queue, desk.participant, is_open=True),
+        "rooms": [(worded(category), token, state) for token, category, state in rooms.rooms(desk.queue)],
+        "cases": [one for one in cases.cases(study) if not one.is_closed],
+        "dissent": resolutions.dissent(desk.queue),
+    }
+    return render(request, "web/senior/home.html", context)

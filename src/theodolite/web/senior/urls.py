@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.senior import home
+from theodolite.web.senior import home, people, quality, resolution, sensitive, talk
 
 app_name = "senior"
 urlpatterns = [
     path("", home.home, name="home"),
+    path("item/<slug:item>/", resolution.resolution, name="resolution"),
+    path("item/<slug:item>/begin/", resolution.begin, name="begin"),
+    path("item/<slug:item>/resolve/", resolution.resolve, name="resolve"),
+    path("item/<slug:item>/reopen/", resolution.reopen, name="reopen"),
+    path("item/<slug:item>/room/", talk.open_room, name="open_room"),
+    path("room/<slug:room>/", talk.room_step, name="room_step"),
+    path("check/<slug:claim>/", quality.check, name="check"),
+    path("check/<slug:claim>/judge/", quality.judge, name="judge"),
+    path("questions/", talk.questions, name="questions"),
+    path("questions/<slug:thread>/", talk.answer, name="thread"),
+    path("case/<slug:case>/", sensitive.case, name="case"),
+    path("case/<slug:case>/look/", sensitive.look, name="look"),
+    path("case/<slug:case>/act/", sensitive.act, name="act"),
+    path("people/", people.people, name="people"),
+    path("people/admit/", people.admit, name="admit"),
 ]

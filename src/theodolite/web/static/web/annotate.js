@@ -146,13 +146,13 @@ bindKeys(
     c: () => panel("comment"),
     f: () => panel("flag"),
     q: () => quotes.pick(cards.card.dataset.turn),
-    z: () => void saving.undo(),
+    z: () => (find("[data-undo-button]") ? void saving.undo() : false),
     "?": () => panel("keys"),
   },
   { "Ctrl+Enter": submit, Escape: close },
 );
 
-find("[data-undo-button]").addEventListener("click", () => saving.undo());
+find("[data-undo-button]")?.addEventListener("click", () => saving.undo());
 find("[data-open-button]").addEventListener("click", () => cards.nextOpen());
 for (const button of document.querySelectorAll("[data-quote-button]")) {
   button.addEventListener("click", () => {

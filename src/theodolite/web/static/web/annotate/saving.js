@@ -73,7 +73,7 @@ export class Saving {
   }
 
   tell(told) {
-    this.say(told.problem || `Saved ${clock(told.saved)}`, Boolean(told.problem));
+    this.say(told.problem || (told.saved ? `Saved ${clock(told.saved)}` : "Noted"), Boolean(told.problem));
     this.heard(told);
   }
 

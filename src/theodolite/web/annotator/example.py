@@ -1,0 +1,82 @@
+"""Worked examples as sheets: what one practises on and is tested by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from theodolite.domain.annotation import Answer
+from theodolite.domain.blind import BlindDialogue, BlindTurn
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Instrument, QuestionLevel
+from theodolite.domain.training import Marked
+from theodolite.web.annotator.sheet import Key, Sheet, sheet_of, worded
+
+_SPEAKER = re.compile(r"^(User|You|Application|Reply|Assistant)\s*:\s*", re.IGNORECASE | re.MULTILINE)
+_USERS = {"user", "you"}
+
+
+def turns_of(text: str) -> tuple[BlindTurn, ...]:
+    r"""Return the turns of an example that is written as `User: ...` and `Reply: ...`; what names nobody is a reply.
+
+    Example:
+        >>> [(turn.prompt, turn.response) for turn in turns_of("User: Who?\nReply: Ann.\nUser: Thanks")]
+        [('Who?', 'Ann.'), ('Thanks', '')]
+    """
+    pieces = _SPEAKER.split(text)
+    said = [("reply", pieces[0])] if pieces[0].strip() else []
+    said += list(zip((one.lower() for one in pieces[1::2]), pieces[2::2], strict=True))
+    pairs: list[list[str]] = []
+    for who, words in said:
+        if who in _USERS:
+            pairs.append([words.strip(), ""])
+        elif pairs and not pairs[-1][1]:
+            pairs[-1][1] = words.strip()
+        else:
+            pairs.append(["", words.strip()])
+    return tuple(BlindTurn(number=place, prompt=one, response=two) for place, (one, two) in enumerate(pairs, start=1))
+
+
+def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], title: str) -> Sheet:
+    """Return a worked example as a sheet; its own answers and the other examples are left out.
+
+    Each question is asked once, about the example as a whole, and only those
+    that the example answers.
+
+    Args:
+        guideline: Whose example it is.
+        place: Number of the example, from 0.
+        answers: What was answered so far.
+        title: What the page is called.
+    """
+    example = guideline.examples[place]
+    asked = [
+        replace(question, level=QuestionLevel.DIALOGUE)
+        for question in guideline.instrument.questions
+        if question.name in example.answers
+    ]
+    names = {question.name for question in asked}
+    asked = [replace(one, when=one.when if one.when and one.when.question in names else None) for one in asked]
+    shortened = replace(
+        guideline,
+        instrument=Instrument(name=guideline.instrument.name, questions=tuple(asked)),
+        defect_rules=tuple(rule for rule in guideline.defect_rules if rule.question in names) or guideline.defect_rules,
+        examples=(),
+    )
+    dialogue = BlindDialogue(name=f"example {place + 1}", turns=turns_of(example.dialogue), material=example.context)
+    return sheet_of(shortened, dialogue, answers, title)
+
+
+def feedback_on(marks: tuple[Marked, ...], given: Mapping[str, str]) -> dict[Key, str]:
+    """Return what practice says at each question that was answered."""
+    return {one.question: _said(one) for one in marks if one.question in given}
+
+
+def _said(one: Marked) -> str:
+    if one.is_right:
+        near = (
+            f" The example says {one.expected}; one point more or less counts too." if one.given != one.expected else ""
+        )
+        return f"Right.{near} {one.reason}".strip()
+    return f"The example says: {worded(one.expected)}. {one.reason}".strip()

@@ -1,0 +1,65 @@
+"""Positions: what several people answered, question by question, under letters instead of names."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.discrepancy import Position
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE
+from theodolite.web.annotator.sheet import worded
+
+_WORDS = {Outcome.MISSING: UNABLE, Outcome.NOT_APPLICABLE: NOT_APPLICABLE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voice:
+    """What stands under one letter at one question."""
+
+    letter: str
+    words: str
+    note: str
+    quotes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """One question at one place with everybody's answers."""
+
+    text: str
+    turn: int | None
+    voices: tuple[Voice, ...]
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether all say the same."""
+        return len({voice.words for voice in self.voices}) < 2
+
+
+def said(answer: Answer) -> str:
+    """Return what somebody answered, in words."""
+    if answer.value is not None:
+        return worded(answer.value)
+    return worded(_WORDS.get(answer.outcome, answer.outcome.value))
+
+
+def voice_of(position: Position) -> Voice:
+    """Return what stands under one letter."""
+    answer = position.answer
+    quotes = tuple(quote.text for quote in answer.evidence)
+    return Voice(letter=position.letter, words=said(answer), note=answer.reasoning, quotes=quotes)
+
+
+def votes_side_by_side(guideline: Guideline, positions: Sequence[Position]) -> tuple[SideBySide, ...]:
+    """Return the answers of several people, place by place, in the order of the guideline."""
+    by_place: dict[tuple[str, int | None], list[Voice]] = defaultdict(list)
+    for position in positions:
+        by_place[position.answer.question, position.answer.turn].append(voice_of(position))
+    return tuple(
+        SideBySide(text=question.text, turn=turn, voices=tuple(by_place[question.name, turn]))
+        for question in guideline.instrument.questions
+        for turn in sorted((turn for name, turn in by_place if name == question.name), key=lambda turn: turn or 0)
+    )

@@ -1,0 +1,85 @@
+"""Cases: what was flagged is restricted, redacted, told on and closed; originals stay and looking is recorded."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.domain.case import SensitiveCase
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.role import Role
+from theodolite.store.annotating import cases
+from theodolite.store.annotating.queues import queue_of
+from theodolite.web.access import allowed
+from theodolite.web.annotator.desk import Desk, library
+from theodolite.web.audit import audit
+from theodolite.web.senior.desk import at_senior_desk, page_of
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@at_senior_desk
+def case(request: HttpRequest, desk: Desk, case: str) -> HttpResponse:
+    """Show a case and its steps, without the dialogue."""
+    return _shown(request, desk, _case(desk, case), None)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@at_senior_desk
+def look(request: HttpRequest, desk: Desk, case: str) -> HttpResponse:
+    """Show the original; who looked and why is written down first."""
+    found = _case(desk, case)
+    original = cases.original(library(), case, by=desk.participant, reason=request.POST.get("reason", "")[:500])
+    audit(desk.here.account, "looked at an original", f"case {case}", hosted=desk.here.hosted)
+    return _shown(request, desk, found, original)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@at_senior_desk
+def act(request: HttpRequest, desk: Desk, case: str) -> HttpResponse:
+    """Restrict, redact, notify or close."""
+    _case(desk, case)
+    step, note = request.POST.get("step", ""), request.POST.get("note", "")[:1000]
+    with transaction.atomic():
+        _done(request, case, step, by=desk.participant, note=note)
+        audit(desk.here.account, f"case: {step}", f"case {case}", hosted=desk.here.hosted)
+    messages.success(request, "Done.")
+    return redirect(page_of(desk, "case", case=case))
+
+
+def _done(request: HttpRequest, case: str, step: str, *, by: str, note: str) -> None:
+    if step == "restrict":
+        cases.restrict(case, by=by, note=note)
+    elif step == "redact":
+        shown_in = [name for name in request.POST.getlist("shown_in") if name]
+        cases.redact(library(), case, request.POST.get("words", ""), by=by, shown_in=shown_in, note=note)
+    elif step == "notify":
+        cases.notify(case, by=by, note=note)
+    elif step == "close":
+        cases.close(case, by=by, note=note)
+    else:
+        raise Http404
+
+
+def _case(desk: Desk, token: str) -> SensitiveCase:
+    found = next((one for one in cases.cases(queue_of(desk.queue).study) if one.token == token), None)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _shown(request: HttpRequest, desk: Desk, found: SensitiveCase, original: Dialogue | None) -> HttpResponse:
+    design = library().design(queue_of(desk.queue).design_id)
+    context = {
+        "here": desk.here,
+        "case": found,
+        "turns": original.turns if original else (),
+        "categories": [one.name for one in design.categories],
+        "accesses": cases.accesses(found.token),
+    }
+    return render(request, "web/senior/case.html", context)

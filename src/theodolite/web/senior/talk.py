@@ -1,0 +1,81 @@
+"""Threads and rooms: what annotators ask is answered and settled; rooms are opened, revealed and closed."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.domain.role import Role
+from theodolite.domain.thread import ThreadEnd
+from theodolite.store.annotating import rooms, threads
+from theodolite.store.models.annotating import WorkItemRow
+from theodolite.web.access import allowed
+from theodolite.web.annotator.desk import Desk, library
+from theodolite.web.audit import audit
+from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@at_senior_desk
+def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show all threads, the open ones first, and what was settled."""
+    found = threads.all_threads(desk.queue, desk.participant)
+    context = {
+        "here": desk.here,
+        "open": [one for one in found if one.end is None],
+        "ended": [one for one in found if one.end is not None],
+        "ends": [(end.name.lower(), end.value) for end in ThreadEnd],
+    }
+    return render(request, "web/senior/questions.html", context)
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@at_senior_desk
+def answer(request: HttpRequest, desk: Desk, thread: str) -> HttpResponse:
+    """Answer in a thread, and end it where one says so."""
+    if thread not in {one.token for one in threads.all_threads(desk.queue)}:
+        raise Http404
+    text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
+    with transaction.atomic():
+        threads.reply(thread, desk.participant, text, senior=True)
+        ended = next((one for one in ThreadEnd if one.name.lower() == end), None)
+        if ended is not None:
+            threads.end_thread(thread, ended, by=desk.participant, text=request.POST.get("settled", "")[:4000])
+            audit(desk.here.account, "ended a thread", f"thread {thread}", hosted=desk.here.hosted, end=ended.value)
+    messages.success(request, "Answered." if ended is None else "Answered and settled.")
+    return redirect(page_of(desk, "questions"))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@at_senior_desk
+def open_room(_request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
+    """Open a room on the dialogue of an item."""
+    row = WorkItemRow.objects.select_related("dialogue__unit").get(token=own_item(desk, item))
+    with transaction.atomic():
+        token = rooms.open_room(library(), desk.queue, row.dialogue.unit.key, row.category, by=desk.participant)
+        audit(desk.here.account, "opened a room", f"room {token}", hosted=desk.here.hosted)
+    return redirect(reverse("annotator:room", args=[desk.here.hosted.token, token]))
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@at_senior_desk
+def room_step(request: HttpRequest, desk: Desk, room: str) -> HttpResponse:
+    """Reveal the votes of a room, or close it."""
+    if room not in {token for token, _, _ in rooms.rooms(desk.queue)}:
+        raise Http404
+    step = request.POST.get("step", "")
+    with transaction.atomic():
+        if step == "reveal":
+            rooms.reveal(room)
+        elif step == "close":
+            rooms.close_room(room)
+        audit(desk.here.account, f"room: {step}", f"room {room}", hosted=desk.here.hosted)
+    return redirect(reverse("annotator:room", args=[desk.here.hosted.token, room]))

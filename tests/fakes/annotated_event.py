@@ -1,0 +1,64 @@
+"""Things in the queue of the seeded event, for tests that need an address of each."""
+
+from __future__ import annotations
+
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.role import Role
+from theodolite.store.annotating import cases, drafts, rooms, sittings, taking
+from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.models import HostedStudy, Membership
+
+
+def queue_token(hosted: HostedStudy) -> str:
+    """Return the token of the event's queue."""
+    return str(QueueRow.objects.get(name=hosted.token).token)
+
+
+def participant_of(hosted: HostedStudy, role: Role = Role.ANNOTATOR) -> str:
+    """Return the key of the first person of a role."""
+    return Membership.objects.filter(hosted=hosted, role=role.value).order_by("id")[0].participant
+
+
+def answer_everything(token: str, participant: str, choose: str = "") -> None:
+    """Answer all that a sitting asks: as chosen where the scale allows it, else the last value of the scale."""
+    while left := sittings.sitting(library(), token, participant).open:
+        guideline = sittings.sitting(library(), token, participant).guideline
+        for place in left:
+            values = guideline.instrument.question(place.question).scale.categories
+            value = choose if choose in values else values[-1]
+            answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=value, turn=place.turn)
+            drafts.save_answer(token, participant, answer)
+
+
+def submitted(hosted: HostedStudy, participant: str = "", choose: str = "") -> str:
+    """Let somebody submit the next dialogue; return the reservation."""
+    who = participant or participant_of(hosted)
+    found = ReservationRow.objects.filter(participant__key=who, state="submitted").first()
+    if found is not None and not participant:
+        return str(found.token)
+    work = taking.next_work(library(), queue_token(hosted), who)
+    assert work is not None
+    answer_everything(work.token, who, choose)
+    assert not sittings.submit(library(), work.token, who).open
+    return work.token
+
+
+def an_item(hosted: HostedStudy) -> str:
+    """Return a work item."""
+    return str(WorkItemRow.objects.filter(queue__name=hosted.token).order_by("id")[0].token)
+
+
+def a_case(hosted: HostedStudy) -> str:
+    """Return an open case."""
+    cases.flag(submitted(hosted), participant_of(hosted), Flag(kind=FlagKind.PII, note="a name"))
+    return str(CaseRow.objects.order_by("id")[0].token)
+
+
+def a_room(hosted: HostedStudy) -> str:
+    """Return a calibration room."""
+    if not RoomRow.objects.exists():
+        item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
+        rooms.open_room(library(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
+    return str(RoomRow.objects.order_by("id")[0].token)
