@@ -46,7 +46,7 @@ FURTHER = {
 
 _EPILOG = """\
 Examples
-  theodolite demo                          see what comes out, in ten seconds
+  theodolite demo                          see what comes out, in half a minute
   theodolite init support                  three questions, three files
   theodolite check support                 nothing is sent, nothing is paid
   theodolite run support --first 3         look before you pay

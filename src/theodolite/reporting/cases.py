@@ -152,6 +152,24 @@ def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool 
         yield from _records(evidence, part, with_calls=with_calls)
 
 
+def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
+    """Return what was planned where a dialogue says all of it, so that nobody has to be completed a second time."""
+    if dialogue is None or dialogue.persona is None:
+        return None
+    return PlannedSession(
+        label=dialogue.label,
+        application=dialogue.application,
+        scenario=dialogue.scenario,
+        tester=dialogue.persona,
+        level=dialogue.level,
+        held_by=dialogue.held_by,
+        pair_key=dialogue.pair_key,
+        cluster=dialogue.cluster,
+        repeat=dialogue.repeat,
+        groups=dialogue.groups,
+    )
+
+
 def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[Record]:
     archive, sessions = evidence.archive, evidence.sessions
     dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
@@ -170,8 +188,8 @@ def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> 
         failed = [failure for group in failures.values() for failure in group]
         calls = archive.calls(tuple(dialogues.values()), given, failed)
     for index in places:
-        session = sessions[index]
-        dialogue = dialogues.get(session.label)
+        dialogue = dialogues.get(sessions.label(index))
+        session = _session_of(dialogue) or sessions[index]
         yield Record(
             index=index,
             session=session,

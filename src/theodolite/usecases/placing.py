@@ -70,14 +70,18 @@ def _is_of(dialogue: Dialogue, sessions: Sessions, place: int) -> bool:
 
 
 def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialogue:
-    setting = sessions.setting(position)
+    setting, label = sessions.setting(position), sessions.label(position)
+    persona = _persona(dialogue, sessions, position) if setting.kind is TesterKind.PERSONA else None
+    was = (dialogue.label, dialogue.scenario, dialogue.cluster, dialogue.groups)
+    if persona is dialogue.persona and was == (label, setting.scenario, setting.cluster, setting.groups):
+        return dialogue  # held in this plan, as most are
     return replace(
         dialogue,
-        label=sessions.label(position),
+        label=label,
         scenario=setting.scenario,
         cluster=setting.cluster,
         groups=setting.groups,
-        persona=_persona(dialogue, sessions, position) if setting.kind is TesterKind.PERSONA else None,
+        persona=persona,
     )
 
 
