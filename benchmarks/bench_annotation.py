@@ -1,0 +1,142 @@
+"""How long lists and agreement pages take at 10,000 dialogues, 50 annotators and 200,000 answers.
+
+Usage: python benchmarks/bench_annotation.py [dialogues]
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+
+from theodolite.bootstrap.database import configure_django, database_settings
+
+WORKSPACE = Path(tempfile.mkdtemp(prefix="bench-annotation-"))
+configure_django(database_settings(WORKSPACE))
+
+from theodolite.bootstrap.database import open_store
+from theodolite.domain.application import Application, AriaClass
+from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, Scale, ScaleKind
+from theodolite.domain.plan import Plan
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Study
+from theodolite.domain.work import QueueCategory, QueueDesign
+
+N_ANNOTATORS, PASSES, N_QUESTIONS = 50, 2, 10
+TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10)
+QUESTIONS = tuple(
+    Question(name=f"q{number}", text="?", scale=YES_NO if number < 5 else TEN) for number in range(N_QUESTIONS)
+)
+GUIDELINE = Guideline(
+    name="risk",
+    instrument=Instrument(name="risk", questions=QUESTIONS),
+    defect_rules=(DefectRule(name="r", question="q0", operator=Operator.EQUAL, values=("yes",)),),
+)
+STUDY = Study(
+    name="bench",
+    applications=(Application(name="bot", connection=AriaClass(target="a:B")),),
+    scenarios=(Scenario(name="s"),),
+    guidelines=(GUIDELINE,),
+)
+
+
+def filled(n: int):
+    """Make a queue of n dialogues with all passes submitted but those of the last tenth."""
+    from django.db import transaction
+
+    from theodolite.store.annotating.library import Library
+    from theodolite.store.annotating.queues import add_items, open_queue, queue_of
+    from theodolite.store.contents import Contents
+    from theodolite.store.ledger import database_now
+    from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, RunRow, TurnRow, UnitRow
+    from theodolite.store.models.annotating import ReservationRow, WorkItemRow
+    from theodolite.store.models.participant import ParticipantRow
+
+    store = open_store(WORKSPACE)
+    store.open_run(STUDY, Plan(substance=digest("s"), seed=1, flow_version=1, n_sessions=n))
+    library, run, now, rng = Library(Contents(WORKSPACE / "blobs")), RunRow.objects.get(), database_now(), random.Random(1)
+    process = AnnotationProcess(passes=PASSES, pass_mark=0.0)
+    design = QueueDesign(study="bench", categories=(QueueCategory(name="risk", version=version_of(GUIDELINE)),), process=process)
+    queue = open_queue(library, "bench", STUDY, design)
+    with transaction.atomic():
+        units = UnitRow.objects.bulk_create(
+            [UnitRow(run=run, key=digest("u", str(i)), kind="session", work_key=digest("w", str(i)), position=i, label=f"d{i}", application="bot", state="done") for i in range(n)], batch_size=500)
+        dialogues = DialogueRow.objects.bulk_create(
+            [DialogueRow(unit=u, label=u.label, application="bot", application_version=digest("a"), scenario="s", scenario_version=digest("s"), level="model testing", held_by="script", pair_key=digest(u.key), cluster="c", ending="script ended", created=now) for u in units], batch_size=500)
+        TurnRow.objects.bulk_create([TurnRow(dialogue=d, number=1, prompt="Hi.", response="Yes.") for d in dialogues], batch_size=500)
+        people = ParticipantRow.objects.bulk_create([ParticipantRow(key=f"p-{k:02}") for k in range(N_ANNOTATORS)])
+        for start in range(0, n, 500):
+            add_items(queue_of(queue), design, dialogues[start : start + 500], ["risk"])
+        items = list(WorkItemRow.objects.order_by("id"))
+        done = items[: n * 9 // 10]
+        annotations, claims = [], []
+        for place, item in enumerate(done):
+            for k, person in enumerate(rng.sample(people, PASSES)):
+                annotations.append(AnnotationRow(dialogue_id=item.dialogue_id, annotator=person.key, annotator_version=digest(person.key), guideline="risk", instrument_version=version_of(GUIDELINE), created=now))
+                claims.append(ReservationRow(token=f"t{place}-{k}", item=item, participant=person, state="submitted", place=k + 1, of=PASSES, revision=1, created=now, submitted=now + timedelta(seconds=place)))
+        annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=500)
+        for claim, annotation in zip(claims, annotations, strict=True):
+            claim.annotation = annotation
+        ReservationRow.objects.bulk_create(claims, batch_size=500)
+        truth = {item.dialogue_id: rng.random() for item in done}
+        rows = []
+        for annotation in annotations:
+            for number in range(N_QUESTIONS):
+                level = truth[annotation.dialogue_id] + rng.gauss(0, 0.15)
+                value = ("yes" if level > 0.8 else "no") if number < 5 else str(min(10, max(1, round(level * 10))))
+                rows.append(AnswerRow(annotation=annotation, position=number, question=f"q{number}", outcome="answered", value=value))
+        AnswerRow.objects.bulk_create(rows, batch_size=500)
+        WorkItemRow.objects.filter(id__in=[item.id for item in done]).update(live=PASSES, done=PASSES, state="complete")
+        for item in done[::3]:
+            item.live, item.done, item.state, item.disputed = PASSES, PASSES, "complete", rng.randint(1, 9)
+        WorkItemRow.objects.bulk_update(done[::3], ["live", "done", "state", "disputed"], batch_size=300)
+    return library, queue, len(rows)
+
+
+def timed(name: str, work) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    took = []
+    with CaptureQueriesContext(connection) as queries:
+        work()
+        n_queries = len(queries)
+    for _ in range(3):
+        clock, cpu = time.perf_counter(), time.process_time()
+        work()
+        took.append((time.process_time() - cpu, time.perf_counter() - clock))
+    cpu, clock = sorted(took)[1]
+    print(f"| {name} | {cpu * 1000:.0f} | {clock * 1000:.0f} | {n_queries} |")
+
+
+def main() -> None:
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 11_112
+    library, queue, n_answers = filled(n)
+    from theodolite.store.annotating.progress import agreement, pairs, people_progress, plan_passes, progress
+    from theodolite.store.annotating.resolutions import disputed_items
+    from theodolite.store.annotating.reviews import from_above
+    from theodolite.store.annotating.taking import last_ones, n_left, next_work
+
+    print(f"{n} dialogues, {N_ANNOTATORS} annotators, {n_answers} answers\n")
+    print("| | CPU ms | clock ms | queries |\n|---|---|---|---|")
+    timed("next work", lambda: next_work(library, queue, "p-03"))
+    timed("what is left", lambda: n_left(library, queue, "p-03"))
+    timed("last ones", lambda: last_ones(queue, "p-03"))
+    timed("list of discrepancies, page 1", lambda: disputed_items(queue))
+    timed("list of discrepancies, page 60", lambda: disputed_items(queue, page=60))
+    timed("progress", lambda: progress(queue))
+    timed("progress of people", lambda: people_progress(queue))
+    timed("agreement page (10 questions)", lambda: agreement(library, queue, "risk"))
+    timed("pairs of one question", lambda: pairs(library, queue, "risk", "q0"))
+    timed("planner", lambda: plan_passes(library, queue, "risk", "q7", 0.2))
+    timed("annotators from above", lambda: from_above(queue))
+
+
+if __name__ == "__main__":
+    main()

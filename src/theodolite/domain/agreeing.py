@@ -1,0 +1,119 @@
+"""Agreeing: how far people's annotation has come, and how far they say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from theodolite.domain.number import Estimate, Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryProgress:
+    """How far one category of a queue has come.
+
+    Attributes:
+        category: Name of the category.
+        n_items: Dialogues in it; count.
+        n_complete: Those with all passes, frozen ones included; count.
+        n_frozen: Those under review or reviewed; count.
+        n_aside: Those set aside by a case; count.
+        n_passes: Passes wanted; count.
+        n_done: Passes submitted; count.
+        n_reserved: Passes that somebody is at; count.
+        n_disputed: Dialogues with an answer that differs; count.
+    """
+
+    category: str
+    n_items: int
+    n_complete: int
+    n_frozen: int
+    n_aside: int
+    n_passes: int
+    n_done: int
+    n_reserved: int
+    n_disputed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStretch:
+    """The agreement on one question in one stretch of time.
+
+    Attributes:
+        begun: When its first unit was submitted first; UTC.
+        ended: When its last unit was; UTC.
+        alike: Share of units on which all said the same.
+        alpha: Agreement beyond chance.
+    """
+
+    begun: datetime
+    ended: datetime
+    alike: Estimate | Undefined
+    alpha: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAgreement:
+    """How far people say the same to one question; a diagnosis, never a label.
+
+    Attributes:
+        category: Name of the category.
+        question: Name of the question.
+        scale: Level of measurement of alpha: nominal, ordinal or interval.
+        n_annotators: People who answered; count.
+        n_units: Dialogues, or turns, with an answer; count.
+        n_shared: Those with answers of two people or more; count.
+        n_without_value: Answers that are no label: unable, does not apply; count.
+        alike: Share of the shared units on which all gave the same label.
+        alpha: Krippendorff's alpha.
+        prevalence: Label to how often it was given; counts.
+        over_time: The same in stretches of equally many units, in order of time.
+    """
+
+    category: str
+    question: str
+    scale: str
+    n_annotators: int
+    n_units: int
+    n_shared: int
+    n_without_value: int
+    alike: Estimate | Undefined
+    alpha: Estimate | Undefined
+    prevalence: tuple[tuple[str, int], ...]
+    over_time: tuple[AnswerStretch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAgreement:
+    """How far two annotators say the same to one question.
+
+    Attributes:
+        first: Name of the one.
+        second: Name of the other; a model where `is_model`.
+        question: Name of the question.
+        alike: Share of the units that both labelled on which they gave the same label.
+        alpha: Krippendorff's alpha.
+        is_model: Whether the second is a model.
+    """
+
+    first: str
+    second: str
+    question: str
+    alike: Estimate | Undefined
+    alpha: Estimate | Undefined
+    is_model: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPasses:
+    """What it takes to know a mean as closely as wanted, with so many passes.
+
+    Attributes:
+        passes: Annotators for each dialogue; count.
+        n_dialogues: Dialogues; count.
+        n_annotations: Annotations in all; count.
+    """
+
+    passes: int
+    n_dialogues: int
+    n_annotations: int
