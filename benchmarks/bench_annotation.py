@@ -60,16 +60,57 @@ def filled(n: int):
 
     store = open_store(WORKSPACE)
     store.open_run(STUDY, Plan(substance=digest("s"), seed=1, flow_version=1, n_sessions=n))
-    library, run, now, rng = Library(Contents(WORKSPACE / "blobs")), RunRow.objects.get(), database_now(), random.Random(1)
+    library, run, now, rng = (
+        Library(Contents(WORKSPACE / "blobs")),
+        RunRow.objects.get(),
+        database_now(),
+        random.Random(1),
+    )
     process = AnnotationProcess(passes=PASSES, pass_mark=0.0)
-    design = QueueDesign(study="bench", categories=(QueueCategory(name="risk", version=version_of(GUIDELINE)),), process=process)
+    design = QueueDesign(
+        study="bench", categories=(QueueCategory(name="risk", version=version_of(GUIDELINE)),), process=process
+    )
     queue = open_queue(library, "bench", STUDY, design)
     with transaction.atomic():
         units = UnitRow.objects.bulk_create(
-            [UnitRow(run=run, key=digest("u", str(i)), kind="session", work_key=digest("w", str(i)), position=i, label=f"d{i}", application="bot", state="done") for i in range(n)], batch_size=500)
+            [
+                UnitRow(
+                    run=run,
+                    key=digest("u", str(i)),
+                    kind="session",
+                    work_key=digest("w", str(i)),
+                    position=i,
+                    label=f"d{i}",
+                    application="bot",
+                    state="done",
+                )
+                for i in range(n)
+            ],
+            batch_size=500,
+        )
         dialogues = DialogueRow.objects.bulk_create(
-            [DialogueRow(unit=u, label=u.label, application="bot", application_version=digest("a"), scenario="s", scenario_version=digest("s"), level="model testing", held_by="script", pair_key=digest(u.key), cluster="c", ending="script ended", created=now) for u in units], batch_size=500)
-        TurnRow.objects.bulk_create([TurnRow(dialogue=d, number=1, prompt="Hi.", response="Yes.") for d in dialogues], batch_size=500)
+            [
+                DialogueRow(
+                    unit=u,
+                    label=u.label,
+                    application="bot",
+                    application_version=digest("a"),
+                    scenario="s",
+                    scenario_version=digest("s"),
+                    level="model testing",
+                    held_by="script",
+                    pair_key=digest(u.key),
+                    cluster="c",
+                    ending="script ended",
+                    created=now,
+                )
+                for u in units
+            ],
+            batch_size=500,
+        )
+        TurnRow.objects.bulk_create(
+            [TurnRow(dialogue=d, number=1, prompt="Hi.", response="Yes.") for d in dialogues], batch_size=500
+        )
         people = ParticipantRow.objects.bulk_create([ParticipantRow(key=f"p-{k:02}") for k in range(N_ANNOTATORS)])
         for start in range(0, n, 500):
             add_items(queue_of(queue), design, dialogues[start : start + 500], ["risk"])
@@ -78,8 +119,29 @@ def filled(n: int):
         annotations, claims = [], []
         for place, item in enumerate(done):
             for k, person in enumerate(rng.sample(people, PASSES)):
-                annotations.append(AnnotationRow(dialogue_id=item.dialogue_id, annotator=person.key, annotator_version=digest(person.key), guideline="risk", instrument_version=version_of(GUIDELINE), created=now))
-                claims.append(ReservationRow(token=f"t{place}-{k}", item=item, participant=person, state="submitted", place=k + 1, of=PASSES, revision=1, created=now, submitted=now + timedelta(seconds=place)))
+                annotations.append(
+                    AnnotationRow(
+                        dialogue_id=item.dialogue_id,
+                        annotator=person.key,
+                        annotator_version=digest(person.key),
+                        guideline="risk",
+                        instrument_version=version_of(GUIDELINE),
+                        created=now,
+                    )
+                )
+                claims.append(
+                    ReservationRow(
+                        token=f"t{place}-{k}",
+                        item=item,
+                        participant=person,
+                        state="submitted",
+                        place=k + 1,
+                        of=PASSES,
+                        revision=1,
+                        created=now,
+                        submitted=now + timedelta(seconds=place),
+                    )
+                )
         annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=500)
         for claim, annotation in zip(claims, annotations, strict=True):
             claim.annotation = annotation
@@ -90,7 +152,11 @@ def filled(n: int):
             for number in range(N_QUESTIONS):
                 level = truth[annotation.dialogue_id] + rng.gauss(0, 0.15)
                 value = ("yes" if level > 0.8 else "no") if number < 5 else str(min(10, max(1, round(level * 10))))
-                rows.append(AnswerRow(annotation=annotation, position=number, question=f"q{number}", outcome="answered", value=value))
+                rows.append(
+                    AnswerRow(
+                        annotation=annotation, position=number, question=f"q{number}", outcome="answered", value=value
+                    )
+                )
         AnswerRow.objects.bulk_create(rows, batch_size=500)
         WorkItemRow.objects.filter(id__in=[item.id for item in done]).update(live=PASSES, done=PASSES, state="complete")
         for item in done[::3]:
