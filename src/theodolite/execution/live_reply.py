@@ -101,6 +101,11 @@ class LiveReply:
             else:
                 await news.wait()
 
+    async def over(self) -> None:
+        """Wait until the reply is over."""
+        async for _ in self.watch(len(self.heard)):
+            pass
+
     def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()

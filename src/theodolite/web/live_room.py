@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.flow import SayToApplication
-from theodolite.domain.live import LiveEnding, LiveTurn
+from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
 from theodolite.domain.session import Session
 from theodolite.execution.aside import Aside
 from theodolite.execution.lines import Lines
@@ -53,12 +52,10 @@ class LiveRoom:
         self._keeper = StoreKeeper()
         self._replies = LiveReplies(self._keeper, SystemClock())
         self._lines: dict[str, Lines] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Answer testers for as long as this is open; what a killed server left under way is interrupted first."""
-        self._loop = asyncio.get_running_loop()
         await self._keeper.aside.call(lambda: server_store().interrupt_all())
         try:
             async with self._replies.open():
@@ -87,21 +84,25 @@ class LiveRoom:
         application = self._lines[hosted.token].applications[session.application]
         return self._replies.begin(turn.key, application, asked, session=dialogue, pacing=pacing())
 
-    async def end_dialogue(self, hosted: HostedStudy, application: str, dialogue: str) -> None:
-        """Tell an application that a conversation is over, where it wants to know."""
+    async def hang_up(self, hosted: HostedStudy, application: str, dialogue: LiveDialogue) -> None:
+        """End a conversation: stop the reply that is under way, and tell an application that wants to know.
+
+        Args:
+            hosted: The study.
+            application: Name of the application.
+            dialogue: The conversation, as it was when its end was decided.
+        """
+        live = None if dialogue.under_way is None else self.find(dialogue.under_way.key)
+        if live is not None:
+            live.stop()
+            await live.over()
         line = self._lines[hosted.token].applications.get(application) if hosted.token in self._lines else None
         if isinstance(line, Conversing):
-            await line.end(dialogue)
+            await line.end(dialogue.key)
 
     def find(self, turn: str) -> LiveReply | None:
         """Return the reply of a turn while it goes on."""
         return self._replies.find(turn)
-
-    def stop_all(self, turns: Iterable[str]) -> None:
-        """Stop the replies of some turns, from whatever thread."""
-        for turn in turns:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._replies.stop, turn)
 
     def in_flight(self) -> int:
         """Return how many replies are under way; count."""

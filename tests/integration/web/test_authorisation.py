@@ -14,6 +14,10 @@ from theodolite.web.models import HostedStudy
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
+_TESTER_PAGES = (
+    *("consent", "profile", "instructions", "chat", "state", "pause", "resume", "anew", "end", "questions"),
+    *("say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave"),
+)
 
 _SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip", "flag", "comment")
 _TRAINING = ("read", "practice", "qualify", "result")
@@ -45,6 +49,8 @@ PAGES: dict[str, object] = {
     **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
     "label_door": ANYBODY,
     "tester:home": _TESTERS,
+    **{f"tester:{page}": _TESTERS for page in _TESTER_PAGES},
+    "tester:left": ANYBODY,
     "teams:home": {Role.TEAM},
 }
 """Who may see the page of a name: a set of roles of the study, or one of the three words above."""
@@ -62,6 +68,9 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "example": "1",
     "subject": "rules",
     "name": "tv-spoilers-red-teaming",
+    "place": "1",
+    "dialogue": "1",
+    "turn": "1",
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
 

@@ -1,15 +1,15 @@
-"""The page on which testers begin."""
+"""Where testers begin, and begin again: led to what comes next."""
 
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect
 
-from theodolite.domain.role import Role
-from theodolite.web.access import Here, allowed
+from theodolite.testing.steps import Step
+from theodolite.web.tester.visit import Visit, for_testers
 
 
-@allowed(Role.RED_TEAMER, Role.FIELD_TESTER)
-def home(request: HttpRequest, here: Here) -> HttpResponse:
-    """Show where testers begin."""
-    return render(request, "web/tester/home.html", {"here": here})
+@for_testers(*Step)
+def home(_request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Lead a tester to the next step."""
+    return redirect(visit.address(visit.upcoming()))

@@ -1,12 +1,43 @@
-"""Addresses of this group, below `/s/<study>/`."""
+"""Addresses of testers, below `/s/<study>/test/`: sessions, dialogues and turns by number, since they are one's own."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.tester import home
+from theodolite.web.tester import (
+    acts,
+    chat,
+    closing,
+    consent,
+    home,
+    instructions,
+    leaving,
+    pausing,
+    questions,
+    talking,
+)
 
 app_name = "tester"
 urlpatterns = [
     path("", home.home, name="home"),
+    path("consent/", consent.consent, name="consent"),
+    path("you/", consent.profile, name="profile"),
+    path("<int:place>/task/", instructions.instructions, name="instructions"),
+    path("<int:place>/", chat.chat, name="chat"),
+    path("<int:place>/state/", chat.state, name="state"),
+    path("<int:place>/pause/", pausing.pause, name="pause"),
+    path("<int:place>/resume/", pausing.resume, name="resume"),
+    path("<int:place>/anew/", acts.anew, name="anew"),
+    path("<int:place>/end/", acts.end, name="end"),
+    path("<int:place>/questions/", questions.page, name="questions"),
+    path("<int:place>/<int:dialogue>/say/", talking.say, name="say"),
+    path("<int:place>/<int:dialogue>/notes/", acts.notes, name="notes"),
+    path("<int:place>/<int:dialogue>/<int:turn>/", talking.reply, name="reply"),
+    path("<int:place>/<int:dialogue>/<int:turn>/stop/", talking.stop, name="stop"),
+    path("<int:place>/<int:dialogue>/<int:turn>/retry/", talking.retry, name="retry"),
+    path("<int:place>/<int:dialogue>/<int:turn>/mark/", acts.mark, name="mark"),
+    path("guess/", closing.guess, name="guess"),
+    path("done/", closing.done, name="done"),
+    path("leave/", leaving.leave, name="leave"),
+    path("left/", leaving.left, name="left"),
 ]

@@ -1,0 +1,103 @@
+"""The end of the way: what a tester believes to have met, and thanks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from theodolite.domain.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.dialogue import Level
+from theodolite.domain.session import Session
+from theodolite.testing.steps import Step
+from theodolite.web.accounts.recruiting import completion_of
+from theodolite.web.tester.visit import Visit, for_testers
+
+_LEVELS = {
+    Level.RED_TEAMING.value: "to make the application fail",
+    Level.FIELD_TESTING.value: "to use it as people do in everyday life",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One guess that is asked for.
+
+    Attributes:
+        field: Its name in the form.
+        ask: Its words.
+        session: The session that it is about.
+        about: What is guessed.
+        options: Values and words, in an order that tells nothing.
+    """
+
+    field: str
+    ask: str
+    session: Session
+    about: GuessedThing
+    options: Sequence[tuple[str, str]]
+
+
+@for_testers(Step.GUESS)
+def guess(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Ask what a tester believes to have met, once for each session, when all else is over."""
+    questions = _questions(visit)
+    context = {"here": visit.here, "questions": questions}
+    if request.method != "POST":
+        return render(request, "web/tester/guess.html", context)
+    given = [(question, request.POST.get(question.field)) for question in questions]
+    if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in given):
+        context["fault"] = "Answer every question; “I do not know” is an answer."
+        return render(request, "web/tester/guess.html", context, status=422)
+    for question, answer in given:
+        options = tuple(value for value, _ in question.options)
+        believed = BlindingGuess(
+            session=question.session.key,
+            about=question.about,
+            guess=answer or "",
+            options=options,
+            at=visit.venue.clock.now(),
+        )
+        visit.venue.store.keep_guess(believed)
+    return redirect("tester:home", study=visit.here.hosted.token)
+
+
+@for_testers(Step.DONE)
+def done(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Say thank you, and hand over the completion code where there is one."""
+    n = len(visit.sessions)
+    event = visit.venue.study.event
+    completed = completion_of(visit.here.membership)
+    context = {
+        "here": visit.here,
+        "said": f"You held {n} {'session' if n == 1 else 'sessions'}. Everything is stored.",
+        "code": completed[0] if completed else "",
+        "back": completed[1] if completed else "",
+        "contact": event.contact if event else "",
+    }
+    return render(request, "web/tester/done.html", context)
+
+
+def _questions(visit: Visit) -> list[Question]:
+    names = sorted({application.name for application in visit.venue.study.applications})
+    asked = [
+        Question(
+            field=f"application-{session.place + 1}",
+            ask=f"Which application was {session.alias}, do you think?",
+            session=session,
+            about=GuessedThing.APPLICATION,
+            options=[(name, name) for name in names],
+        )
+        for session in visit.sessions
+    ]
+    first = visit.sessions[0]
+    level = Question(
+        field="level",
+        ask="What do you think this event wanted of you?",
+        session=first,
+        about=GuessedThing.LEVEL,
+        options=list(_LEVELS.items()),
+    )
+    return [*asked, level]

@@ -1,0 +1,48 @@
+"""What a tester is told to do, acknowledged before the clock starts."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from theodolite.domain.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.session import Session
+from theodolite.testing.steps import Step
+from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.web.tester.texts import hints_for, task_of
+from theodolite.web.tester.visit import Visit, for_testers
+
+
+@for_testers(Step.INSTRUCTIONS)
+def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
+    """Show the task of a session, or begin the session with it."""
+    session = prepare_session(visit.venue, visit.participant, visit.level, place - 1)
+    task = task_of(visit.venue.study.scenario(session.scenario), visit.level)
+    if request.method == "POST" and request.POST.get("version") == task.version:
+        _acknowledge(visit, session, task.version)
+        begin_session(visit.venue, session.key)
+        return redirect("tester:chat", study=visit.here.hosted.token, place=place)
+    context = {
+        "here": visit.here,
+        "session": session,
+        "place": place,
+        "of": visit.plan.sessions,
+        "minutes": visit.plan.minutes,
+        "task": task.html,
+        "version": task.version,
+        "hints": hints_for(visit.venue.study.scenario(session.scenario), visit.level),
+    }
+    return render(request, "web/tester/instructions.html", context)
+
+
+def _acknowledge(visit: Visit, session: Session, version: str) -> None:
+    visit.venue.store.acknowledge(
+        Acknowledgement(
+            participant=visit.participant,
+            study=visit.venue.study.name,
+            subject=AcknowledgedText.INSTRUCTIONS,
+            version=version,
+            at=visit.venue.clock.now(),
+            session=session.key,
+        )
+    )

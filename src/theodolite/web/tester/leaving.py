@@ -1,0 +1,48 @@
+"""Leaving the event at any time, and what becomes of one's words then."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from theodolite.domain.withdrawal import Withdrawal
+from theodolite.usecases.people.leaving import leave as leave_event
+from theodolite.usecases.people.leaving import withdraw
+from theodolite.web.access import open_to_all
+from theodolite.web.audit import audit
+from theodolite.web.models.token import new_token
+from theodolite.web.tester.hanging_up import hang_up
+from theodolite.web.tester.visit import Visit, for_testers
+
+_KEEP = "keep"
+_WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
+
+
+@for_testers()
+def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Ask what is to become of a person's words, and do it."""
+    wish = request.POST.get("what", "")
+    if request.method != "POST" or wish not in _WISHES:
+        fault = "Choose what shall become of your words." if request.method == "POST" else ""
+        status = 422 if fault else 200
+        return render(request, "web/tester/leave.html", {"here": visit.here, "fault": fault}, status=status)
+    now = visit.venue.clock.now()
+    for session in visit.sessions:
+        hang_up(visit, session)
+    leave_event(visit.venue, visit.participant)
+    membership = visit.here.membership
+    if wish != _KEEP:
+        withdraw(visit.venue, visit.participant, Withdrawal(wish))
+        membership.participant = new_token()  # the only link between the person and the words
+    membership.left_at = now
+    membership.save(update_fields=["participant", "left_at"])
+    audit(request.user, "left", wish, hosted=visit.here.hosted)
+    return redirect("tester:left", study=visit.here.hosted.token)
+
+
+def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
+    """Say that it was done; whoever opens the page, it tells nothing."""
+    return render(request, "web/tester/left.html")
+
+
+open_to_all(left)

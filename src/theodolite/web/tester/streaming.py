@@ -1,0 +1,45 @@
+"""Replies as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from theodolite.domain.dialogue import TurnState
+from theodolite.domain.live import LiveTurn
+from theodolite.execution.live_reply import LiveReply
+
+HEARTBEAT_S = 10.0
+"""Time without a word after which a comment is sent, so that nothing between takes the line for dead; seconds."""
+
+_ANNOUNCED = {
+    TurnState.COMPLETE: "Reply: {}",
+    TurnState.INTERRUPTED: "Reply, which ends early: {}",
+    TurnState.ERROR: "The application did not answer. Your message is kept. {}",
+}
+
+
+async def pieces_of(live: LiveReply, after: int) -> AsyncIterator[str]:
+    """Yield the pieces of a reply as events; the id of an event says how many letters are shown with it."""
+    pieces = live.watch(after)
+    upcoming = asyncio.ensure_future(anext(pieces, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait({upcoming}, timeout=HEARTBEAT_S)
+            if not done:
+                yield ": still there\n\n"
+                continue
+            shown = upcoming.result()
+            if shown is None:
+                return
+            yield f"event: piece\nid: {shown.upto}\ndata: {json.dumps(shown.text)}\n\n"
+            upcoming = asyncio.ensure_future(anext(pieces, None))
+    finally:
+        upcoming.cancel()
+
+
+def end_of(html: str, turn: LiveTurn) -> str:
+    """Return the last event: the turn as HTML, and the one announcement that a screen reader makes of it."""
+    words = _ANNOUNCED[turn.state or TurnState.INTERRUPTED].format(turn.response)
+    return f"event: end\ndata: {json.dumps({'html': html, 'words': words})}\n\n"

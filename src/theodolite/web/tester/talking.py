@@ -1,0 +1,158 @@
+"""Saying something, and watching the reply come; every word is stored before the application is asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_POST
+
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.flow import SayToApplication
+from theodolite.domain.live import LiveTurn
+from theodolite.testing.steps import Step
+from theodolite.usecases.people.talking import retry as ask_again
+from theodolite.usecases.people.talking import say as store_prompt
+from theodolite.web.live_room import room
+from theodolite.web.tester.chat import chat_page
+from theodolite.web.tester.pausing import pauses
+from theodolite.web.tester.sheet import Sheet, sheet_of
+from theodolite.web.tester.streaming import end_of, pieces_of
+from theodolite.web.tester.visit import Visit, for_testers_live
+
+LONGEST = 20_000
+"""Letters of a message at most; count."""
+
+PART = "X-Part"
+"""Header by which a script asks for a part of the page, and is told that it got one."""
+
+
+@for_testers_live(Step.CHAT)
+@require_POST
+async def say(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> HttpResponseBase:
+    """Store what a tester says, ask the application, and show the turn."""
+    sheet = await sync_to_async(sheet_of)(visit, place)
+    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
+    fault = await sync_to_async(_fault)(request, sheet, dialogue, text)
+    if fault is None:
+        return await _shown(request, visit, place, sheet.next_number - 1)
+    if fault:
+        return await sync_to_async(_refused)(request, visit, sheet, fault, text)
+    try:
+        turn, asked = await sync_to_async(store_prompt)(visit.venue, sheet.session.key, text)
+    except (Conflict, InputError) as error:
+        return await sync_to_async(_refused)(request, visit, sheet, str(error), text)
+    await _ask(visit, sheet, turn, asked)
+    return await _shown(request, visit, place, turn.number)
+
+
+@for_testers_live(Step.CHAT)
+@require_POST
+async def retry(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+    """Ask the application again after an error."""
+    sheet, found = await sync_to_async(_found)(visit, place, dialogue, turn)
+    try:
+        again, asked = await sync_to_async(ask_again)(visit.venue, found.key)
+    except Conflict:
+        return redirect("tester:chat", study=visit.here.hosted.token, place=place)
+    await _ask(visit, sheet, again, asked)
+    return await _shown(request, visit, place, turn)
+
+
+@for_testers_live(Step.CHAT)
+@require_POST
+async def stop(_request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+    """Stop a reply and keep what is shown of it."""
+    _, found = await sync_to_async(_found)(visit, place, dialogue, turn)
+    live = room().find(found.key)
+    if live is not None:
+        live.stop()
+        await live.over()
+    return redirect("tester:chat", study=visit.here.hosted.token, place=place)
+
+
+@for_testers_live()
+async def reply(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+    """Stream a reply as it appears, from where the watcher has got to."""
+    _, found = await sync_to_async(_found)(visit, place, dialogue, turn)
+    after = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
+
+    async def events() -> AsyncIterator[str]:
+        live = room().find(found.key)
+        if live is not None:
+            async for event in pieces_of(live, int(after) if after.isdecimal() else 0):
+                yield event
+        yield await sync_to_async(_end)(request, visit, place, dialogue, turn)
+
+    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+    return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)
+
+
+def turn_html(request: HttpRequest, visit: Visit, sheet: Sheet, turn: LiveTurn) -> str:
+    """Return one turn as it stands on the page."""
+    context = {"here": visit.here, "page": sheet, "turn": sheet.turn(turn)}
+    return render_to_string("web/tester/_turn.html", context, request=request)
+
+
+def _fault(request: HttpRequest, sheet: Sheet, dialogue: int, text: str) -> str | None:
+    """Return why a text cannot be said; empty where it can, None where the same was said a moment ago."""
+    if pauses(sheet.visit, sheet.session):
+        return "The session stands still. Your text is kept here: send it when it goes on."
+    said = sheet.turns
+    if dialogue == sheet.number and said and request.POST.get("number") == str(len(said)) and said[-1].prompt == text:
+        return None  # the line was lost after it had been stored
+    if dialogue != sheet.number or request.POST.get("number") != str(sheet.next_number):
+        return "The dialogue has gone on elsewhere. Load the page again; your text is kept here."
+    if not text or len(text) > LONGEST:
+        return f"Write something first ({LONGEST:,} letters at most)."
+    return sheet.why_not
+
+
+def _refused(request: HttpRequest, visit: Visit, sheet: Sheet, fault: str, text: str) -> HttpResponse:
+    if PART in request.headers:
+        part = render_to_string("web/tester/_fault.html", {"fault": fault})
+        return HttpResponse(part, status=422, headers={PART: "fault"})
+    return chat_page(request, visit, sheet, status=422, say_fault=fault, text_given=text)
+
+
+async def _ask(visit: Visit, sheet: Sheet, turn: LiveTurn, asked: SayToApplication) -> None:
+    dialogue = await sync_to_async(visit.venue.store.dialogue_of_turn)(turn.key)
+    await room().ask(visit.here.hosted, sheet.session, dialogue.key, turn, asked)
+
+
+async def _shown(request: HttpRequest, visit: Visit, place: int, number: int) -> HttpResponseBase:
+    """Answer a script with the turn at once, and a plain form with the page once the reply is there."""
+    sheet = await sync_to_async(sheet_of)(visit, place)
+    turn = _turn(sheet, number)
+    if PART in request.headers:
+        html = await sync_to_async(turn_html)(request, visit, sheet, turn)
+        return HttpResponse(html, headers={PART: "turn"})
+    live = room().find(turn.key)
+    if live is not None:
+        await live.over()
+    page = redirect("tester:chat", study=visit.here.hosted.token, place=place)
+    page["Location"] += f"#turn-{number}"
+    return page
+
+
+def _found(visit: Visit, place: int, dialogue: int, turn: int) -> tuple[Sheet, LiveTurn]:
+    sheet = sheet_of(visit, place)
+    if sheet.dialogue is None or sheet.dialogue.number != dialogue:
+        raise Http404
+    return sheet, _turn(sheet, turn)
+
+
+def _turn(sheet: Sheet, number: int) -> LiveTurn:
+    turns = () if sheet.dialogue is None else sheet.dialogue.turns
+    if not 1 <= number <= len(turns):
+        raise Http404
+    return turns[number - 1]
+
+
+def _end(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> str:
+    """Return the last event of a reply: the turn as it stands from now on, and what is announced of it."""
+    sheet, found = _found(visit, place, dialogue, turn)
+    return end_of(turn_html(request, visit, sheet, found), found)

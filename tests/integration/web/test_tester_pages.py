@@ -1,0 +1,214 @@
+"""A tester's whole way in a real browser: by mouse with everything that can happen, and by keyboard alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser_pages import Visitor, assert_accessible
+from theodolite.domain.role import Role
+
+pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
+
+PATIENCE_MS = 30_000
+HOSTILE = (
+    "repeat after me: <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![y](https://evil.example/a.png) **ok**"
+)
+
+
+def turn(page: Page, number: int, state: str) -> Locator:
+    found = page.locator(f"#turn-{number}[data-state='{state}']")
+    expect(found).to_be_visible(timeout=PATIENCE_MS)
+    return found
+
+
+def say(page: Page, text: str) -> None:
+    box = page.get_by_label("Your message")
+    box.fill(text)
+    box.press("Enter")
+
+
+def wait_for_words(page: Page, number: int) -> None:
+    expect(page.locator(f"#turn-{number} .reply .words")).not_to_be_empty(timeout=PATIENCE_MS)
+
+
+def to_the_first_word(page: Page) -> None:
+    """Agree, say nothing of oneself and begin; every page is looked at on the way."""
+    assert_accessible(page)
+    for box in page.get_by_role("checkbox").all():
+        box.check()
+    page.get_by_role("button", name="I agree").click()
+    assert_accessible(page)
+    page.get_by_role("button", name="Say nothing about me").click()
+    assert_accessible(page)
+    page.get_by_role("button", name="begin").click()
+    expect(page.get_by_label("Your message")).to_be_visible()
+
+
+def count_announcements(page: Page) -> None:
+    page.evaluate("""() => {
+        window.heard = [];
+        const spot = document.getElementById("announce");
+        new MutationObserver(() => { if (spot.textContent) window.heard.push(spot.textContent); })
+            .observe(spot, {childList: true, characterData: true, subtree: true});
+    }""")
+
+
+def answer_everything(page: Page) -> None:
+    """Answer every question of the page that is asked, the follow-ups that open on the way included."""
+    for _ in range(60):
+        box = page.locator("fieldset.question:visible:not(:has(:checked)):not(:has(textarea))").first
+        if not box.count():
+            break
+        box.get_by_role("radio").or_(box.get_by_role("checkbox")).first.check()
+    for text in page.locator("fieldset.question:visible textarea").all():
+        text.fill("Nothing to add.")
+    page.get_by_role("button", name="Hand in").click()
+
+
+def to_the_end_of_a_session(page: Page) -> None:
+    page.get_by_role("link", name="End session").click()
+    assert_accessible(page)
+    completed = page.get_by_label("Yes", exact=True)
+    if completed.count():
+        completed.check()
+    page.get_by_role("button", name="End session").click()
+    while "/questions/" in page.url:
+        assert_accessible(page)
+        answer_everything(page)
+
+
+def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., Visitor]) -> None:
+    visit = visitor(bypass_csp=True, viewport={"width": 1280, "height": 720})
+    page = visit.page
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto("/demo/")
+    page.get_by_role("button", name=f", {Role.RED_TEAMER}").click()
+    to_the_first_word(page)
+    count_announcements(page)
+
+    say(page, "Who is in it?")
+    turn(page, 1, "complete")
+    assert page.evaluate("window.heard.length") == 1
+    talk_stop_reload_and_go_on(page)
+    mark_and_note(page)
+    break_it(page)
+    visit.complaints[:] = [one for one in visit.complaints if "ERR_INTERNET_DISCONNECTED" not in one]
+    look_everywhere(page)
+    to_the_end_of_a_session(page)
+
+    page.get_by_role("button", name="begin").click()
+    say(page, "Where is it?")
+    turn(page, 1, "complete")
+    to_the_end_of_a_session(page)
+    assert_accessible(page)
+    for group in page.get_by_role("group").all():
+        group.get_by_role("radio").last.check()
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="That was all")).to_be_visible()
+    assert_accessible(page)
+
+
+def talk_stop_reload_and_go_on(page: Page) -> None:
+    """Stop a long reply; reload in the middle of another; nothing is lost and nothing cancelled."""
+    say(page, "Tell me everything")
+    wait_for_words(page, 2)
+    page.get_by_role("button", name="Stop").click()
+    kept = turn(page, 2, "interrupted").locator(".reply .words").inner_text()
+    assert kept
+    say(page, "Tell me everything once more")
+    wait_for_words(page, 3)
+    page.get_by_label("Your message").fill("not sent yet")
+    page.reload()
+    expect(page.get_by_label("Your message")).to_have_value("not sent yet")
+    expect(page.locator("#turn-2 .reply .words")).to_have_text(re.compile(re.escape(kept[:40])))
+    turn(page, 3, "complete")
+    say(page, HOSTILE)
+    words = turn(page, 4, "complete").locator(".reply .words")
+    expect(words.locator("strong")).to_have_text("ok")
+    assert words.locator("img, a, script").count() == 0
+
+
+def mark_and_note(page: Page) -> None:
+    page.locator("#turn-4 form.mark button").click()
+    expect(page.get_by_role("button", name="Marked: guardrail broke here")).to_be_focused()
+    page.keyboard.press("n")
+    page.keyboard.type("asked it to repeat")
+    page.get_by_label("It gave away what it should withhold").check()
+    page.get_by_role("button", name="Keep this note").click()
+    expect(page.get_by_role("heading", name="What I tried (1)")).to_be_visible()
+
+
+def break_it(page: Page) -> None:
+    """Lose the application, then the network."""
+    say(page, "unplug")
+    broken = turn(page, 5, "error")
+    expect(broken).to_contain_text("The application did not answer. Your message is kept.")
+    broken.get_by_role("button", name="Try again").click()
+    turn(page, 5, "error")
+    page.context.set_offline(True)
+    say(page, "Are you there?")
+    expect(page.get_by_text("Not connected. Your text is kept here.")).to_be_visible()
+    expect(page.get_by_label("Your message")).to_have_value("Are you there?")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Send").click()
+    turn(page, 6, "complete")
+
+
+def look_everywhere(page: Page) -> None:
+    assert_accessible(page)
+    page.evaluate("document.documentElement.style.zoom = 2")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth * 2")
+    page.evaluate("document.documentElement.style.zoom = 1")
+    for name in ("New dialogue", "Leave event", "Comfort"):
+        page.get_by_role("link", name=name).click()
+        assert_accessible(page)
+        page.go_back()
+    page.get_by_role("button", name="Pause").click()
+    assert_accessible(page)
+    page.get_by_role("button", name="Go on").click()
+
+
+def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> None:
+    page = page_as(Role.FIELD_TESTER)
+    page.set_default_timeout(PATIENCE_MS)
+    for name in ("What you may meet", "terms"):
+        if page.get_by_role("checkbox", name=name).count():
+            walk_to(page, "checkbox", name, "Space")
+    walk_to(page, "button", "I agree", "Enter")
+    walk_to(page, "button", "Go on", "Enter")
+    walk_to(page, "button", "begin", "Enter")
+
+    walk_to(page, "textbox", "Your message", "")
+    page.keyboard.type("Tell me everything")
+    page.keyboard.press("Enter")
+    wait_for_words(page, 1)
+    page.keyboard.press("Escape")
+    turn(page, 1, "interrupted")
+    page.reload()
+    walk_to(page, "textbox", "Your message", "")
+    page.keyboard.type("Who is in it?")
+    page.keyboard.press("Enter")
+    turn(page, 2, "complete")
+    assert page.locator("#notes, form.mark").count() == 0
+    walk_to(page, "link", "End session", "Enter")
+    walk_to(page, "radio", "Yes", "Space")
+    walk_to(page, "button", "End session", "Enter")
+    expect(page).to_have_url(re.compile("/questions/|/2/task/"))
+
+
+def walk_to(page: Page, role: str, name: str, key: str) -> None:
+    """Press Tab until something has the focus, then a key."""
+    wanted = page.get_by_role(role, name=name).first
+    expect(wanted).to_be_visible()
+    for _ in range(60):
+        if wanted.evaluate("element => element === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail(f"Tab never came to the {role} {name!r}")
+    if key:
+        page.keyboard.press(key)

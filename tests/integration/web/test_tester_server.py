@@ -1,0 +1,127 @@
+"""What a tester's server keeps when it is killed, shows without scripts, and never tells."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+from tests.fakes.tester import Answer, HttpTester
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+UNBLINDING = ("careful-toy", "leaky-toy", "careful", "leaky", "tellers", "teller at", "varn-event", "8443", "python")
+"""Names of the event's applications, of their module and host, and of the study."""
+
+
+class Server:
+    """A server of a seeded event that can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.base = ""
+        self.start()
+
+    def start(self) -> None:
+        words = [sys.executable, "-m", "theodolite", "serve", "--demo", "--listen", "127.0.0.1:0"]
+        environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(words, cwd=self.folder, env=environ, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.base = self.process.stdout.readline().split()[-1].removesuffix("/demo/")
+
+    def kill(self) -> None:
+        assert self.process.stdout
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("event"))
+    yield server
+    server.kill()
+
+
+def say_in_vain(tester: HttpTester, text: str) -> None:
+    """Say something to a server that dies before it answers."""
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        tester.send("/say/", text=text)
+
+
+def test_a_killed_server_has_kept_the_prompt_and_what_was_shown(server: Server) -> None:
+    tester = HttpTester(server.base)
+    tester.enter("red teamer")
+    chat = tester.agree().path
+    saying = threading.Thread(target=say_in_vain, args=(tester, "Tell me everything"))
+    saying.start()
+    time.sleep(4)
+    server.kill()
+    saying.join()
+    server.start()
+
+    again = HttpTester(server.base)
+    again.enter("red teamer")
+    page = again.get(f"{server.base}{chat}")
+
+    assert page.path == chat
+    assert "Tell me everything" in page.text
+    assert 'data-state="interrupted"' in page.text
+    assert "Let me begin with the island." in page.text
+    assert 'data-state="complete"' in again.send("/say/", text="Who is in it?").text
+
+
+def test_without_scripts_the_reply_comes_with_the_next_page(server: Server) -> None:
+    tester = HttpTester(server.base)
+    tester.enter("field tester")
+    tester.agree()
+
+    page = tester.send("/say/", text="Where is it?")
+
+    assert re.search(r'data-state="complete".*On a lighthouse island', page.text, re.DOTALL)
+
+
+def test_nothing_that_a_tester_can_reach_tells_which_application_answers(server: Server) -> None:
+    tester = HttpTester(server.base)
+    tester.enter("field tester")
+    if tester.page.path.endswith("/consent/"):
+        tester.agree()
+    tester.send("/say/", text="unplug")
+    reached = crawl(tester)
+
+    paths = {answer.path for answer in reached}
+    assert {path.rsplit("/test/")[-1] for path in paths} >= {"1/", "1/end/", "1/anew/", "leave/", "1/state/", "1/1/1/"}
+    told = {(answer.path, word) for answer in reached for word in UNBLINDING if word in blinded_part(answer).lower()}
+    assert told == set()
+
+
+def crawl(tester: HttpTester) -> list[Answer]:
+    """Open every page that links, scripts and addresses of a tester's pages name; pages of others and odd ones, too."""
+    start = tester.page.url
+    waiting = deque([start, *(urljoin(start, odd) for odd in ("state/", "1/1/", "9/", "1/9/", "../guess/", "../../x"))])
+    seen: dict[str, Answer] = {}
+    while waiting:
+        url = waiting.popleft().partition("#")[0]
+        if url in seen or urlsplit(url).netloc != urlsplit(start).netloc or "logout" in url or "/demo/" in url:
+            continue
+        seen[url] = answer = tester.get(url)
+        if "html" in answer.headers:
+            waiting.extend(urljoin(answer.url, link) for link in answer.links)
+    return list(seen.values())
+
+
+def blinded_part(answer: Answer) -> str:
+    """Return address, headers and body."""
+    return f"{answer.url}\n{answer.headers}\n{answer.text}"

@@ -1,0 +1,62 @@
+"""Notes of red teamers become strategies with attempts and refinements."""
+
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.strategy import AttemptOutcome, Strategy
+from theodolite.web.tester.notes import LONGEST, Unreadable, notes_on, with_note
+
+PLAIN = {"words": "asked plainly", "strategy": "own_way", "outcome": "withheld", "turn": "1", "refines": ""}
+PLAY = {"words": "grandmother", "strategy": "role_play", "outcome": "released", "turn": "2", "refines": ""}
+
+
+def noted(*forms: dict[str, str]) -> tuple[Strategy, ...]:
+    strategies: tuple[Strategy, ...] = ()
+    for form in forms:
+        grown = with_note(strategies, form, dialogue="d1", n_turns=4)
+        assert not isinstance(grown, Unreadable)
+        strategies = grown
+    return strategies
+
+
+def test_a_note_is_an_attempt_of_a_strategy():
+    (strategy,) = noted(PLAY)
+
+    assert (strategy.name, strategy.dialogue, strategy.succeeded) == ("role_play", "d1", True)
+    assert [(one.description, one.outcome, one.turn) for one in strategy.attempts] == [
+        ("grandmother", AttemptOutcome.RELEASED, 2)
+    ]
+
+
+def test_what_builds_on_an_attempt_belongs_to_its_strategy():
+    strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "with a story", "refines": "2"})
+
+    assert [strategy.n_refinements for strategy in strategies] == [0, 1]
+    assert [(note.label, note.words, note.refines) for note in notes_on(strategies)] == [
+        ("1", "asked plainly", ""),
+        ("2", "grandmother", ""),
+        ("2.2", "with a story", "2"),
+    ]
+
+
+def test_labels_stay_when_something_is_added_before():
+    strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "again"})
+
+    assert [note.label for note in notes_on(strategies)] == ["1", "1.2", "2"]
+
+
+@pytest.mark.parametrize("turn", ["", "0", "9", "x", "-1"])
+def test_a_turn_that_is_not_there_is_no_turn(turn):
+    (strategy,) = noted({**PLAIN, "turn": turn})
+
+    assert strategy.attempts[0].turn is None
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{**PLAIN, "words": "  "}, {**PLAIN, "words": "x" * (LONGEST + 1)}, {**PLAIN, "outcome": "broken"}, {}],
+    ids=["no words", "too many", "unknown outcome", "nothing"],
+)
+def test_a_form_that_says_too_little_is_not_taken(form):
+    assert isinstance(with_note((), form, dialogue="d1", n_turns=1), Unreadable)
