@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.config.loading import LoadedStudy
@@ -10,6 +11,7 @@ from theodolite.domain.application import Application, PromptedModel, RecordedFi
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.gateways.factory import open_application, open_model
+from theodolite.ports.model import Model
 from theodolite.usecases.examining import Examination, examine
 
 
@@ -44,14 +46,41 @@ async def examine_application(
         if endpoint.name == needed
     }
     try:
+        return await _examined(application, models, loaded.folder, environ)
+    finally:
+        for model in models.values():
+            await model.close()
+
+
+async def examine_alone(application: Application, *, folder: Path, environ: Mapping[str, str]) -> Examination:
+    """Examine an application that needs no model of a study.
+
+    Args:
+        application: How it is reached.
+        folder: Where files that it names would stand.
+        environ: Environment variables, for its key.
+    """
+    return await _examined(application, {}, folder, environ)
+
+
+def connection_fault(application: Application, *, folder: Path) -> str:
+    """Return why an application cannot be reached in the way that is written; empty where it could. Nothing is sent."""
+    try:
+        open_application(application, models={}, recordings=(), folder=folder, environ={}, clock=SystemClock())
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+async def _examined(
+    application: Application, models: Mapping[str, Model], folder: Path, environ: Mapping[str, str]
+) -> Examination:
+    try:
         opened = open_application(
-            application, models=models, recordings=(), folder=loaded.folder, environ=environ, clock=clock
+            application, models=models, recordings=(), folder=folder, environ=environ, clock=SystemClock()
         )
         return await examine(application.name, opened)
     except InputError as error:
         found = Examination(name=application.name)
         found.note(str(error))
         return found
-    finally:
-        for model in models.values():
-            await model.close()

@@ -40,6 +40,10 @@ def static_address(folders: tuple[Path, ...]) -> str:
     return f"/static/{seen.hexdigest()[:12]}/"
 
 
+KIT_CLASS = "theodolite.resources.kit.my_application:MyApplication"
+"""The echo of the interface kit: the class that teams of the demonstration may name."""
+
+
 def serving_settings(
     database: dict[str, Any], *, secret_key: str, serving: ServingSettings | None = None, demo: bool = False
 ) -> dict[str, Any]:
@@ -64,6 +68,7 @@ def serving_settings(
         "STATIC_URL": static_address(folders),
         "STATIC_FOLDERS": folders,
         "ONE_CLICK_ACCOUNTS": demo,
+        "APPLICATION_CLASSES": (KIT_CLASS,) if demo else (),
         "WORKSPACE": None,
         "DATABASE_URL": None,
         **_FIXED,

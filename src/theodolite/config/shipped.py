@@ -27,3 +27,9 @@ def shipped_text(path: str) -> str:
         FileNotFoundError: If the package does not hold it.
     """
     return shipped(path).read_text(encoding="utf-8")
+
+
+def shipped_files(path: str) -> list[tuple[str, str]]:
+    """Return the text files of a shipped folder by name, in order of their names."""
+    files = (file for file in shipped(path).iterdir() if file.is_file())
+    return sorted((file.name, file.read_text(encoding="utf-8")) for file in files)

@@ -52,6 +52,16 @@ PAGES: dict[str, object] = {
     **{f"tester:{page}": _TESTERS for page in _TESTER_PAGES},
     "tester:left": ANYBODY,
     "teams:home": {Role.TEAM},
+    "teams:criteria": {Role.TEAM, Role.ORGANISER},
+    "teams:kit": {Role.TEAM, Role.ORGANISER},
+    "teams:new": {Role.TEAM},
+    "teams:submission": {Role.TEAM},
+    "teams:edit": {Role.TEAM},
+    "teams:examine": {Role.TEAM},
+    "teams:submit": {Role.TEAM},
+    "teams:withdraw": {Role.TEAM},
+    "organiser:submissions": {Role.ORGANISER},
+    "organiser:submission": {Role.ORGANISER},
 }
 """Who may see the page of a name: a set of roles of the study, or one of the three words above."""
 
@@ -71,6 +81,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "place": "1",
     "dialogue": "1",
     "turn": "1",
+    "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
 

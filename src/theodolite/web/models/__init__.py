@@ -6,6 +6,7 @@ from theodolite.web.models.comfort import Comfort
 from theodolite.web.models.hosted_study import Edition, HostedStudy
 from theodolite.web.models.invitation import Invitation, PersonalCode, Recruit, RecruitLink
 from theodolite.web.models.membership import Membership
+from theodolite.web.models.submission import Submission
 
 __all__ = [
     "Account",
@@ -18,4 +19,5 @@ __all__ = [
     "PersonalCode",
     "Recruit",
     "RecruitLink",
+    "Submission",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.organiser import audit_log, home, results
+from theodolite.web.organiser import audit_log, home, results, submissions
 from theodolite.web.questions import preview
 
 app_name = "organiser"
@@ -14,4 +14,6 @@ urlpatterns = [
     path("results/", results.results, name="results"),
     path("questions/", preview.instruments, name="questions"),
     path("questions/<str:name>/", preview.instrument, name="question"),
+    path("submissions/", submissions.submissions, name="submissions"),
+    path("submissions/<slug:submission>/", submissions.submission, name="submission"),
 ]

@@ -1,0 +1,119 @@
+"""Submissions: applications that teams bring to an event."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from theodolite.domain.application import GuardrailSite
+from theodolite.web.models.hosted_study import HostedStudy
+from theodolite.web.models.membership import Membership
+from theodolite.web.models.token import new_token
+
+
+class Submission(models.Model):
+    """One application that a team submits.
+
+    Attributes:
+        token: Names it in addresses.
+        team: Whose it is; nobody else but organisers meets it.
+        name: What the study will call it; testers and annotators never see it.
+        state: Where it stands.
+        way: Whether it is an endpoint or a class that the operator has installed.
+        url: Address of the endpoint.
+        body: JSON that is sent there, a template.
+        reply: Where the reply stands in the answer.
+        target: `module:Class` of an installed class.
+        sealed: Credentials under the operator's key; empty where there are none. Nobody reads them back.
+        description: What the application is.
+        system: What it is made of: models, retrieval, tools, versions.
+        capabilities: What it is claimed to do; a line each.
+        limitations: What it is claimed not to do; a line each.
+        guardrails: Where its guardrails live.
+        guardrail_notes: What they are.
+        agreed_by: Name under the agreement; empty until it is signed.
+        agreed_version: Content hash of the text that was signed.
+        examined: What the conformance check found, as JSON; None before the first one.
+        examining_since: When the check that is running began; None while none is.
+        reason: Why it was returned or declined.
+    """
+
+    class State(models.TextChoices):
+        """Where a submission stands."""
+
+        DRAFT = "draft"
+        SUBMITTED = "submitted"
+        RETURNED = "returned"
+        ACCEPTED = "accepted"
+        DECLINED = "declined"
+        WITHDRAWN = "withdrawn"
+
+    class Way(models.TextChoices):
+        """How the application is reached."""
+
+        ENDPOINT = "endpoint", "An endpoint at an address"
+        INSTALLED = "class", "A class that the operator has installed"
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="submissions")
+    team = models.ForeignKey(Membership, models.PROTECT, related_name="submissions")
+    name = models.SlugField(max_length=60)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.DRAFT)
+    way = models.CharField(max_length=10, choices=Way.choices, default=Way.ENDPOINT)
+    url = models.CharField(max_length=1000, blank=True)
+    body = models.TextField(blank=True)
+    reply = models.CharField(max_length=200, blank=True, default="$.text")
+    target = models.CharField(max_length=300, blank=True)
+    sealed = models.BinaryField(default=b"", editable=False)
+    description = models.TextField(blank=True)
+    system = models.TextField(blank=True)
+    capabilities = models.TextField(blank=True)
+    limitations = models.TextField(blank=True)
+    guardrails = models.CharField(max_length=24, default=GuardrailSite.NOT_DECLARED.value)
+    guardrail_notes = models.TextField(blank=True)
+    agreed_by = models.CharField(max_length=120, blank=True)
+    agreed_at = models.DateTimeField(null=True)
+    agreed_version = models.CharField(max_length=64, blank=True)
+    examined: models.JSONField[Any, Any] = models.JSONField(null=True)
+    examined_at = models.DateTimeField(null=True)
+    examining_since = models.DateTimeField(null=True)
+    reason = models.TextField(blank=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Table; one application of a name in an event."""
+
+        db_table = "web_submission"
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                name="web_submission_name", fields=["hosted", "name"], condition=~Q(state__in=["withdrawn", "declined"])
+            ),
+            models.CheckConstraint(
+                name="web_submission_signed",
+                condition=Q(state__in=["draft", "returned", "withdrawn"]) | ~Q(agreed_by=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Return its name."""
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its team may still change it."""
+        return self.state in {self.State.DRAFT, self.State.RETURNED}
+
+    @property
+    def key_variable(self) -> str:
+        """The name under which a study file speaks of its credentials; empty where there are none."""
+        return f"SUBMISSION_{self.token.replace('-', '_').upper()}" if self.sealed else ""
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the last check could call it and found no fault."""
+        found = self.examined or {}
+        return bool(found) and not found["unexamined"] and all(one["severity"] != "fault" for one in found["remarks"])

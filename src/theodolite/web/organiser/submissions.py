@@ -1,0 +1,75 @@
+"""Submitted applications, as organisers look at them and decide."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+
+from theodolite.domain.role import Role
+from theodolite.web.access import Here, allowed
+from theodolite.web.audit import audit
+from theodolite.web.models import Submission
+from theodolite.web.teams.connecting import claims_of, study_lines
+
+_State = Submission.State
+_DECISIONS = {"accept": _State.ACCEPTED, "return": _State.RETURNED, "decline": _State.DECLINED}
+
+
+class DecisionForm(forms.Form):
+    """What becomes of a submission."""
+
+    decision = forms.ChoiceField(
+        label="Decision",
+        choices=[("accept", "Accept"), ("return", "Return for changes"), ("decline", "Decline")],
+        widget=forms.RadioSelect,
+    )
+    reason = forms.CharField(
+        label="Reason", required=False, help_text="The team reads it.", widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+    def clean(self) -> dict[str, object]:
+        """Return the decision; whoever does not accept says why."""
+        filled = super().clean() or {}
+        if filled.get("decision") in {"return", "decline"} and not filled.get("reason"):
+            self.add_error("reason", "Say why, so that the team can do something about it.")
+        return filled
+
+
+@allowed(Role.ORGANISER)
+def submissions(request: HttpRequest, here: Here) -> HttpResponse:
+    """List what teams have handed in; drafts are the teams' own."""
+    handed_in = Submission.objects.filter(hosted=here.hosted).exclude(state=_State.DRAFT).select_related("team")
+    return render(request, "web/organiser/submissions.html", {"here": here, "submissions": handed_in})
+
+
+@allowed(Role.ORGANISER)
+def submission(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+    """Show one submission without its credentials, and decide about it."""
+    handed_in = Submission.objects.exclude(state=_State.DRAFT).select_related("team__account", "hosted")
+    found = get_object_or_404(handed_in, token=submission, hosted=here.hosted)
+    form = DecisionForm(request.POST or None)
+    if request.method == "POST" and found.state == _State.SUBMITTED and form.is_valid():
+        _decide(here, found, form.cleaned_data["decision"], form.cleaned_data["reason"])
+        messages.success(request, f"{found.name}: {found.state}.")
+        return redirect("organiser:submission", study=here.hosted.token, submission=found.token)
+    told = {
+        "here": here,
+        "submission": found,
+        "form": form,
+        "claims": claims_of(found),
+        "lines": study_lines(found) if found.state == _State.ACCEPTED else "",
+    }
+    return render(request, "web/organiser/submission.html", told, status=422 if form.errors else 200)
+
+
+@transaction.atomic
+def _decide(here: Here, found: Submission, decision: str, reason: str) -> None:
+    found.state, found.reason, found.decided_at = _DECISIONS[decision], reason, timezone.now()
+    if found.state == _State.DECLINED:
+        found.sealed = b""
+    found.save()
+    audit(here.account, f"decided: {decision}", f"submission {found.token}", hosted=here.hosted, reason=reason)

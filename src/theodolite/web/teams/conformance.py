@@ -1,0 +1,102 @@
+"""The conformance check of a submitted application: the calls of `check-application`, made by the server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.utils import timezone
+
+from theodolite.bootstrap.examining import examine_alone
+from theodolite.domain.errors import InputError
+from theodolite.usecases.examining import Examination
+from theodolite.web.models import Submission
+from theodolite.web.teams.connecting import application_of
+from theodolite.web.teams.vault import opened
+
+
+@dataclass(slots=True)
+class _Bench:
+    """Where checks run that outlive the request which asked for them."""
+
+    tasks: asyncio.TaskGroup | None = None
+
+
+_bench = _Bench()
+
+
+@asynccontextmanager
+async def conformance_bench() -> AsyncIterator[None]:
+    """Let checks run as long as the server does; those that were cut off by its end are struck."""
+    await sync_to_async(_strike_unfinished)()
+    async with asyncio.TaskGroup() as tasks:
+        _bench.tasks = tasks
+        running = asyncio.current_task()
+        try:
+            yield
+        finally:
+            _bench.tasks = None
+            for task in asyncio.all_tasks():
+                if task is not running and task.get_name().startswith(_NAME):
+                    task.cancel()
+
+
+_NAME = "conformance of "
+
+
+async def check(submission: Submission) -> None:
+    """Begin the check of an application, unless one is under way; without a running server it ends before this does."""
+    if not await sync_to_async(_begin)(submission):
+        return
+    if _bench.tasks is None:
+        await _checked(submission)
+    else:
+        _bench.tasks.create_task(_checked(submission), name=_NAME + submission.token)
+
+
+async def _checked(submission: Submission) -> None:
+    try:
+        application, environ = await sync_to_async(_prepared)(submission)
+        found = await examine_alone(application, folder=Path(submission.hosted.folder or "."), environ=environ)
+    except InputError as error:
+        found = Examination(name=submission.name)
+        found.note(str(error))
+    except Exception as error:  # noqa: BLE001 - a foreign class may raise whatever it likes, and no check may stay open
+        found = Examination(name=submission.name, unexamined=f"the check broke off ({type(error).__name__})")
+    await sync_to_async(_keep)(submission, found)
+
+
+def _prepared(submission: Submission) -> tuple[Any, dict[str, str]]:
+    environ = {submission.key_variable: opened(submission.sealed)} if submission.sealed else {}
+    return application_of(submission), environ
+
+
+def _begin(submission: Submission) -> bool:
+    fresh = Submission.objects.filter(pk=submission.pk, examining_since=None)
+    return bool(fresh.update(examining_since=timezone.now()))
+
+
+def _keep(submission: Submission, found: Examination) -> None:
+    Submission.objects.filter(pk=submission.pk).update(
+        examined=as_json(found), examined_at=timezone.now(), examining_since=None
+    )
+
+
+def _strike_unfinished() -> None:
+    Submission.objects.exclude(examining_since=None).update(examining_since=None)
+
+
+def as_json(found: Examination) -> dict[str, Any]:
+    """Return what a check found, as it is kept."""
+    return {
+        "calls": found.calls,
+        "slowest_s": round(found.slowest_s, 3),
+        "version": found.version,
+        "unexamined": found.unexamined,
+        "remarks": [{"severity": one.severity.value, "message": one.message} for one in found.remarks],
+    }

@@ -1,0 +1,163 @@
+"""What a team fills in about its application."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+
+from theodolite.bootstrap.examining import connection_fault
+from theodolite.domain.application import GuardrailSite
+from theodolite.domain.errors import InputError
+from theodolite.web.models import Submission
+from theodolite.web.teams.connecting import application_of
+from theodolite.web.teams.vault import can_seal, seal
+
+BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
+"""What is sent to an endpoint unless its team says otherwise."""
+
+_HELP = {
+    "name": "Small letters, digits and hyphens. Testers and annotators never see it.",
+    "url": "Where a prompt is sent to, with https://. Addresses of private networks are refused.",
+    "body": "JSON; {{ prompt }}, {{ session }}, {{ turn }} and {{ history }} are filled in.",
+    "reply": "Where the reply stands in the answer: $.text, $.choices[0].message.content, or text for all of it.",
+    "target": "Installed by the operator, who looked at its code; nothing is uploaded here.",
+    "system": "Models and their versions, retrieval, tools, where it runs.",
+    "capabilities": "One claim a line: what it does.",
+    "limitations": "One claim a line: what it does not do, or not well. Limitations are tested too.",
+    "guardrail_notes": "What they keep back, and how.",
+}
+
+_LONG = ("description", "body", "system", "capabilities", "limitations", "guardrail_notes")
+
+
+class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
+    """One application; the credentials can be written and never be read."""
+
+    credentials = forms.CharField(
+        label="Credentials (bearer token)",
+        required=False,
+        help_text="Written once, encrypted, shown to nobody. Leave it empty to keep those that are there.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
+    )
+
+    class Meta:
+        """Fields, in the order of the page."""
+
+        model = Submission
+        fields = (
+            "name", "description", "way", "url", "body", "reply", "target", "system", "capabilities", "limitations",
+            "guardrails", "guardrail_notes",
+        )  # fmt: skip
+        help_texts = _HELP
+        labels = {  # noqa: RUF012 - read once by Django
+            "name": "Name of the application",
+            "description": "What it is, in a sentence",
+            "way": "How it is reached",
+            "url": "Address of the endpoint",
+            "body": "What is sent",
+            "reply": "Where the reply stands",
+            "target": "Installed class",
+            "system": "System description",
+            "capabilities": "Claimed capabilities",
+            "limitations": "Claimed limitations",
+            "guardrails": "Where its guardrails live",
+            "guardrail_notes": "What the guardrails are",
+        }
+        widgets = {"way": forms.RadioSelect} | {name: forms.Textarea(attrs={"rows": 3}) for name in _LONG}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Offer what this server has: installed classes, and a place for credentials if there is a key."""
+        super().__init__(*args, **kwargs)
+        sites = [(site.value, site.value) for site in GuardrailSite]
+        self.fields["guardrails"] = forms.ChoiceField(label="Where its guardrails live", choices=sites)
+        installed = [(name, name) for name in installed_classes()]
+        self.fields["target"] = forms.ChoiceField(
+            label="Installed class", choices=[("", "none"), *installed], required=False, help_text=_HELP["target"]
+        )
+        if not can_seal():
+            self.fields["credentials"].disabled = True
+            self.fields["credentials"].help_text = "This server has no key to encrypt credentials; ask its operator."
+        if not self.instance.pk:
+            self.initial["body"] = BODY
+
+    def clean_name(self) -> str:
+        """Return a name that no other application of the event has.
+
+        Raises:
+            ValidationError: If one has it.
+        """
+        name = str(self.cleaned_data["name"]).lower()
+        same = Submission.objects.filter(hosted=self.instance.hosted, name=name).exclude(pk=self.instance.pk)
+        if same.exclude(state__in=[Submission.State.WITHDRAWN, Submission.State.DECLINED]).exists():
+            message = "This name is taken; choose another one."
+            raise forms.ValidationError(message)
+        return name
+
+    def clean_body(self) -> str:
+        """Return JSON.
+
+        Raises:
+            ValidationError: If it is none.
+        """
+        body = str(self.cleaned_data["body"]).strip()
+        try:
+            json.loads(body or "{}")
+        except ValueError as error:
+            message = f"This is no JSON: {error}."
+            raise forms.ValidationError(message) from error
+        return body
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was filled in, once an application can be made of it."""
+        filled = super().clean() or {}
+        if filled.get("way") == Submission.Way.ENDPOINT:
+            self._look_at_url(str(filled.get("url", "")))
+        elif not filled.get("target"):
+            self.add_error("target", "Choose a class, or name an endpoint.")
+        return filled
+
+    def _look_at_url(self, url: str) -> None:
+        parts = urlsplit(url)
+        safe = parts.scheme == "https" or (parts.scheme == "http" and getattr(settings, "ALLOW_PRIVATE", False))
+        if not safe or not parts.hostname or parts.username or parts.password or "{" in parts.netloc:
+            self.add_error("url", "An address begins with https:// and a fixed host, without user and password.")
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc] # the stubs leave it out
+        if not self.errors:
+            fault = self._fault()
+            if fault:
+                self.add_error("url" if self.instance.way == Submission.Way.ENDPOINT else "target", fault)
+
+    def _fault(self) -> str:
+        try:
+            return connection_fault(application_of(self.instance), folder=Path(self.instance.hosted.folder or "."))
+        except InputError as error:
+            return str(error)
+
+    def save(self, commit: bool = True) -> Submission:  # noqa: FBT001, FBT002 - Django's signature
+        """Keep it; a check of what it was before counts no longer."""
+        self.instance.examined, self.instance.examined_at = None, None
+        if self.cleaned_data["credentials"]:
+            self.instance.sealed = seal(self.cleaned_data["credentials"])
+        saved: Submission = super().save(commit)
+        return saved
+
+
+class AgreementForm(forms.Form):
+    """The signature under the terms."""
+
+    name = forms.CharField(label="Your full name, as signature", max_length=120)
+    agrees = forms.BooleanField(label="I may sign for the team, and we agree to the terms above")
+
+
+def installed_classes() -> tuple[str, ...]:
+    """Return the classes that the operator has installed for teams, as `module:Class`."""
+    named = getattr(settings, "APPLICATION_CLASSES", "")
+    words = named.split(",") if isinstance(named, str) else named
+    return tuple(word.strip() for word in words if word.strip())

@@ -1,0 +1,47 @@
+"""The pages of application teams in a real browser: the check runs while the page is open, and nothing bars anybody."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.browser_pages import assert_accessible
+from theodolite.domain.role import Role
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+SHOTS = os.environ.get("THEODOLITE_SHOTS", "")
+
+
+def looked_at(page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
+    assert_accessible(page)
+
+
+def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as):
+    page = page_as(Role.TEAM, bypass_csp=True)
+    looked_at(page, "team-home")
+    page.get_by_role("link", name="what an application must meet").click()
+    looked_at(page, "team-criteria")
+    page.go_back()
+    page.get_by_role("link", name="Submit an application").click()
+    looked_at(page, "team-edit")
+    page.goto(page.url.replace("new/", ""))
+    page.get_by_role("link", name="echo", exact=True).click()
+    page.get_by_role("button", name="Check it now").click()
+    for _ in range(40):
+        if page.get_by_text("No faults.").count():
+            break
+        page.wait_for_timeout(250)
+        page.reload()
+    looked_at(page, "team-submission")
+
+    event = page.url.split("/team/")[0]
+    page = page_as(Role.ORGANISER, bypass_csp=True)
+    page.goto(f"{event}/organise/submissions/")
+    looked_at(page, "organiser-submissions")
+    page.get_by_role("link", name="echo-two").click()
+    looked_at(page, "organiser-submission")

@@ -1,0 +1,186 @@
+"""Application teams: write down, check, sign, submit; credentials go in and never out; nobody sees another team."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from django.test import Client, override_settings
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.role import Role
+from theodolite.web.models import Account, AuditEntry, Membership, Submission
+from theodolite.web.teams.kit import KIT_NAME, kit_archive
+from theodolite.web.teams.vault import opened, seal, vault_of
+
+KEY = "quiet harbour under a slow moon"
+SECRET = "tok-91c4-very-secret"
+ENDPOINT = {
+    "name": "harbour-bot", "way": "endpoint", "url": "https://bot.example/chat", "body": '{"q": "{{ prompt }}"}',
+    "reply": "$.text", "guardrails": "at the team's site", "capabilities": "Answers.\n\nIn two languages.",
+    "limitations": "Knows no endings.",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _operator_key():
+    with override_settings(OPERATOR_KEY=KEY):
+        yield
+
+
+@pytest.fixture
+def team(event, client_as) -> Client:
+    return client_as(Role.TEAM)
+
+
+def at(event, name: str) -> str:
+    return f"/s/{event.token}/team/{Submission.objects.get(name=name).token}/"
+
+
+def test_an_application_is_written_down_with_credentials_that_nobody_reads_back(event, team, client_as):
+    team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
+    kept = Submission.objects.get(name="harbour-bot")
+
+    assert SECRET.encode() not in bytes(kept.sealed)
+    assert opened(kept.sealed) == SECRET
+    for page in (at(event, "harbour-bot"), at(event, "harbour-bot") + "edit/"):
+        assert SECRET not in team.get(page).content.decode()
+    assert SECRET not in str(AuditEntry.objects.values_list("facts", flat=True))
+
+
+def test_credentials_stay_where_none_are_written(event, team):
+    team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
+    team.post(at(event, "harbour-bot") + "edit/", {**ENDPOINT, "description": "another"})
+
+    kept = Submission.objects.get(name="harbour-bot")
+    assert (kept.description, opened(kept.sealed)) == ("another", SECRET)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"url": "http://bot.example/"}, "begins with https://"),
+        ({"url": "https://ana:pw@bot.example/"}, "without user and password"),
+        ({"url": "https://127.0.0.1/x"}, "no public address"),
+        ({"url": "https://[::ffff:10.0.0.1]/x"}, "no public address"),
+        ({"url": "https://{{ prompt }}.example/"}, "begins with https://"),
+        ({"body": "{"}, "This is no JSON"),
+        ({"reply": "$..x["}, "reply"),
+        ({"name": "echo"}, "This name is taken"),
+        ({"way": "class", "target": "os:system"}, "not one of the available choices"),
+        ({"way": "class"}, "Choose a class"),
+    ],
+)
+def test_what_cannot_be_called_is_said_at_its_field(event, team, change, told):
+    answer = team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, **change})
+
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
+    assert not Submission.objects.filter(name="harbour-bot").exists()
+
+
+def test_an_application_is_checked_signed_submitted_and_accepted(event, team, client_as):
+    echo = at(event, "echo")
+    early = team.post(echo + "submit/", {"name": "Tove", "agrees": "on"})
+    team.post(echo + "check/")
+    checked = team.get(echo).content.decode()
+    team.post(echo + "submit/", {"name": "Tove", "agrees": "on"})
+    page = f"/s/{event.token}/organise/submissions/{Submission.objects.get(name='echo').token}/"
+    client_as(Role.ORGANISER).post(page, {"decision": "accept"})
+
+    assert (early.status_code, "No faults." in checked) == (422, True)
+    assert Submission.objects.get(name="echo").state == "accepted"
+    assert "class: theodolite.resources.kit" in client_as(Role.ORGANISER).get(page).content.decode()
+
+
+def test_a_check_that_finds_nobody_says_so_and_keeps_the_application_open(event, team):
+    team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "url": "https://bot.invalid/"})
+    team.post(at(event, "harbour-bot") + "check/")
+
+    kept = Submission.objects.get(name="harbour-bot")
+    assert kept.examined["unexamined"]
+    assert (kept.conforms, kept.examining_since) == (False, None)
+
+
+def test_whoever_declines_or_returns_says_why(event, client_as):
+    found = Submission.objects.get(name="echo-two")
+    page = f"/s/{event.token}/organise/submissions/{found.token}/"
+    organiser = client_as(Role.ORGANISER)
+
+    assert organiser.post(page, {"decision": "return"}).status_code == 422
+    organiser.post(page, {"decision": "return", "reason": "It echoes."})
+    found.refresh_from_db()
+
+    assert (found.state, found.is_open) == ("returned", True)
+    assert "It echoes." in client_as(Role.TEAM).get(f"/s/{event.token}/team/{found.token}/").content.decode()
+
+
+def test_drafts_are_their_teams_own(event, client_as):
+    organiser, draft = client_as(Role.ORGANISER), Submission.objects.get(name="echo")
+
+    assert organiser.get(f"/s/{event.token}/organise/submissions/{draft.token}/").status_code == 404
+
+
+def test_a_team_meets_nothing_of_another_team(event, team):
+    other = Account.objects.create_user("rival@example.org", name="Rival")
+    membership = Membership.objects.create(account=other, hosted=event, role=Role.TEAM.value)
+    rival = Submission.objects.create(hosted=event, team=membership, name="rival-bot", url="https://r.example/")
+    inner = [f"/s/{event.token}/team/{rival.token}/{rest}" for rest in ("", "edit/", "check/", "submit/", "withdraw/")]
+
+    assert {team.get(page).status_code for page in inner} == {404}
+    assert {team.post(page).status_code for page in inner} == {404}
+    assert "rival" not in team.get(f"/s/{event.token}/team/").content.decode()
+
+
+def test_a_withdrawn_application_leaves_no_credentials(event, team):
+    team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
+    team.post(at(event, "harbour-bot") + "withdraw/")
+
+    assert Submission.objects.get(name="harbour-bot").sealed in {b"", None}
+    team.post(f"/s/{event.token}/team/new/", ENDPOINT)
+    assert Submission.objects.filter(name="harbour-bot").count() == 2
+
+
+def test_the_vault_gives_accepted_credentials_under_the_names_of_the_study_file(event, team):
+    team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
+    found = Submission.objects.filter(name="harbour-bot")
+
+    assert vault_of(event) == {}
+    found.update(state="accepted", agreed_by="Tove")
+    assert vault_of(event) == {found.get().key_variable: SECRET}
+
+
+def test_another_operator_key_opens_nothing():
+    sealed = seal(SECRET)
+
+    with (
+        override_settings(OPERATOR_KEY=KEY + "!"),
+        pytest.raises(InputError, match="another `THEODOLITE_OPERATOR_KEY`"),
+    ):
+        opened(sealed)
+
+
+def test_without_an_operator_key_no_credentials_are_taken(event, team):
+    with override_settings(OPERATOR_KEY="short"):
+        page = team.get(f"/s/{event.token}/team/new/").content.decode()
+        team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
+
+    assert "no key to encrypt" in page
+    assert not Submission.objects.get(name="harbour-bot").sealed
+
+
+@pytest.mark.integration
+def test_the_kit_checks_itself(tmp_path):
+    ZipFile(BytesIO(kit_archive())).extractall(tmp_path)
+    words = [sys.executable, "-m", "theodolite", "check-application", str(tmp_path / KIT_NAME)]
+    done = subprocess.run(words, capture_output=True, text=True, env=os.environ, check=False)
+
+    assert (done.returncode, "Fine: 0 faults" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_the_kit_is_the_same_each_time():
+    assert kit_archive() == kit_archive()
