@@ -66,6 +66,21 @@ class SignIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TeamSettings:
+    """What application teams may bring.
+
+    Attributes:
+        operator_key: Seals their credentials; empty where none are taken.
+        classes: Classes that the operator has installed, as `module:Class`.
+        allows_private: Whether their addresses may be those of private networks.
+    """
+
+    operator_key: str = field(default="", repr=False)
+    classes: tuple[str, ...] = ()
+    allows_private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServingSettings:
     """How the web side is served.
 
@@ -77,6 +92,7 @@ class ServingSettings:
         mail: A server that takes mail; None where links are handed over.
         sign_ins: Identity providers.
         secret_key: Signs cookies and links; empty for the workspace's own.
+        teams: What application teams may bring.
     """
 
     host: str = "127.0.0.1"
@@ -86,6 +102,7 @@ class ServingSettings:
     mail: Mail | None = None
     sign_ins: tuple[SignIn, ...] = ()
     secret_key: str = field(default="", repr=False)
+    teams: TeamSettings = field(default_factory=TeamSettings)
 
     @property
     def is_private(self) -> bool:
@@ -121,6 +138,7 @@ def load_serving(environ: Mapping[str, str], *, folder: Path, file: str = "", li
         mail=reading.mail(shape.mail),
         sign_ins=reading.sign_ins(shape.sign_in),
         secret_key=environ.get("THEODOLITE_SECRET_KEY", ""),
+        teams=reading.teams(shape.application_classes),
     )
     if reading.faults:
         raise StudyFaults(tuple(reading.faults), ending="Nothing was served.")
@@ -171,6 +189,19 @@ class _Reading:
             except ValueError:
                 self._say(("proxies",), f"`{name}` of `proxies` is no IP address or network, e.g. 10.0.0.2")
         return tuple(names)
+
+    def teams(self, classes: list[str]) -> TeamSettings:
+        """Return what application teams may bring."""
+        named = self._environ.get("THEODOLITE_APPLICATION_CLASSES", "").replace(",", " ").split() or classes
+        for name in named:
+            module, _, kind = name.partition(":")
+            if not module.replace(".", "").isidentifier() or not kind.isidentifier():
+                self._say(("application_classes",), f"`{name}` of `application_classes` is no `module:Class`")
+        return TeamSettings(
+            operator_key=self._environ.get("THEODOLITE_OPERATOR_KEY", ""),
+            classes=tuple(named),
+            allows_private=self._environ.get("THEODOLITE_ALLOW_PRIVATE", "") == "1",
+        )
 
     def mail(self, shape: MailShape | None) -> Mail | None:
         """Return the server that takes mail: of `EMAIL_URL`, else of the file."""

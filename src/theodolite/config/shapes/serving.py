@@ -48,6 +48,8 @@ class ServingShape(Shape):
     """Address under which people call it, e.g. `https://event.example.org`."""
     proxies: list[Filled] = Field(default_factory=list)
     """Addresses of proxies whose word on the caller and on https is taken."""
+    application_classes: list[str] = Field(default_factory=list)
+    """Classes that application teams may name, as `module:Class`; the operator has installed and read them."""
     mail: MailShape | None = None
     """A server that takes mail; without it, links are handed over."""
     sign_in: dict[str, SignInShape] = Field(default_factory=dict)

@@ -79,4 +79,4 @@ def _class(submission: Submission) -> AriaClass:
 
 
 def _public_only() -> bool:
-    return not getattr(settings, "ALLOW_PRIVATE", False)
+    return not settings.ALLOW_PRIVATE

@@ -123,7 +123,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
 
     def _look_at_url(self, url: str) -> None:
         parts = urlsplit(url)
-        safe = parts.scheme == "https" or (parts.scheme == "http" and getattr(settings, "ALLOW_PRIVATE", False))
+        safe = parts.scheme == "https" or (parts.scheme == "http" and settings.ALLOW_PRIVATE)
         if not safe or not parts.hostname or parts.username or parts.password or "{" in parts.netloc:
             self.add_error("url", "An address begins with https:// and a fixed host, without user and password.")
 
@@ -158,6 +158,4 @@ class AgreementForm(forms.Form):
 
 def installed_classes() -> tuple[str, ...]:
     """Return the classes that the operator has installed for teams, as `module:Class`."""
-    named = getattr(settings, "APPLICATION_CLASSES", "")
-    words = named.split(",") if isinstance(named, str) else named
-    return tuple(word.strip() for word in words if word.strip())
+    return tuple(settings.APPLICATION_CLASSES)

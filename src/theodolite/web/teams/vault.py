@@ -56,7 +56,7 @@ def vault_of(hosted: HostedStudy) -> Mapping[str, str]:
 
 
 def _operator_key() -> str:
-    return str(getattr(settings, "OPERATOR_KEY", ""))
+    return str(settings.OPERATOR_KEY)
 
 
 def _fernet() -> Fernet:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('web', '0003_ways_in'),
+        ('web', '0004_audit_kept'),
     ]
 
     operations = [
