@@ -165,7 +165,7 @@ def xstest_evidence() -> Evidence:
     pairs = list(zip(rows, sessions, strict=True))
     return listed_evidence(
         study,
-        _run(study),
+        run_of(study),
         sessions,
         dialogues=tuple(_recorded_dialogue(row, session) for row, session in pairs),
         annotations=tuple(label for row, session in pairs for label in _recorded_annotations(study, row, session)),
@@ -173,7 +173,7 @@ def xstest_evidence() -> Evidence:
     )
 
 
-def _run(study: Study, state: RunState = RunState.FINISHED) -> Run:
+def run_of(study: Study, state: RunState = RunState.FINISHED) -> Run:
     return Run(
         key="run-1",
         number=1,
@@ -410,7 +410,7 @@ def live_evidence(*, script: tuple[str, ...] = (), held: int = 60) -> Evidence:
     )
     return listed_evidence(
         study,
-        _run(study, RunState.FINISHED if held == 60 else RunState.UNFINISHED),
+        run_of(study, RunState.FINISHED if held == 60 else RunState.UNFINISHED),
         sessions,
         dialogues=dialogues,
         annotations=annotations,

@@ -10,6 +10,7 @@ from theodolite.domain.conduct import Conduct
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.realism import Realism
+from theodolite.domain.response_finding import ResponseFinding
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
@@ -140,6 +141,7 @@ class Findings:
         standings: How the applications stand to each other on each tree.
         conducts: How judges went about their work.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
+        responses: What testers answered after their sessions, a questionnaire and level each.
     """
 
     measurements: tuple[Measurement, ...]
@@ -151,3 +153,4 @@ class Findings:
     standings: tuple[TreeStanding, ...] = ()
     conducts: tuple[Conduct, ...] = ()
     realisms: tuple[Realism, ...] = ()
+    responses: tuple[ResponseFinding, ...] = ()

@@ -14,6 +14,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
+from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.realism import SpokenSide
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
@@ -76,6 +77,8 @@ class Evidence:
         spoken: What people and simulated users said where both met the same scenario, as
             numbers gathered while the records were read; None where nobody looked.
         schemas: How answers were asked for, of annotators whose requests had a schema.
+        responses: Latest revisions of what testers answered after their sessions; annotators never see them.
+        answered: Key of each dialogue that such a response is about to its position in the plan.
     """
 
     study: Study
@@ -90,6 +93,8 @@ class Evidence:
     lapses: tuple[LapseCheck, ...] | None = None
     spoken: tuple[SpokenSide, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
+    responses: tuple[QuestionnaireResponse, ...] = ()
+    answered: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +156,7 @@ def listed_evidence(
     adjudications: Iterable[Adjudication] = (),
     failures: Iterable[Failure] = (),
     spending: Spending | None = None,
+    responses: Iterable[QuestionnaireResponse] = (),
 ) -> Evidence:
     """Return evidence made of records that are at hand.
 
@@ -163,6 +169,7 @@ def listed_evidence(
         adjudications: Final labels.
         failures: Units that brought nothing.
         spending: What it cost; nothing where None.
+        responses: What testers answered after their sessions.
     """
     listed = ListedSessions(sessions)
     archive = ListedArchive(
@@ -175,6 +182,9 @@ def listed_evidence(
     register = register_of(
         listed, archive.dialogues(), archive.annotations(), archive.adjudications(), archive.failures()
     )
+    heard = tuple(responses)
+    about = {key for response in heard for key in response.dialogues}
+    places = {one.key: listed.find(one.label) for one in archive.dialogues() if one.key in about}
     return Evidence(
         study=study,
         run=run,
@@ -182,4 +192,6 @@ def listed_evidence(
         archive=archive,
         register=register,
         spending=spending or Spending(),
+        responses=heard,
+        answered={key: place for key, place in places.items() if place is not None},
     )

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from theodolite.measurement.questionnaire.description import describe_answers
     from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_wallis
     from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
+    from theodolite.measurement.questionnaire.permutation import people_permutation
     from theodolite.measurement.questionnaire.ranks import (
         brunner_munzel_test,
         rank_sum_test,
@@ -126,6 +127,7 @@ __all__ = [
     "ordinal_model",
     "paired_difference",
     "pass_hat_k",
+    "people_permutation",
     "permutation_entropy",
     "plan_labels",
     "position_bias",

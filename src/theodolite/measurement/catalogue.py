@@ -46,6 +46,7 @@ from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 from theodolite.measurement.questionnaire.description import describe_answers
 from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_wallis
 from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
+from theodolite.measurement.questionnaire.permutation import people_permutation
 from theodolite.measurement.questionnaire.ranks import brunner_munzel_test, rank_sum_test, signed_rank_test, superiority
 from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
 from theodolite.measurement.raters.models import dawid_skene, mace
@@ -111,6 +112,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             ordinal_model,
             paired_difference,
             pass_hat_k,
+            people_permutation,
             permutation_entropy,
             plan_labels,
             position_bias,

@@ -25,6 +25,7 @@ from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.realism_view import realism_tables
+from theodolite.reporting.page.responses_view import response_blocks
 from theodolite.reporting.page.results_view import area_table, rule_blocks, spreads
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
@@ -102,6 +103,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "areas": area_table(subject),
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
+        "responses": response_blocks(subject),
         "strategies": strategy_tables(subject),
         "trees": tree_views(subject),
         "accounts": accounts_view(subject),

@@ -23,11 +23,12 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
 from theodolite.reporting.realism import realism_entry
+from theodolite.reporting.responses import response_entry
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.5"
+SCHEMA_VERSION = "1.6"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -68,6 +69,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
+        "responses": [response_entry(finding) for finding in findings.responses],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
@@ -271,6 +273,7 @@ def _instruments(evidence: Evidence) -> dict[str, Json]:
         ],
         "applications": [{"name": a.name, "version": study.application_version(a.name)} for a in study.applications],
         "scenarios": [{"name": s.name, "version": version_of(s)} for s in study.scenarios],
+        "questionnaires": [{"name": q.name, "version": version_of(q)} for q in study.questionnaires],
     }
 
 

@@ -94,10 +94,14 @@ def evidence_of(
     spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
+    responses = tuple(store.responses(run))
+    about, answered = {key for response in responses for key in response.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
         book.enter_dialogue(dialogue, position)
         if dialogue.key in wanted:
             drawn[dialogue.key] = position
+        if dialogue.key in about:
+            answered[dialogue.key] = position
         spoken.look(dialogue)
         if lapses:
             lapses.look(dialogue)
@@ -120,6 +124,8 @@ def evidence_of(
         lapses=lapses.checks() if lapses else None,
         spoken=spoken.sides(),
         schemas=store.schema_tallies(run),
+        responses=responses,
+        answered=answered,
     )
 
 

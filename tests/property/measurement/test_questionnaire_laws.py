@@ -15,6 +15,7 @@ from theodolite.measurement import (
     kruskal_wallis,
     odds_by_threshold,
     ordinal_model,
+    people_permutation,
     rank_sum_test,
     signed_rank_test,
     superiority,
@@ -28,6 +29,7 @@ OF_QUESTIONNAIRES = {
     "kruskal_wallis",
     "odds_by_threshold",
     "ordinal_model",
+    "people_permutation",
     "rank_sum_test",
     "signed_rank_test",
     "superiority",
@@ -115,3 +117,17 @@ def test_a_scale_turned_round_turns_the_effect(answers, data):
     if not isinstance(one, Undefined) and 0 < sum(factor) < len(factor):
         assert one.coefficients["x"].value == pytest.approx(-other.coefficients["x"].value, abs=0.02)
     assert len(odds_by_threshold(answers, {"x": factor}, categories=[1, 2, 3])) == 2
+
+
+@given(rows=st.lists(st.tuples(st.integers(1, 5), st.sampled_from("ab"), st.sampled_from("pqrstuv")), max_size=16))
+@FEW
+def test_exchanging_people_knows_neither_the_order_of_rows_nor_the_numbers_of_the_scale(rows):
+    def tested(these, scale=lambda answer: answer):
+        answers, sides, people = zip(*these, strict=True) if these else ((), (), ())
+        return people_permutation([float(scale(answer)) for answer in answers], sides, people)
+
+    plain = tested(rows)
+
+    assert same(plain, tested(rows[::-1]))
+    assert same(plain, tested(rows, lambda answer: answer**3))
+    assert isinstance(plain, Undefined) or 0.0 < plain.p_value <= 1.0

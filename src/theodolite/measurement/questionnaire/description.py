@@ -24,7 +24,7 @@ class AnswerDescription:
         median: The point up to which half of the answers lie; None where there is none.
         lower_quartile: The point up to which a quarter lies; likewise.
         upper_quartile: The point up to which three quarters lie; likewise.
-        top_two: Share of answers on the two highest points.
+        top_two: Share of answers on the highest points: two, unless another number was asked for.
     """
 
     counts: dict[str, int]
@@ -42,6 +42,7 @@ def describe_answers(
     categories: Sequence[Label],
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
+    top: int = 2,
 ) -> AnswerDescription:
     """Describe the answers to one question on an ordered scale.
 
@@ -54,9 +55,10 @@ def describe_answers(
         clusters: The cluster of each answer, e.g. the person, where one gives
             several; None = answers are independent.
         confidence: Coverage of the interval; fraction in (0, 1).
+        top: Highest points whose share is told; count. Short scales want fewer than two.
 
     Returns:
-        Counts, quartiles and the share of the two highest points.
+        Counts, quartiles and the share of the highest points.
 
     Raises:
         InputError: If an answer is not on the scale.
@@ -79,7 +81,7 @@ def describe_answers(
         raise InputError(message)
     given = [text for text in texts if text is not None]
     counts = {point: given.count(point) for point in points}
-    top = [text in points[-2:] for text in given]
+    is_top = [text in points[-top:] for text in given]
     ids = kept_clusters(clusters, [text is not None for text in texts])
     return AnswerDescription(
         counts=counts,
@@ -88,7 +90,7 @@ def describe_answers(
         median=_point(counts, len(given), 0.5),
         lower_quartile=_point(counts, len(given), 0.25),
         upper_quartile=_point(counts, len(given), 0.75),
-        top_two=defect_rate(sum(top), len(top), confidence=confidence, clusters=cluster_sizes(top, ids)),
+        top_two=defect_rate(sum(is_top), len(is_top), confidence=confidence, clusters=cluster_sizes(is_top, ids)),
     )
 
 

@@ -19,6 +19,7 @@ from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_pl
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.realism import realisms
+from theodolite.measurement.study.responses import response_findings
 from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.stations import stations
@@ -77,6 +78,7 @@ def measure_study(
         standings=tuple(tree_standings(evidence, trees, summaries)),
         conducts=tuple(conducts(evidence)),
         realisms=tuple(realisms(evidence, measurements)),
+        responses=tuple(response_findings(evidence)),
     )
 
 

@@ -15,6 +15,7 @@ from theodolite.domain.leaf import Leaf
 from theodolite.domain.register import Said
 from theodolite.domain.tree import SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+from theodolite.measurement.study.heard import tester_leaves
 from theodolite.measurement.study.labels import REFERENCE, Sheet, Source, asked_places, sources
 from theodolite.measurement.trees.comparing import Tabled
 from theodolite.measurement.trees.leaves import LeafTable, table_of
@@ -121,7 +122,7 @@ def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application
     """Yield the leaves of a tree for one application, in order of guidelines, questions, annotators and plan.
 
     Every planned session has a leaf for each question and annotator, whatever
-    became of it; turns have leaves of their own.
+    became of it; turns have leaves of their own. What testers answered stands last.
 
     Args:
         evidence: Everything that one run holds.
@@ -133,6 +134,7 @@ def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application
         for question in guideline.instrument.questions:
             if f"{guideline.name}.{question.name}" in wanted:
                 yield from _leaves(evidence, application, guideline, question)
+    yield from tester_leaves(evidence, wanted, application)
 
 
 def _leaves(evidence: Evidence, application: Application, guideline: Guideline, question: Question) -> Iterator[Leaf]:
@@ -184,6 +186,9 @@ def _scenarios(evidence: Evidence, application: Application) -> tuple[str, ...]:
 
 def _versions(evidence: Evidence, design: TreeDesign, application: Application) -> Iterator[tuple[str, str]]:
     yield "tree", design.method_version
+    for questionnaire in evidence.study.questionnaires:
+        if any(question.startswith(f"{questionnaire.name}.") for question in design.questions):
+            yield f"questionnaire {questionnaire.name}", version_of(questionnaire)
     for guideline in evidence.study.guidelines:
         if any(question.startswith(f"{guideline.name}.") for question in design.questions):
             yield f"guideline {guideline.name}", version_of(guideline)

@@ -1,0 +1,93 @@
+"""What testers' answers to questionnaires came to: described, and compared between applications and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.dialogue import Level
+from theodolite.domain.instrument import Question
+from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.significance import Significance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSpread:
+    """How the answers to one question are spread, for one application and perhaps one group of testers.
+
+    Attributes:
+        question: Name of the question.
+        application: Name of the application.
+        group: Name and value of the group; empty for all testers.
+        counts: How many gave each label, in order of the scale; empty for free text.
+        n: Responses with an answer; count.
+        outcomes: What became of the question in the other responses; count each.
+        quartiles: Lower quartile, median and upper quartile, as labels; None where the labels have no order.
+        top_labels: The highest labels of the scale, whose share is told; empty where the labels have no order.
+        top: Share of answers with one of them, of the sessions that have an answer.
+        texts: What was written, for free text; never shown to annotators.
+    """
+
+    question: str
+    application: str
+    group: tuple[str, str] | tuple[()] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    n: int = 0
+    outcomes: Mapping[Outcome, int] = field(default_factory=dict)
+    quartiles: tuple[str, str, str] | None = None
+    top_labels: tuple[str, ...] = ()
+    top: Estimate | Undefined | None = None
+    texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerContrast:
+    """A test whether testers answer one question differently about two applications, or in two groups.
+
+    Attributes:
+        question: Name of the question.
+        by: `application`, or the name of a group.
+        first: The one side.
+        second: The other.
+        test: The test; each tester counts once.
+        adjusted_p_value: The p-value for all comparisons of this questionnaire at this level; None where undefined.
+    """
+
+    question: str
+    by: str
+    first: str
+    second: str
+    test: Significance | Undefined
+    adjusted_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseFinding:
+    """What one questionnaire brought at one level of testing; levels are never added.
+
+    Attributes:
+        questionnaire: Name of the questionnaire.
+        version: Content hash of the questionnaire.
+        title: Its heading.
+        level: Level of testing.
+        questions: Its questions, in order.
+        n: Responses that were handed in; count.
+        n_people: Testers who gave them; count.
+        n_drafts: Responses that were begun and not handed in; count, in none of the numbers.
+        n_other: Responses to another version of the questionnaire; likewise.
+        spreads: A question and application each, then those of groups.
+        contrasts: Comparisons of applications, then of groups.
+    """
+
+    questionnaire: str
+    version: str
+    title: str
+    level: Level
+    questions: tuple[Question, ...]
+    n: int
+    n_people: int
+    n_drafts: int = 0
+    n_other: int = 0
+    spreads: tuple[AnswerSpread, ...] = ()
+    contrasts: tuple[AnswerContrast, ...] = ()
