@@ -9,19 +9,30 @@ import pytest
 
 from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.dialogue import Ending, Level, TurnState
+from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.identity import digest
-from theodolite.domain.live import LiveEnding
+from theodolite.domain.live import LiveEnding, turns_of
 from theodolite.domain.participant import PersonProfile, UserType
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.run import Run
+from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.session import Pauser, SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.withdrawal import Withdrawal
 from theodolite.ports.store import Store
 
-from .given import ANSWERS, NOW, a_person_session, a_reply, an_active_session
+from .given import (
+    ANSWERS,
+    NOW,
+    a_dialogue,
+    a_person_session,
+    a_reply,
+    a_session,
+    an_active_session,
+    an_annotation,
+    an_annotation_unit,
+)
 
 LATER = NOW + timedelta(minutes=5)
 ENDED = LiveEnding(state=TurnState.COMPLETE, text="Yes.", reply=a_reply(), latency_s=0.5, waited_s=1.2)
@@ -269,3 +280,61 @@ def test_a_failed_session_leaves_a_dialogue_without_a_unit(store: Store, run: Ru
     (held,) = store.held("support")
     assert (held.unit, held.kind, held.ending) == ("", FailureKind.TIMED_OUT, Ending.TESTER_LEFT)
     assert held.session.state is SessionState.FAILED
+
+
+async def an_annotated_dialogue(store: Store, run: Run) -> Unit:
+    """One dialogue of p1 with a judge's annotation, a label by hand and a response."""
+    session = an_active_session(store, run)
+    store.end_turn(store.say(session.key, "I am Ana", now=NOW).key, ENDED)
+    (live,) = store.live_dialogues(session.key)
+    unit, judged = a_session(run, 3), an_annotation_unit(run, a_session(run, 3))
+    dialogue = a_dialogue(unit, held_by=HeldBy.PERSON, cluster="p1", turns=turns_of(live))
+    store.end_dialogue(run, live.key, Ending.TESTER_LEFT, (unit, dialogue), now=LATER)
+    store.add_units(run, [judged])
+    await store.keep_annotation(judged, an_annotation(judged, unit.key, answers=ANSWERS[:2]))
+    by_anna = {"annotator": "anna", "annotator_version": digest("anna"), "answers": ANSWERS[:1]}
+    store.keep_labels([an_annotation(replace(judged, key=""), unit.key, **by_anna)])
+    store.keep_response(a_response(session.key, submitted=True))
+    return unit
+
+
+async def test_an_ended_dialogue_is_one_of_the_run(store: Store, run: Run) -> None:
+    unit = await an_annotated_dialogue(store, run)
+
+    (dialogue,) = store.dialogues(run)
+    (held,) = store.held("support")
+    assert (dialogue.key, dialogue.turns[0].prompt, dialogue.turns[0].response) == (unit.key, "I am Ana", "Yes.")
+    assert (held.unit, held.turns, held.pair_key) == (unit.key, 1, dialogue.pair_key)
+    assert store.responses(run)[0].dialogues == (unit.key,)
+    with pytest.raises(Conflict):
+        store.end_dialogue(run, held.key, Ending.TESTER_LEFT, None, now=LATER)
+
+
+async def test_what_is_removed_takes_everything_with_it_that_was_said_about_it(store: Store, run: Run) -> None:
+    await an_annotated_dialogue(store, run)
+
+    left = store.withdraw("support", "p1", Withdrawal.REMOVE, now=LATER)
+
+    assert (left.sessions, left.dialogues, left.answers) == (1, 1, 5)
+    assert store.tombstones("support") == [left]
+    assert [*store.dialogues(run), *store.annotations(run), *store.labels(run), *store.responses(run)] == []
+    assert store.count_units(run, UnitKind.SESSION)["withdrawn"] == 1
+    assert [one.session.state for one in store.held("support")] == [SessionState.WITHDRAWN]
+    assert store.live_dialogues(store.sessions("support")[0].key)[0].turns == ()
+    assert store.sessions_of("p1") == []
+
+
+async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Store, run: Run) -> None:
+    await an_annotated_dialogue(store, run)
+    store.keep_profile("p1", PersonProfile(expertise="nurse"), now=NOW)
+
+    def mask(text: str) -> str:
+        return text.replace("Ana", "•••")
+
+    left = store.withdraw("support", "p1", Withdrawal.ANONYMISE, now=LATER, mask=mask)
+
+    (dialogue,) = store.dialogues(run)
+    assert dialogue.turns[0].prompt == "I am •••"
+    assert (left.kind, len(list(store.labels(run))), len(store.responses(run))) == (Withdrawal.ANONYMISE, 1, 1)
+    assert store.sessions_of("p1") == []
+    assert store.profile("p1") is None

@@ -66,6 +66,8 @@ def _readings(loaded: LoadedStudy) -> str:
 
 
 def _plan(estimate: CallEstimate) -> str:
+    if not estimate.dialogues:
+        return "no dialogue by a program; people hold all of them, and judges are asked about those as they come"
     parts = [_count(estimate.dialogues, "dialogue") + _made_of(estimate)]
     if estimate.turns:
         parts.append(_count(estimate.turns, "turn"))
@@ -114,14 +116,20 @@ def _hosts(study: Study) -> str:
 
 
 def _cells(study: Study) -> str:
-    people = [(plan.people, _TESTERS[plan.level]) for plan in study.levels if plan.people and plan.level in _TESTERS]
-    if not people:
+    plans = [plan for plan in study.levels if plan.people and plan.level in _TESTERS]
+    if not plans:
         return ""
+    people = [(plan.people, _TESTERS[plan.level]) for plan in plans]
     n_live = sum(not isinstance(item.connection, RecordedFile) for item in study.applications)
     within = study.event is None or study.event.assign.value == "within_subjects"
-    total = sum(n for n, _ in people) * (n_live if within else 1)
+    total = sum(plan.people * plan.sessions for plan in plans)
     words = " + ".join(_count(n, noun) for n, noun in people)
-    return f"({words}) x {_count(n_live, 'application')} = {total}" if within else f"{words} = {total}"
+    if within and all(plan.sessions == n_live for plan in plans):
+        return f"({words}) x {_count(n_live, 'application')} = {total}"
+    if all(plan.sessions == 1 for plan in plans):
+        return f"{words} = {total}"
+    held = (f"{_count(n, noun)} x {_count(p.sessions, 'session')}" for (n, noun), p in zip(people, plans, strict=True))
+    return f"{' + '.join(held)} = {total}"
 
 
 def _found(found: Sequence[Found]) -> str:

@@ -29,7 +29,7 @@ class FailureKind(StrEnum):
     CONTENT_REFUSED = "withheld the reply by its own filter"
     TEMPLATE = "could not be filled in"
     REPLAY = "does not fit its journal"
-    WITHDRAWN = "took everything back"
+    WITHDRAWN = "withdrawn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

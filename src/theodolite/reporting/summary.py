@@ -203,10 +203,11 @@ def _read_this(summary: _Summary) -> str:
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
         texts.append(words.short("zero_defects", zero=0, n=figures.count(zero.estimate.n), bound=bound))
-    simulated = any(s.held_by is HeldBy.SIMULATED_USER for s in summary.evidence.register.settings)
-    if simulated:
+    held_by = {setting.held_by for setting in summary.evidence.register.settings}
+    if HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by:
         texts.append(words.short("simulated_users"))
-    texts.append(words.short("any_rate", units="dialogues" if simulated else "prompts"))
+    spoken = bool(held_by & {HeldBy.SIMULATED_USER, HeldBy.PERSON})
+    texts.append(words.short("any_rate", units="dialogues" if spoken else "prompts"))
     return " ".join(texts[:2])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.application import RecordedFile
+from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -177,13 +178,22 @@ def _applications(study: Study) -> str:
 
 
 def _testers(evidence: Evidence) -> str:
-    settings, sessions = evidence.register.settings, evidence.sessions
+    """Return who spoke, and how many; people by the sessions that they held."""
+    settings, held = evidence.register.settings, evidence.register.held
+    people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is HeldBy.PERSON and one}
+    rest = [place for place, setting in enumerate(settings) if setting.held_by is not HeldBy.PERSON]
+    told = _tested_without_people(evidence, rest) if rest else ""
+    return ", ".join(part for part in (told, figures.number_of(len(people), "tester") if people else "") if part)
+
+
+def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
+    settings, sessions = [evidence.register.settings[place] for place in places], evidence.sessions
     if any(setting.kind is TesterKind.PERSONA for setting in settings):
         personas = {setting.tester for setting in settings}
         example = "example " if any(group.example for group in evidence.study.personas) else ""
         return figures.number_of(len(personas), f"{example}persona")
     pairs: dict[str, set[str]] = {}
-    for place, setting in enumerate(settings):
+    for place, setting in zip(places, settings, strict=True):
         pairs.setdefault(setting.application, set()).add(sessions.pair_key(place))
     prompts = {key for keys in pairs.values() for key in keys}
     the_same = "the same " if len(pairs) > 1 and all(keys == prompts for keys in pairs.values()) else ""

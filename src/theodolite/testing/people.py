@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.failure import Failure, FailureKind, Party
-from theodolite.domain.identity import canonical_json, digest, version_of
+from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
 from theodolite.domain.live import HeldDialogue
 from theodolite.domain.plan import PlannedSession, Sessions
 from theodolite.domain.scenario import Scenario
@@ -65,7 +65,8 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[HeldDialogue]
     if not people and not empty:
         return planned
     people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
-    return EventSessions(planned, people, {one.unit: place for place, one in enumerate(ours) if one.unit})
+    stays = [one.unit and one.session.state is not SessionState.WITHDRAWN for one in ours]
+    return EventSessions(planned, people, {one.unit: place for place, one in enumerate(ours) if stays[place]})
 
 
 def failures_of(study: Study, held: Iterable[HeldDialogue]) -> tuple[Failure, ...]:
@@ -93,6 +94,11 @@ def failures_of(study: Study, held: Iterable[HeldDialogue]) -> tuple[Failure, ..
             )
         )
     return tuple(found)
+
+
+def pseudonym(study: Study, participant: str) -> str:
+    """Return what results call a person: the same in every run of the study, and no key of anything."""
+    return f"tester-{digest('pseudonym', study.name, participant)[:SHORT]}"
 
 
 def pair_key_of(session: Session, visit: int, dialogue: int) -> str:
@@ -134,7 +140,7 @@ def _held_session(study: Study, place: int, held: HeldDialogue) -> PlannedSessio
         level=session.level,
         held_by=HeldBy.PERSON,
         pair_key=held.pair_key or digest("no pair", held.key),
-        cluster=session.participant,
+        cluster=pseudonym(study, session.participant),
         repeat=held.number,
         groups=groups_of(grouping_of(study), values),
     )

@@ -9,7 +9,7 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.failure import FailureKind, Party
 from theodolite.domain.participant import PersonProfile
 from theodolite.domain.withdrawal import Withdrawal
-from theodolite.testing.people import counted, event_sessions, failures_of
+from theodolite.testing.people import counted, event_sessions, failures_of, pseudonym
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.people.leaving import withdraw
 from theodolite.usecases.people.sitting import end_session
@@ -37,7 +37,7 @@ def test_a_dialogue_fills_its_cell_and_a_second_one_is_another_session():
 
     sessions = sessions_of(venue)
     assert len(sessions) == 4
-    assert sessions.setting(0).cluster == "p1"
+    assert sessions.setting(0).cluster == pseudonym(venue.study, "p1") != "p1"
     assert sessions.pair_key(0) == next(venue.store.dialogues(venue.run)).pair_key
     assert sessions.find("p001") == 0
     assert sessions[-1].label == "p004"

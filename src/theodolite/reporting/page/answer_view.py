@@ -177,7 +177,8 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
         for guideline in subject.study.guidelines
         for judge in judges_of(subject.study, guideline.name)
     )
-    simulated = any(setting.held_by is HeldBy.SIMULATED_USER for setting in settings)
+    held_by = {setting.held_by for setting in settings}
+    simulated = HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by
     aids = [
         _zero_aid(subject, rates),
         _failures_aid(subject, rates),

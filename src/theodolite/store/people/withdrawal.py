@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from theodolite.domain.dialogue import Ending
 from theodolite.domain.identity import digest
@@ -52,6 +52,7 @@ def withdraw(study: str, participant: str, kind: Withdrawal, *, now: datetime, m
         now: The present moment.
         mask: Takes out of a text what tells who wrote it; for texts that are kept.
     """
+    _overwrite_what_is_deleted()
     with transaction.atomic():
         one_at_a_time(f"withdrawal {study}")
         sessions = list(
@@ -74,7 +75,23 @@ def withdraw(study: str, participant: str, kind: Withdrawal, *, now: datetime, m
             dialogues=left.dialogues,
             answers=left.answers,
         )
+    _empty_the_log()
     return left
+
+
+def _overwrite_what_is_deleted() -> None:
+    """Let SQLite write zeros where deleted words stood; it would leave them in the file. PostgreSQL has its vacuum."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA secure_delete = ON")
+
+
+def _empty_the_log() -> None:
+    """Bring SQLite's log of writes into the database, where deleted words are overwritten, and cut it off."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.fetchone()
 
 
 def tombstones(study: str) -> list[Tombstone]:
