@@ -92,6 +92,7 @@ def _names(serving: ServingSettings) -> dict[str, Any]:
         "CSRF_COOKIE_SECURE": serving.is_https,
         "SECURE_SSL_REDIRECT": serving.is_https,
         "SECURE_HSTS_SECONDS": YEAR_S if serving.is_https else 0,
+        "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if serving.is_https else "http",
         "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": serving.is_private,
     }
 
@@ -142,7 +143,10 @@ def _sign_ins(serving: ServingSettings) -> dict[str, Any]:
         }
         for each in serving.sign_ins
     ]
-    return {"SOCIALACCOUNT_PROVIDERS": {"openid_connect": {"APPS": apps}}}
+    return {
+        "SOCIALACCOUNT_PROVIDERS": {"openid_connect": {"APPS": apps}},
+        "FORM_TARGETS": tuple("{0.scheme}://{0.netloc}".format(urlsplit(each.server)) for each in serving.sign_ins),
+    }
 
 
 _APPLICATIONS = [
@@ -234,6 +238,7 @@ _ACCOUNTS: dict[str, Any] = {
     "MFA_PASSKEY_LOGIN_ENABLED": True,
     "MFA_ALLOW_UNVERIFIED_EMAIL": True,
     "MFA_TOTP_ISSUER": "Theodolite",
+    "MFA_TOTP_TOLERANCE": 1,  # clocks of phones differ
     # A room of people may share one address, so successes are counted generously and failures are not.
     "ACCOUNT_RATE_LIMITS": {
         "login": "120/m/ip",

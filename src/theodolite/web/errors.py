@@ -27,6 +27,16 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return _told(request, "This page is too old", _STALE, HTTPStatus.FORBIDDEN)
 
 
+@open_to_all
+def not_here(_request: HttpRequest, **_: object) -> HttpResponse:
+    """Take the place of pages of the sign-in library that nobody is to use: addresses are given by invitations.
+
+    Raises:
+        Http404: Always.
+    """
+    raise Http404
+
+
 class PlainErrors(MiddlewareMixin):
     """Turns errors of ours into pages: not found, in conflict, or no database."""
 

@@ -6,17 +6,20 @@ from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
 POLICY = (
-    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; "
+    "default-src 'self'; base-uri 'none'; form-action {targets}; frame-ancestors 'none'; object-src 'none'; "
     "img-src 'self' data:"
 )
-"""Nothing from other hosts, nothing inline; `data:` for the codes that phones read off a screen."""
+"""Nothing from other hosts, nothing inline; `data:` for the codes that phones read off a screen.
+
+A form may lead to an identity provider that the operator has named, since browsers follow the rule through redirects.
+"""
 
 _HEADERS = {
-    "Content-Security-Policy": POLICY,
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
 }
 
@@ -42,5 +45,7 @@ def closed_headers(get_response: Any) -> _Answering:
 def _closed(response: HttpResponse) -> HttpResponse:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
+    targets = " ".join(["'self'", *settings.FORM_TARGETS])
+    response.headers.setdefault("Content-Security-Policy", POLICY.format(targets=targets))
     response.headers.setdefault("Cache-Control", "no-store")
     return response

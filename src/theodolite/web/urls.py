@@ -5,13 +5,15 @@ from __future__ import annotations
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
-from theodolite.web import demo, static_files
+from theodolite.web import demo, errors, static_files
 from theodolite.web.accounts import code_entry, comfort, home, joining
 from theodolite.web.annotator import door
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("comfort/", comfort.page, name="comfort"),
+    path("account/email/", errors.not_here, name="no_address_page"),
+    path("account/confirm-email/", errors.not_here, name="no_confirmation_page"),
     path("account/", include("allauth.urls")),
     path("start/<slug:words>/", joining.start, name="start"),
     path("join/<str:signed>/", joining.join, name="join"),

@@ -31,6 +31,8 @@ PAGES: dict[str, object] = {
     "home": SIGNED_IN,
     "comfort": SIGNED_IN,
     "static": ANYBODY,
+    "no_address_page": ANYBODY,
+    "no_confirmation_page": ANYBODY,
     "demo": ANYBODY,
     "demo_enter": ANYBODY,
     "start": ANYBODY,

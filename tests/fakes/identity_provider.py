@@ -1,0 +1,85 @@
+"""An identity provider on this machine: OpenID Connect, as much of it as signing in needs."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+
+class IdentityProvider(AbstractContextManager["IdentityProvider"]):
+    """Vouches for one person at a time, without asking for a password.
+
+    Attributes:
+        person: What it says of whoever comes.
+        asked: Forms that were sent for a token.
+    """
+
+    def __init__(self) -> None:
+        self.person: dict[str, Any] = {}
+        self.asked: list[dict[str, list[str]]] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def settings(self, *, trusts_addresses: bool = False) -> dict[str, Any]:
+        """Return what Django has to know of it."""
+        known = {"server_url": self.address, "oauth_pkce_enabled": True, "email_authentication": trusts_addresses}
+        app = {"provider_id": "lab", "name": "Lab", "client_id": "th", "secret": "s3cret", "settings": known}
+        return {"openid_connect": {"APPS": [app]}}
+
+    def follow(self, address: str) -> str:
+        """Return where a browser is sent that comes to the sign-in page, as path and query of our server."""
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        back = urlsplit(asked["redirect_uri"])
+        return f"{back.path}?{urlencode({'code': 'c0de', 'state': asked['state']})}"
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        provider = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._say(provider.person if self.path == "/userinfo" else provider.description())
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                provider.asked.append(parse_qs(body))
+                self._say({"access_token": "t0ken", "token_type": "Bearer"})
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+            def _say(self, document: dict[str, Any]) -> None:
+                body = json.dumps(document).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        return Handler
+
+    def description(self) -> dict[str, Any]:
+        """Return what it says of itself."""
+        return {
+            "issuer": self.address,
+            "authorization_endpoint": f"{self.address}/authorize",
+            "token_endpoint": f"{self.address}/token",
+            "userinfo_endpoint": f"{self.address}/userinfo",
+            "token_endpoint_auth_methods_supported": ["client_secret_post"],
+        }

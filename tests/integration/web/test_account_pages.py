@@ -1,0 +1,49 @@
+"""The pages of accounts in a real browser: a passkey, and barriers.
+
+A file of its own: while a browser is open, its event loop keeps Django's models from being asked.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser_pages import Visitor, assert_accessible
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def test_a_passkey_signs_one_in_and_the_account_pages_have_no_barrier(browser, served):
+    visitor = Visitor(browser, served.replace("127.0.0.1", "localhost"))
+    page = visitor.page
+    line = visitor.context.new_cdp_session(page)
+    line.send("WebAuthn.enable")
+    key = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
+    virtual = key | {"isUserVerified": True, "automaticPresenceSimulation": True}
+    line.send("WebAuthn.addVirtualAuthenticator", {"options": virtual})
+    page.goto("/demo/")
+    page.get_by_role("button", name="Aino").click()
+    page.goto("/account/2fa/webauthn/add/")
+    page.get_by_label("Passwordless").check()
+    page.get_by_role("button", name="Add").click()
+    page.wait_for_url("**/2fa/re*/**")
+    page.get_by_role("button", name="Sign out").click()
+    page.goto("/account/login/")
+    page.get_by_role("button", name="passkey").click()
+    page.wait_for_url("**/results/")
+
+    assert visitor.complaints == []
+    assert visitor.strangers == []
+    visitor.context.close()
+
+
+def test_the_account_pages_have_no_barrier(visitor):
+    page = visitor(bypass_csp=True).page
+    for path in ("/account/login/", "/code/", "/account/password/reset/", "/account/signup/"):
+        page.goto(path)
+        assert_accessible(page)
+    page.goto("/demo/")
+    assert_accessible(page)
+    page.get_by_role("button", name="Sami").click()
+    for path in ("/account/2fa/", "/account/2fa/totp/activate/", "/account/2fa/webauthn/add/", "/account/logout/"):
+        page.goto(path)
+        assert_accessible(page)

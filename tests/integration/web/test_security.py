@@ -1,0 +1,103 @@
+"""What people try who want more than they may."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from theodolite.domain.role import Role
+from theodolite.web.accounts.inviting import invite
+from theodolite.web.models import Account, HostedStudy
+
+ELSEWHERE = ["https://evil.example/", "//evil.example/", "/\\evil.example", "http:evil.example", "javascript:alert(1)"]
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_signing_in_leads_nowhere_else(event, target):
+    account = Account.objects.get(name="Anna")
+    account.set_password("a long walk by the sea")
+    account.save()
+    client = Client(SERVER_NAME="localhost")
+    form = {"login": account.email, "password": "a long walk by the sea", "next": target}
+    answer = client.post("/account/login/", form)
+
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_signing_out_leads_nowhere_else(client_as, target):
+    answer = client_as(Role.ANNOTATOR).post(f"/account/logout/?next={target}", {"next": target})
+
+    assert "evil" not in answer.headers["Location"]
+    assert answer.headers["Location"].startswith("/account/") or answer.headers["Location"] == "/"
+
+
+def test_a_form_from_elsewhere_is_refused_in_our_words(event):
+    client = Client(SERVER_NAME="localhost", enforce_csrf_checks=True)
+    client.force_login(Account.objects.get(name="Anna"))
+    for path in ("/account/logout/", "/code/", "/comfort/", "/demo/as/organiser/"):
+        answer = client.post(path, {"code": "x"})
+
+        assert (answer.status_code, "too old" in answer.content.decode()) == (403, True), path
+        assert "csrf" not in answer.content.decode().lower().replace("csrfmiddlewaretoken", "")
+
+
+def test_what_people_type_is_shown_and_never_run(event, client_as):
+    evil = "<script>alert(1)</script>{{ 7|add:7 }}{% url 'home' %}"
+    HostedStudy.objects.update(title=evil)
+    Account.objects.filter(name="Olga").update(name=evil)
+    page = client_as(Role.ORGANISER).get("/").content.decode()
+
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7|add:7 }}{% url &#x27;home&#x27; %}" in page
+
+
+def test_somebody_who_left_or_was_barred_is_out_at_once(event, client_as):
+    gone, barred = client_as(Role.ANNOTATOR), client_as(Role.SENIOR)
+    Account.objects.get(name="Anna").memberships.update(left_at="2030-01-01T00:00Z")
+    Account.objects.filter(name="Sami").update(is_active=False)
+
+    assert gone.get(f"/s/{event.token}/annotate/").status_code == 404
+    assert barred.get(f"/s/{event.token}/review/").status_code == 302
+
+
+def test_a_password_change_ends_other_sittings(event):
+    account = Account.objects.get(name="Anna")
+    first = Client(SERVER_NAME="localhost")
+    first.force_login(account)
+    account.set_password("another walk by the sea")
+    account.save()
+
+    assert first.get("/").status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/account/email/", "/account/confirm-email/"])
+def test_nobody_gives_themselves_another_persons_address(client_as, path):
+    assert client_as(Role.ANNOTATOR).post(path, {"email": "olga@example.org", "action_add": ""}).status_code == 404
+
+
+def test_an_address_with_a_line_break_is_no_address(event):
+    from theodolite.domain.errors import InputError
+
+    with pytest.raises(InputError, match="e-mail address was expected"):
+        invite(Account.objects.get(name="Olga"), event, Role.ANALYST, email="a@example.org\nBcc: b@example.org")
+
+
+def test_sittings_are_written_when_something_changes_and_not_at_each_look(event, client_as, django_queries):
+    client = client_as(Role.ANNOTATOR)
+    client.get("/comfort/")
+
+    assert not [query for query in django_queries(lambda: client.get("/comfort/")) if "SELECT" not in query]
+
+
+@pytest.fixture
+def django_queries():
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    def seen(call) -> list[str]:
+        with CaptureQueriesContext(connection) as context:
+            call()
+        return [query["sql"] for query in context.captured_queries]
+
+    return seen
