@@ -17,13 +17,14 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.lapse import LapseRules
 from theodolite.domain.plan import Sessions
+from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
 from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
-from theodolite.testing.people import failures_of
+from theodolite.testing.people import counted, failures_of
 from theodolite.usecases.calls import calls_of
 from theodolite.usecases.placing import as_planned
 
@@ -94,7 +95,7 @@ def evidence_of(
     spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     wanted, drawn = {one.dialogue for sample in samples for one in sample.dialogues}, dict[str, int]()
-    responses = tuple(store.responses(run))
+    responses = responses_in(store, study)
     about, answered = {key for response in responses for key in response.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
         book.enter_dialogue(dialogue, position)
@@ -127,6 +128,13 @@ def evidence_of(
         responses=responses,
         answered=answered,
     )
+
+
+def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:
+    """Return what testers answered after sessions that are about the study as it is written now, drafts included."""
+    given = store.study_responses(study.name)
+    about = {one.session.key for one in counted(study, store.held(study.name))} if given else set[str]()
+    return tuple(one for one in given if one.session in about)
 
 
 def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
