@@ -9,9 +9,10 @@ from zoneinfo import available_timezones
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
 from theodolite.config.scenarios import LEVELS
-from theodolite.config.shapes.study import StudyShape
+from theodolite.config.shapes.study import BreaksShape, StudyShape
 from theodolite.config.shipped import shipped_bytes
-from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route
+from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route, ScreeningQuestion
+from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity, did_you_mean
 
 _SAMPLES = (
@@ -32,6 +33,7 @@ def levels_of(shape: StudyShape) -> tuple[LevelPlan, ...]:
             sessions=level.sessions,
             minutes=level.minutes,
             repeats=level.repeats,
+            quotas={name.replace("_", " "): n for name, n in level.quotas.items()},
         )
         for name, level in shape.levels.items()
     )
@@ -66,9 +68,32 @@ def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:
     consent = desk.text(entry, "consent", name=shape.consent) if shape.consent else None
     if n_people:
         _check_consent(entry, desk, consent)
+    _check_quotas(entry, desk)
     return Event(
-        opens=opens, closes=closes, zone=zone, assign=shape.assign, consent=consent or "", contact=shape.contact
+        opens=opens,
+        closes=closes,
+        zone=zone,
+        assign=shape.assign,
+        consent=consent or "",
+        contact=shape.contact,
+        warning=(desk.text(entry, "warning", name=shape.warning) or "") if shape.warning else "",
+        breaks=_breaks(shape.breaks),
+        screening=tuple(ScreeningQuestion(text=one.ask, wanted=one.wanted) for one in shape.screening),
     )
+
+
+def _breaks(shape: BreaksShape | None) -> BreakRule:
+    if shape is None:
+        return BreakRule()
+    return BreakRule(every_min=shape.every, most_min=shape.most, most_severe=shape.most_severe)
+
+
+def _check_quotas(entry: Entry[StudyShape], desk: Desk) -> None:
+    for name, level in entry.shape.levels.items():
+        wanted = sum(level.quotas.values())
+        if wanted > level.people:
+            message = f"`quotas` of `{name}` call for {wanted} people and the level has {level.people}"
+            desk.complaints.add(entry.fault("levels", name, "quotas", message=message))
 
 
 def _check_times(entry: Entry[StudyShape], desk: Desk, opens: str, closes: str, zone: str) -> None:

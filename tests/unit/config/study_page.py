@@ -49,6 +49,8 @@ TABLES: dict[str, type[Shape]] = {
     "questionnaire": instruments.QuestionnaireShape,
     "asked": instruments.AskedShape,
     "event": study.EventShape,
+    "breaks": study.BreaksShape,
+    "screening": study.ScreeningShape,
 }
 MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 

@@ -5,6 +5,7 @@ import pytest
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.dialogue import Level
 from theodolite.domain.event import AnnotationProcess, Assignment, LevelPlan
+from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity
 
 STUDY = """study: a
@@ -45,3 +46,31 @@ def test_people_need_a_text_to_consent_to(folder, more):
 
 def test_a_study_without_people_has_no_event(folder):
     assert load_study(folder(study_yaml=STUDY)).study.event is None
+
+
+def test_what_people_are_told_and_asked_before_they_test_becomes_records(folder):
+    more = """levels: {red_teaming: {people: 12, quotas: {domain_expert: 4}}}
+warning: rough.md
+breaks: {every: 25, most: 90, most_severe: 10}
+screening: [{ask: Are you 18 or older?}, {ask: Do you work for a maker of one of these?, wanted: no}]
+consent: mine.md
+"""
+
+    study = load_study(folder(study_yaml=STUDY + more, mine_md="Yes?\n", rough_md="It may be rough.\n")).study
+
+    assert study.levels[0].quotas == {"domain expert": 4}
+    assert study.event.warning == "It may be rough.\n"
+    assert study.event.breaks == BreakRule(every_min=25, most_min=90, most_severe=10)
+    assert [(one.text[:6], one.wanted) for one in study.event.screening] == [("Are yo", True), ("Do you", False)]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("levels: {red_teaming: {people: 3, quotas: {everyday: 4}}}\n", "call for 4 people and the level has 3"),
+        ("levels: {red_teaming: {people: 3, quotas: {expert: 1}}}\n", "domain_expert"),
+        ("warning: nowhere.md\nlevels: {red_teaming: {people: 3}}\n", "nowhere.md"),
+    ],
+)
+def test_what_cannot_be_is_a_fault(folder, more, words):
+    assert any(words in item.message for item in check_study(folder(study_yaml=STUDY + more)))

@@ -16,6 +16,9 @@ from theodolite.domain.event import Assignment
 from theodolite.domain.model import CacheUse, ModelKind
 from theodolite.domain.risk import Identification
 
+UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
+"""Types of users that a level may call for."""
+
 
 class PriceShape(Shape):
     """What a model costs."""
@@ -144,6 +147,8 @@ class LevelShape(Shape):
     """Length of a session at most; 0 for no limit."""
     repeats: int = Field(default=1, ge=1)
     """Repetitions of each script or persona."""
+    quotas: dict[UserTypeName, int] = Field(default_factory=dict)
+    """How many people are to be `adversarial`, `everyday` or `domain_expert`; each type is balanced by itself."""
     attacks: list[Filled] = Field(default_factory=list)
     """For `red_teaming`: strategies of simulated red teamers in all scenarios that name none of their own."""
     attacker: str = ""
@@ -172,6 +177,26 @@ class EventShape(Shape):
     """Local time, e.g. `2026-03-06T17:00`."""
     zone: str = "UTC"
     """Time zone, e.g. `Europe/Berlin`."""
+
+
+class BreaksShape(Shape):
+    """When testers are reminded to rest, and when it is enough."""
+
+    every: int = Field(default=0, ge=0)
+    """Minutes in sessions between two reminders; 0 for none."""
+    most: int = Field(default=0, ge=0)
+    """Minutes in sessions that one person spends in the study at most; 0 for no limit."""
+    most_severe: int = Field(default=0, ge=0)
+    """Broken guardrails that one person meets at most; 0 for no limit."""
+
+
+class ScreeningShape(Shape):
+    """What somebody is asked before taking part."""
+
+    ask: Filled
+    """The question, to be answered with yes or no."""
+    wanted: YesNo = True
+    """The answer that lets in: `yes` or `no`."""
 
 
 class PackShape(Shape):
@@ -252,5 +277,11 @@ class StudyShape(Shape):
     """When people take part."""
     consent: str = ""
     """File with the text that people consent to."""
+    warning: str = ""
+    """File with what people may meet that can be unpleasant; they acknowledge it before they test."""
+    breaks: BreaksShape | None = None
+    """When testers are reminded to rest, and when it is enough."""
+    screening: list[ScreeningShape] = Field(default_factory=list)
+    """What people are asked before they take part."""
     contact: str = ""
     """Where people can turn."""
