@@ -37,14 +37,17 @@ guidelines:
 consent: consent.md
 contact: nobody@example.invalid
 """
-APP = '''import asyncio
+APP = (
+    """import asyncio
 
 
 async def say(prompt):
     for number in range(%d):
         await asyncio.sleep(0.02)
         yield f"{prompt}-{number} "
-''' % WORDS
+"""
+    % WORDS
+)
 SEED = """
 import sys
 from pathlib import Path
@@ -149,7 +152,10 @@ def stored(folder: Path, n: int, n_turns: int) -> tuple[int, int]:
 
     with contextlib.closing(sqlite3.connect(folder / ".theodolite" / "theodolite.db")) as database:
         table = next(
-            name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE name LIKE '%live_turn%' AND type='table'")
+            name
+            for (name,) in database.execute(
+                "SELECT name FROM sqlite_master WHERE name LIKE '%live_turn%' AND type='table'"
+            )
         )
         rows = database.execute(f"SELECT prompt, response, state FROM {table}").fetchall()
     whole = sum(
@@ -172,10 +178,14 @@ def main() -> None:
         (folder / ".theodolite").mkdir()
         for name, text in (("study.yaml", STUDY), ("app.py", APP), ("consent.md", "You say words.")):
             (folder / name).write_text(text)
-        seeded = subprocess.run([sys.executable, "-c", SEED, str(folder), str(n)], check=True, stdout=subprocess.PIPE, text=True)
+        seeded = subprocess.run(
+            [sys.executable, "-c", SEED, str(folder), str(n)], check=True, stdout=subprocess.PIPE, text=True
+        )
         study, *cookies = seeded.stdout.split()
         command = [sys.executable, "-m", "theodolite", "serve", str(folder), "--listen", "127.0.0.1:0"]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+        server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+        )
         base = re.search(r"http://[\d.:]+", server.stdout.readline()).group()
         began, load = time.monotonic(), os.getloadavg()[0]
         seen = asyncio.run(race(base, study, cookies, n_turns))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.domain.dialogue import TurnState
+from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
 from theodolite.domain.session import Session
@@ -66,23 +68,37 @@ class LiveRoom:
             self._keeper.aside.close()
 
     async def ask(
-        self, hosted: HostedStudy, session: Session, dialogue: str, turn: LiveTurn, asked: SayToApplication
-    ) -> LiveReply:
-        """Ask a session's application; the reply comes by itself.
+        self,
+        hosted: HostedStudy,
+        venue: Venue,
+        session: Session,
+        dialogue: str,
+        turn: LiveTurn,
+        asked: SayToApplication,
+    ) -> None:
+        """Ask a session's application; the reply comes by itself, and what keeps it from coming ends the turn.
 
         Args:
             hosted: The study.
+            venue: Its event.
             session: The session, for its application.
             dialogue: Key under which the application knows the conversation.
             turn: The turn that is to be answered.
             asked: What the application is asked.
         """
-        opened = await self._keeper.aside.call(opened_venue, hosted)
+        self._keeper.venues[turn.key] = venue
+        try:
+            application = (await self._connected(hosted)).applications[session.application]
+            self._replies.begin(turn.key, application, asked, session=dialogue, pacing=Pacing())
+        except (TheodoliteError, KeyError) as error:
+            cause = f"the application could not be asked: {type(error).__name__} {error}"
+            await self._keeper.end(turn.key, LiveEnding(state=TurnState.ERROR, text="", cause=cause))
+
+    async def _connected(self, hosted: HostedStudy) -> Lines:
         if hosted.token not in self._lines:
-            self._lines[hosted.token] = opened.connect()
-        self._keeper.venues[turn.key] = opened.venue
-        application = self._lines[hosted.token].applications[session.application]
-        return self._replies.begin(turn.key, application, asked, session=dialogue, pacing=pacing())
+            opened = await self._keeper.aside.call(opened_venue, hosted)
+            self._lines.setdefault(hosted.token, opened.connect())
+        return self._lines[hosted.token]
 
     async def hang_up(self, hosted: HostedStudy, application: str, dialogue: LiveDialogue) -> None:
         """End a conversation: stop the reply that is under way, and tell an application that wants to know.
@@ -113,8 +129,3 @@ class LiveRoom:
 def room() -> LiveRoom:
     """Return the live room of this process."""
     return LiveRoom()
-
-
-def pacing() -> Pacing:
-    """Return how replies appear on this server: the same for all applications."""
-    return Pacing()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from theodolite.assessment.capture.naming import names_of, self_identification
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
@@ -32,7 +34,8 @@ def say(venue: Venue, session: str, text: str) -> tuple[LiveTurn, SayToApplicati
     if silence:
         raise InputError(silence)
     turn = venue.store.say(session, text, now=venue.clock.now())
-    return turn, _request(venue, turn)
+    before = dialogues[-1].turns if dialogues and dialogues[-1].is_open else ()
+    return turn, _request(venue, held, turn, before)
 
 
 def why_silent(venue: Venue, session: Session, dialogue: LiveDialogue | None) -> str:
@@ -67,7 +70,8 @@ def retry(venue: Venue, turn: str) -> tuple[LiveTurn, SayToApplication]:
         NotFound: If there is no such turn.
     """
     again = venue.store.retry(turn, now=venue.clock.now())
-    return again, _request(venue, again)
+    dialogue = venue.store.dialogue_of_turn(turn)
+    return again, _request(venue, venue.store.session(dialogue.session), again, dialogue.turns)
 
 
 def finish(venue: Venue, turn: str, ending: LiveEnding) -> LiveTurn:
@@ -81,13 +85,11 @@ def finish(venue: Venue, turn: str, ending: LiveEnding) -> LiveTurn:
     return venue.store.end_turn(turn, ending, tuple(dict.fromkeys(claims)))
 
 
-def _request(venue: Venue, turn: LiveTurn) -> SayToApplication:
-    dialogue = venue.store.dialogue_of_turn(turn.key)
-    session = venue.store.session(dialogue.session)
+def _request(venue: Venue, session: Session, turn: LiveTurn, turns: Sequence[LiveTurn]) -> SayToApplication:
     return SayToApplication(
         application=session.application,
         prompt=turn.prompt,
         turn=turn.number,
-        history=exchanges(dialogue.turns[: turn.number - 1]),
+        history=exchanges(turns[: turn.number - 1]),
         context=venue.study.scenario(session.scenario).context,
     )

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from theodolite.domain.dialogue import TurnState
+from theodolite.domain.errors import Conflict
+from theodolite.domain.live import LiveEnding, LiveTurn
 from theodolite.testing.steps import Step
+from theodolite.usecases.people.talking import finish
+from theodolite.web.live_room import room
 from theodolite.web.tester.pausing import paused_page, pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.visit import Visit, for_testers
+
+_ABOUT_TO_BEGIN = timedelta(seconds=20)
 
 
 @for_testers(Step.CHAT)
@@ -17,7 +26,25 @@ def chat(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
     sheet = sheet_of(visit, place)
     if pauses(visit, sheet.session):
         return paused_page(request, visit, sheet)
+    waiting = sheet.dialogue.under_way if sheet.dialogue is not None else None
+    if waiting is not None and mend(visit, waiting) is not waiting:
+        sheet = sheet_of(visit, place)
     return chat_page(request, visit, sheet)
+
+
+def mend(visit: Visit, turn: LiveTurn) -> LiveTurn:
+    """Return a turn that nobody gives a reply to any more as interrupted; any other one as it is.
+
+    The page would wait for it without end. What began a moment ago is let be: its
+    reply is about to.
+    """
+    now = visit.venue.clock.now()
+    if not turn.is_under_way or room().find(turn.key) is not None or now - turn.asked < _ABOUT_TO_BEGIN:
+        return turn
+    try:
+        return finish(visit.venue, turn.key, LiveEnding(state=TurnState.INTERRUPTED, text=turn.response))
+    except Conflict:  # it has just ended
+        return visit.venue.store.dialogue_of_turn(turn.key).turns[turn.number - 1]
 
 
 def chat_page(request: HttpRequest, visit: Visit, sheet: Sheet, *, status: int = 200, **more: object) -> HttpResponse:

@@ -9,10 +9,12 @@ from zoneinfo import ZoneInfo
 from django.utils.safestring import SafeString
 
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.exposure import BreakRule
 from theodolite.domain.identity import digest
 from theodolite.domain.live import LiveDialogue, LiveTurn
 from theodolite.domain.session import Session
 from theodolite.domain.strategy import AttemptOutcome
+from theodolite.usecases.people.exposure import exposure_of
 from theodolite.usecases.people.talking import left_s, why_silent
 from theodolite.web.safe_text import safe_html
 from theodolite.web.tester.notes import Note, notes_on, ways_of
@@ -146,7 +148,11 @@ class Sheet:
     @property
     def rest(self) -> bool:
         """Whether the person is reminded of a break."""
-        return False
+        event = self.visit.venue.study.event
+        if event is None or event.breaks == BreakRule():
+            return False
+        exposure = exposure_of(self.visit.venue, self.visit.participant)
+        return event.breaks.is_due(exposure) or event.breaks.is_enough(exposure)
 
     @property
     def draft(self) -> str:

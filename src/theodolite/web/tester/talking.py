@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -17,7 +18,7 @@ from theodolite.testing.steps import Step
 from theodolite.usecases.people.talking import retry as ask_again
 from theodolite.usecases.people.talking import say as store_prompt
 from theodolite.web.live_room import room
-from theodolite.web.tester.chat import chat_page
+from theodolite.web.tester.chat import chat_page, mend
 from theodolite.web.tester.pausing import pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.streaming import end_of, pieces_of
@@ -34,32 +35,21 @@ PART = "X-Part"
 @require_POST
 async def say(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> HttpResponseBase:
     """Store what a tester says, ask the application, and show the turn."""
-    sheet = await sync_to_async(sheet_of)(visit, place)
-    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
-    fault = await sync_to_async(_fault)(request, sheet, dialogue, text)
-    if fault is None:
-        return await _shown(request, visit, place, sheet.next_number - 1)
-    if fault:
-        return await sync_to_async(_refused)(request, visit, sheet, fault, text)
-    try:
-        turn, asked = await sync_to_async(store_prompt)(visit.venue, sheet.session.key, text)
-    except (Conflict, InputError) as error:
-        return await sync_to_async(_refused)(request, visit, sheet, str(error), text)
-    await _ask(visit, sheet, turn, asked)
-    return await _shown(request, visit, place, turn.number)
+    stored = await sync_to_async(_stored)(request, visit, place, dialogue)
+    if isinstance(stored, HttpResponse):
+        return stored
+    return await _asked(request, visit, stored)
 
 
 @for_testers_live(Step.CHAT)
 @require_POST
 async def retry(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Ask the application again after an error."""
-    sheet, found = await sync_to_async(_found)(visit, place, dialogue, turn)
     try:
-        again, asked = await sync_to_async(ask_again)(visit.venue, found.key)
+        stored = await sync_to_async(_stored_again)(visit, place, dialogue, turn)
     except Conflict:
         return redirect("tester:chat", study=visit.here.hosted.token, place=place)
-    await _ask(visit, sheet, again, asked)
-    return await _shown(request, visit, place, turn)
+    return await _asked(request, visit, stored)
 
 
 @for_testers_live(Step.CHAT)
@@ -91,6 +81,15 @@ async def reply(request: HttpRequest, visit: Visit, place: int, dialogue: int, t
     return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)
 
 
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What was said, as it is stored, and what the application is to be asked; None where it was asked before."""
+
+    sheet: Sheet
+    turn: LiveTurn
+    asked: SayToApplication | None = None
+
+
 def turn_html(request: HttpRequest, visit: Visit, sheet: Sheet, turn: LiveTurn) -> str:
     """Return one turn as it stands on the page."""
     context = {"here": visit.here, "page": sheet, "turn": sheet.turn(turn)}
@@ -118,23 +117,41 @@ def _refused(request: HttpRequest, visit: Visit, sheet: Sheet, fault: str, text:
     return chat_page(request, visit, sheet, status=422, say_fault=fault, text_given=text)
 
 
-async def _ask(visit: Visit, sheet: Sheet, turn: LiveTurn, asked: SayToApplication) -> None:
-    dialogue = await sync_to_async(visit.venue.store.dialogue_of_turn)(turn.key)
-    await room().ask(visit.here.hosted, sheet.session, dialogue.key, turn, asked)
+def _stored(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> _Stored | HttpResponse:
+    """Store what is said; a text that was stored already, the line having been lost then, is not stored twice."""
+    sheet = sheet_of(visit, place)
+    text = request.POST.get("text", "").replace("\r\n", "\n").strip()
+    fault = _fault(request, sheet, dialogue, text)
+    if fault is None:
+        return _Stored(sheet, _turn(sheet, sheet.next_number - 1))
+    if fault:
+        return _refused(request, visit, sheet, fault, text)
+    try:
+        turn, asked = store_prompt(visit.venue, sheet.session.key, text)
+    except (Conflict, InputError) as error:
+        return _refused(request, visit, sheet, str(error), text)
+    return _Stored(sheet_of(visit, place), turn, asked)
 
 
-async def _shown(request: HttpRequest, visit: Visit, place: int, number: int) -> HttpResponseBase:
-    """Answer a script with the turn at once, and a plain form with the page once the reply is there."""
-    sheet = await sync_to_async(sheet_of)(visit, place)
-    turn = _turn(sheet, number)
+def _stored_again(visit: Visit, place: int, dialogue: int, turn: int) -> _Stored:
+    _, found = _found(visit, place, dialogue, turn)
+    again, asked = ask_again(visit.venue, found.key)
+    return _Stored(sheet_of(visit, place), again, asked)
+
+
+async def _asked(request: HttpRequest, visit: Visit, stored: _Stored) -> HttpResponseBase:
+    """Ask the application; a script gets the turn at once, a plain form the page once the reply is there."""
+    sheet, turn = stored.sheet, stored.turn
+    if stored.asked is not None and sheet.dialogue is not None:
+        await room().ask(visit.here.hosted, visit.venue, sheet.session, sheet.dialogue.key, turn, stored.asked)
     if PART in request.headers:
         html = await sync_to_async(turn_html)(request, visit, sheet, turn)
         return HttpResponse(html, headers={PART: "turn"})
     live = room().find(turn.key)
     if live is not None:
         await live.over()
-    page = redirect("tester:chat", study=visit.here.hosted.token, place=place)
-    page["Location"] += f"#turn-{number}"
+    page = redirect("tester:chat", study=visit.here.hosted.token, place=sheet.place)
+    page["Location"] += f"#turn-{turn.number}"
     return page
 
 
@@ -155,4 +172,5 @@ def _turn(sheet: Sheet, number: int) -> LiveTurn:
 def _end(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> str:
     """Return the last event of a reply: the turn as it stands from now on, and what is announced of it."""
     sheet, found = _found(visit, place, dialogue, turn)
+    found = mend(visit, found)
     return end_of(turn_html(request, visit, sheet, found), found)
