@@ -19,18 +19,50 @@ COLD = f"{OURS}, cold start"
 
 @dataclass(frozen=True, kw_only=True)
 class Overhead:
-    """A contender without latency: one sample and many."""
+    """A contender without latency: one sample and many.
+
+    `report_one` and `report_many` are `theodolite report` of the same samples once more,
+    for what a run does when all calls are answered: read back, measure, write the report.
+    """
 
     one: Measured
     many: Measured
+    report_one: Measured | None = None
+    report_many: Measured | None = None
 
     @property
     def marginal_ms(self) -> float:
-        return 1000 * (self.many.cpu_s - self.one.cpu_s) / (self.many.n - self.one.n)
+        return self._marginal_ms(self.one, self.many)
+
+    @property
+    def report_ms(self) -> float:
+        """The part of the marginal cost that reading back, measuring and reporting take; 0 where there is none."""
+        if self.report_one is None or self.report_many is None:
+            return 0.0
+        return self._marginal_ms(self.report_one, self.report_many)
+
+    @staticmethod
+    def _marginal_ms(one: Measured, many: Measured) -> float:
+        return 1000 * (many.cpu_s - one.cpu_s) / (many.n - one.n)
+
+    def better(self, other: Overhead) -> Overhead:
+        """The less of two measurements, each part by itself: whatever else a machine does only adds to them."""
+        return Overhead(
+            one=_less(self.one, other.one),
+            many=_less(self.many, other.many),
+            report_one=_less(self.report_one, other.report_one),
+            report_many=_less(self.report_many, other.report_many),
+        )
 
     @property
     def disk_marginal(self) -> float:
         return self.many.disk_bytes / self.many.n
+
+
+def _less(first: Measured | None, second: Measured | None) -> Measured | None:
+    both = [one for one in (first, second) if one is not None]
+    whole = [one for one in both if one.code == 0]
+    return min(whole or both, key=lambda one: one.cpu_s, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +104,7 @@ def page(
             "The job: N dialogues of 3 turns with a simulated user and a judge, 7 calls a sample, against one loopback server.",
             "Ours is the command `theodolite run`: it plans, stores every reply before the next request, measures and writes the report.",
             "The floor writes one line a sample at its end and keeps nothing of a sample before.",
+            "Floor and ours took turns, and the least of their rounds counts; other tools ran once.",
             "",
             *_overhead_table(overheads),
             "",
@@ -98,6 +131,15 @@ def _overhead_table(overheads: Mapping[str, Overhead]) -> list[str]:
         f"| {o.one.cpu_s:.2f} | {o.many.peak_mib:.0f} | {o.disk_marginal:.0f} | {'yes' if o.many.is_whole else 'no'} |"
         for name, o in overheads.items()
     ]
+    mine = overheads[OURS]
+    if mine.report_ms:
+        engine = mine.marginal_ms - mine.report_ms
+        what = "its calls and its journal alone"
+        rows.insert(2, f"| of which {what} | {mine.many.n} | {engine:.2f} | {engine / floor:.1f} | | | | | |")
+        what = "reading back, measuring, report"
+        rows.insert(
+            3, f"| of which {what} | {mine.many.n} | {mine.report_ms:.2f} | {mine.report_ms / floor:.1f} | | | | | |"
+        )
     return [
         "## Without latency, 100 dialogues at a time",
         "",
@@ -142,8 +184,12 @@ def _targets(
     mine, floor = overheads[OURS], overheads[FLOOR]
     ratio = mine.marginal_ms / floor.marginal_ms
     mib_a_sample = (large.peak_mib - mine.one.peak_mib) / (large.n - mine.one.n)
-    far_mib = large.peak_mib + mib_a_sample * (SAMPLES_WANTED - large.n)
-    rows = [("CPU of the floor", f"{ratio:.2f} times", "at most 2.5", ratio <= 2.5)]
+    far_mib = large.peak_mib + mib_a_sample * max(0, SAMPLES_WANTED - large.n)
+    shown = f"extrapolated from {large.n:,} ({large.peak_mib:.0f} MiB)" if large.n < SAMPLES_WANTED else "run in full"
+    rows = [("CPU of the floor, measuring and report included", f"{ratio:.2f} times", "at most 2.5", ratio <= 2.5)]
+    if mine.report_ms:
+        same = (mine.marginal_ms - mine.report_ms) / floor.marginal_ms
+        rows.append(("CPU of the floor, for the work that both do", f"{same:.2f} times", "at most 2.5", same <= 2.5))
     rows += [
         (
             f"efficiency at {p.concurrency} x {p.latency_ms:g} ms, of the floor's",
@@ -161,7 +207,7 @@ def _targets(
     ]
     rows += [
         (
-            f"memory at {SAMPLES_WANTED:,} samples, extrapolated from {large.n:,} ({large.peak_mib:.0f} MiB)",
+            f"memory at {SAMPLES_WANTED:,} samples, {shown}",
             f"{far_mib:.0f} MiB",
             "under 300",
             far_mib < 300,
