@@ -11,7 +11,7 @@ STAMPS := $(VENV)/.stamps
 PYTHON := $(VENV)/bin/python
 INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WIRE := .venv-wire
-WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-check
+WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-wire.txt
 OUT := theodolite-demo
 ARGS :=
 
@@ -80,10 +80,10 @@ $(STAMPS)/check: $(STAMPS)/test
 	@$(INSTALL) --requirement $(STAMPS)/check.txt
 	@touch $@
 
-# Large packages and a compiler's work, so it stands apart from .venv. Without our constraints:
-# what these packages need beside them contradicts some of our pins.
+# Large packages and a compiler's work, so it stands apart from .venv. With pins of its own:
+# what these packages need beside them contradicts some of ours.
 
-$(WIRE)/.stamp: tools/find_python.sh tools/dependency_group.py pyproject.toml constraints.txt
+$(WIRE)/.stamp: tools/find_python.sh tools/dependency_group.py pyproject.toml constraints-wire.txt
 	@python="$$(sh tools/find_python.sh)" && echo "making $(WIRE) with $$python; the model server takes minutes" && "$$python" -m venv --clear $(WIRE)
 	@$(WIRE)/bin/python tools/dependency_group.py test > $(WIRE)/requirements.txt
 	@$(WIRE)/bin/python tools/dependency_group.py wire >> $(WIRE)/requirements.txt

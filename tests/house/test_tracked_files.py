@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from tests.house.tree import ROOT, tracked_files
 
 FOREIGN = re.compile(
@@ -44,8 +45,9 @@ def test_no_file_is_large():
     assert {path: size for path, size in sizes.items() if size > LARGEST_BYTES} == {}
 
 
-def test_constraints_are_names_and_versions_alone():
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("name", ["constraints.txt", "constraints-wire.txt"])
+def test_constraints_are_names_and_versions_alone(name):
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
 
     assert [line for line in lines if not re.fullmatch(r"#.*|[A-Za-z0-9_.-]+==[0-9][\w.]*", line)] == []
 

@@ -84,9 +84,31 @@ def _bring_up_to_date(workspace: Path, place: Place, *, whole: bool) -> None:
                 return
             if applied:
                 _back_up(workspace, applied[-1])
+            elif not connection.introspection.table_names():
+                _lay_out()
+                if not whole:
+                    return
             from django.core.management import call_command  # nobody else needs it
 
             call_command("migrate", *([] if whole else ["store"]), verbosity=0, interactive=False)
+
+
+def _lay_out() -> None:
+    """Make all tables of the store in an empty database at once, as its migrations would leave them.
+
+    One step after the other takes seconds, since Django works out every state in
+    between. That both ways lead to the same tables is tested.
+    """
+    from django.apps import apps  # as below: who finds everything in place waits for none of this
+    from django.db.migrations.recorder import MigrationRecorder
+
+    recorder = MigrationRecorder(connection)
+    with connection.schema_editor(atomic=True) as editor:
+        editor.create_model(recorder.Migration)
+        for model in apps.get_app_config("store").get_models():
+            editor.create_model(model)
+        for name in known_migrations():
+            recorder.migration_qs.create(app="store", name=name)
 
 
 def _is_more_wanted() -> bool:

@@ -1,0 +1,77 @@
+"""An empty database is laid out at once, and any other is brought up to date step by step: the tables are the same."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from importlib import import_module
+
+import pytest
+from django.core.management import call_command
+from django.db.migrations import RunPython, RunSQL
+
+from tests.postgres import PostgresServer
+from theodolite.bootstrap import migration
+from theodolite.bootstrap.database import DATABASE_NAME, open_store
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+_ON_A_SERVER = """
+SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
+UNION ALL SELECT 'index', tablename::text, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+UNION ALL SELECT 'column', table_name, column_name, concat(data_type, is_nullable, column_default, is_identity)
+    FROM information_schema.columns WHERE table_schema = 'public'
+"""
+
+
+def step_by_step():
+    call_command("migrate", "store", verbosity=0)
+
+
+def parts(text):
+    """Return the definitions of a CREATE TABLE: what stands between commas outside of parentheses."""
+    depth, found = 0, [""]
+    for letter in text[text.index("(") + 1 : text.rindex(")")]:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return sorted(part.strip() for part in found)
+
+
+def tables(workspace):
+    with closing(sqlite3.connect(workspace / DATABASE_NAME)) as database:
+        rows = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+        applied = database.execute("SELECT app, name FROM django_migrations ORDER BY name").fetchall()
+    return {(kind, name): parts(sql) if kind == "table" else sql for kind, name, sql in rows}, applied
+
+
+def test_both_ways_lead_to_the_same_tables(tmp_path, monkeypatch):
+    open_store(tmp_path / "at-once")
+    monkeypatch.setattr(migration, "_lay_out", step_by_step)
+    open_store(tmp_path / "step-by-step")
+
+    assert tables(tmp_path / "at-once") == tables(tmp_path / "step-by-step")
+
+
+def test_both_ways_lead_to_the_same_tables_on_a_server(tmp_path, monkeypatch, postgres_server: PostgresServer):
+    import psycopg
+
+    urls = [postgres_server.create(), postgres_server.create()]
+    open_store(tmp_path, urls[0]).disconnect()
+    monkeypatch.setattr(migration, "_lay_out", step_by_step)
+    open_store(tmp_path, urls[1]).disconnect()
+    found = []
+    for url in urls:
+        with psycopg.connect(url) as database:
+            found.append(sorted(database.execute(_ON_A_SERVER).fetchall()))
+
+    assert len(found[0]) > 500
+    assert found[0] == found[1]
+
+
+def test_no_step_does_more_than_change_tables():
+    steps = [import_module(f"theodolite.store.migrations.{name}").Migration for name in migration.known_migrations()]
+
+    assert [step for step in steps if any(isinstance(one, RunPython | RunSQL) for one in step.operations)] == []
