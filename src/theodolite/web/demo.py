@@ -14,6 +14,7 @@ from theodolite.web.access import open_to_all
 from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.organiser.seeding import seed_approval
 from theodolite.web.teams.seeding import seed_submissions
 
 _ADDRESS = "{}@demo.invalid"
@@ -45,6 +46,7 @@ def seed(folder: str) -> HostedStudy:
             Membership.objects.get_or_create(account=account, hosted=hosted, role=role)
         HostedStudy.objects.filter(pk=hosted.pk).update(state=HostedStudy.State.OPEN)
         seed_submissions(hosted)
+        seed_approval(hosted)
     seed_annotation(hosted)
     return hosted
 

@@ -27,6 +27,11 @@ _SENIOR = (
     *("questions", "thread", "case", "look", "act", "people", "admit"),
 )
 
+_ORGANISING = (
+    "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
+    "operations", "pause", "go_on", "close", "rest",
+)  # fmt: skip
+
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
     "comfort": SIGNED_IN,
@@ -62,6 +67,7 @@ PAGES: dict[str, object] = {
     "teams:examine": {Role.TEAM},
     "teams:submit": {Role.TEAM},
     "teams:withdraw": {Role.TEAM},
+    **{f"organiser:{name}": {Role.ORGANISER} for name in _ORGANISING},
     "organiser:submissions": {Role.ORGANISER},
     "organiser:submission": {Role.ORGANISER},
 }
@@ -83,6 +89,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "place": "1",
     "dialogue": "1",
     "turn": "1",
+    "invitation": "none",
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""

@@ -45,3 +45,16 @@ def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as
     looked_at(page, "organiser-submissions")
     page.get_by_role("link", name="echo-two").click()
     looked_at(page, "organiser-submission")
+
+
+def test_an_organiser_meets_no_barrier_on_the_way_to_the_day_of_the_event(page_as):
+    page = page_as(Role.ORGANISER, bypass_csp=True)
+    page.goto("/")
+    event = page.locator('a[href*="/organise/"]').first.get_attribute("href").split("/organise/")[0]
+    for name in ("", "ethics/", "people/", "operations/"):
+        page.goto(f"{event}/organise/{name}")
+        looked_at(page, f"organiser-{name.strip('/') or 'home'}")
+    page.goto(f"{event}/organise/people/")
+    page.get_by_label("How many").fill("3")
+    page.get_by_role("button", name="Make slips").click()
+    looked_at(page, "organiser-slips")

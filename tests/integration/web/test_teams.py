@@ -17,6 +17,8 @@ from theodolite.web.models import Account, AuditEntry, Membership, Submission
 from theodolite.web.teams.kit import KIT_NAME, kit_archive
 from theodolite.web.teams.vault import opened, seal, vault_of
 
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
 KEY = "quiet harbour under a slow moon"
 SECRET = "tok-91c4-very-secret"
 ENDPOINT = {
@@ -173,7 +175,6 @@ def test_without_an_operator_key_no_credentials_are_taken(event, team):
     assert not Submission.objects.get(name="harbour-bot").sealed
 
 
-@pytest.mark.integration
 def test_the_kit_checks_itself(tmp_path):
     ZipFile(BytesIO(kit_archive())).extractall(tmp_path)
     words = [sys.executable, "-m", "theodolite", "check-application", str(tmp_path / KIT_NAME)]

@@ -3,9 +3,11 @@
 from theodolite.web.models.account import Account
 from theodolite.web.models.audit_entry import AuditEntry
 from theodolite.web.models.comfort import Comfort
+from theodolite.web.models.ethics_approval import EthicsApproval
 from theodolite.web.models.hosted_study import Edition, HostedStudy
 from theodolite.web.models.invitation import Invitation, PersonalCode, Recruit, RecruitLink
 from theodolite.web.models.membership import Membership
+from theodolite.web.models.paused_application import PausedApplication
 from theodolite.web.models.submission import Submission
 
 __all__ = [
@@ -13,9 +15,11 @@ __all__ = [
     "AuditEntry",
     "Comfort",
     "Edition",
+    "EthicsApproval",
     "HostedStudy",
     "Invitation",
     "Membership",
+    "PausedApplication",
     "PersonalCode",
     "Recruit",
     "RecruitLink",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.organiser import audit_log, home, results, submissions
+from theodolite.web.organiser import audit_log, ethics, home, operations, people, results, slips, submissions
 from theodolite.web.questions import preview
 
 app_name = "organiser"
@@ -12,6 +12,19 @@ urlpatterns = [
     path("", home.home, name="home"),
     path("audit/", audit_log.audit_log, name="audit"),
     path("results/", results.results, name="results"),
+    path("ethics/", ethics.ethics, name="ethics"),
+    path("people/", people.people, name="people"),
+    path("people/ask/", people.ask, name="ask"),
+    path("people/list/", people.ask_many, name="ask_many"),
+    path("people/slips/new/", people.make_slips, name="make_slips"),
+    path("people/slips/", slips.slips, name="slips"),
+    path("people/<slug:invitation>/remind/", people.remind, name="remind"),
+    path("people/<slug:invitation>/take-back/", people.take_back, name="take_back"),
+    path("operations/", operations.operations, name="operations"),
+    path("operations/pause/", operations.pause, name="pause"),
+    path("operations/go-on/", operations.go_on, name="go_on"),
+    path("operations/close/", operations.close, name="close"),
+    path("operations/rest/", operations.rest, name="rest"),
     path("questions/", preview.instruments, name="questions"),
     path("questions/<str:name>/", preview.instrument, name="question"),
     path("submissions/", submissions.submissions, name="submissions"),

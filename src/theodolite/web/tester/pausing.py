@@ -20,12 +20,13 @@ def everybody_pauses(visit: Visit) -> bool:
 
 def pauses(visit: Visit, session: Session) -> bool:
     """Tell whether a session stands still."""
-    return everybody_pauses(visit) or bool(session.clock.pausers)
+    rests = visit.here.hosted.paused_applications.filter(name=session.application)
+    return everybody_pauses(visit) or bool(session.clock.pausers) or rests.exists()
 
 
 def paused_page(request: HttpRequest, visit: Visit, sheet: Sheet) -> HttpResponse:
     """Say who pauses, for how long the session still is, and how it goes on."""
-    organiser = everybody_pauses(visit) or Pauser.ORGANISER in sheet.session.clock.pausers
+    organiser = Pauser.TESTER not in sheet.session.clock.pausers or everybody_pauses(visit)
     context = {
         "here": visit.here,
         "everybody": organiser,

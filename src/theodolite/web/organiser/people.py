@@ -1,0 +1,206 @@
+"""People of an event: asked in one by one, by a list, or by printed slips; and where each of them stands."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from theodolite.domain.role import Role
+from theodolite.web.access import Here, allowed
+from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
+from theodolite.web.accounts.inviting import Standing, invitation_path, invite, standing_of, withdraw_invitation
+from theodolite.web.mail import send_invitation
+from theodolite.web.models import Invitation
+from theodolite.web.organiser.ethics import approval_of, may_invite
+from theodolite.web.organiser.pool import pool_of
+from theodolite.web.pages import absolute
+
+NO_APPROVAL = "Record the ethics approval first: nobody is asked in as a tester without one."
+MOST_ROWS = 2000
+"""Rows of a list at most; count."""
+
+_ROLES = [(role.value, role.value) for role in Role]
+
+
+class InviteForm(forms.Form):
+    """One person."""
+
+    role = forms.ChoiceField(label="As", choices=_ROLES)
+    name = forms.CharField(label="Name", required=False, max_length=120)
+    email = forms.EmailField(label="E-mail address", required=False, help_text="Empty: hand the link over yourself.")
+
+
+class ListForm(forms.Form):
+    """A list of people."""
+
+    list = forms.FileField(
+        label="CSV file", help_text="Columns email, name and role in any order; a header line names them."
+    )
+
+
+class SlipsForm(forms.Form):
+    """Slips for people who walk in."""
+
+    role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in WALK_IN])
+    n = forms.IntegerField(label="How many", min_value=1, max_value=500, initial=20)
+    first = forms.IntegerField(label="First seat", min_value=1, initial=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedIn:
+    """An open invitation, as the page shows it."""
+
+    invitation: Invitation
+    standing: Standing
+    address: str
+
+
+@allowed(Role.ORGANISER)
+def people(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show everybody, who is asked in, and the ways to ask further people in."""
+    return _page(request, here)
+
+
+def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: forms.Form) -> HttpResponse:
+    open_ones = [
+        AskedIn(one, standing_of(one), absolute(request, invitation_path(one)))
+        for one in Invitation.objects.select_related("hosted").filter(hosted=here.hosted, used_at=None).order_by("-id")
+    ]
+    told = {
+        "here": here,
+        "pool": pool_of(here.hosted),
+        "invitations": [one for one in open_ones if one.standing is not Standing.WITHDRAWN],
+        "approval": approval_of(here.hosted),
+        "invite": InviteForm(),
+        "list": ListForm(),
+        "slips": SlipsForm(),
+        **forms_,
+    }
+    return render(request, "web/organiser/people.html", told, status=status)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def ask(request: HttpRequest, here: Here) -> HttpResponse:
+    """Ask one person in."""
+    form = InviteForm(request.POST)
+    if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
+        form.add_error("role", NO_APPROVAL)
+    if not form.is_valid():
+        return _page(request, here, status=422, invite=form)
+    filled = form.cleaned_data
+    invitation = invite(here.account, here.hosted, Role(filled["role"]), email=filled["email"], name=filled["name"])
+    sent = send_invitation(request, invitation)
+    messages.success(request, "Invitation sent." if sent else "Invited. Copy the link below and hand it over.")
+    return redirect("organiser:people", study=here.hosted.token)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
+    """Ask everybody on a list in, or nobody where the list holds a fault."""
+    form = ListForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, here, status=422, list=form)
+    rows, faults = read_list(form.cleaned_data["list"].read())
+    if any(not may_invite(here.hosted, role) for _, _, role in rows):
+        faults = [NO_APPROVAL, *faults]
+    for fault in faults[:20]:
+        form.add_error("list", fault)
+    if faults:
+        form.add_error(None, f"{len(faults)} fault{'s' if len(faults) > 1 else ''}; nobody was invited.")
+        return _page(request, here, status=422, list=form)
+    with transaction.atomic():
+        made = [invite(here.account, here.hosted, role, email=email, name=name) for email, name, role in rows]
+    sent = sum(send_invitation(request, one) for one in made)
+    messages.success(request, f"{len(made)} invited, {sent} by mail.")
+    return redirect("organiser:people", study=here.hosted.token)
+
+
+def read_list(raw: bytes) -> tuple[list[tuple[str, str, Role]], list[str]]:
+    """Return address, name and role of each row of a CSV file, and all of its faults with their lines."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return [], ["The file is not UTF-8; save it as CSV UTF-8."]
+    dialect = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+    reader = csv.DictReader(StringIO(text), delimiter=dialect)
+    header = [name.strip().lower() for name in reader.fieldnames or []]
+    if not {"email", "role"} <= set(header):
+        return [], [f"Line 1: expected the columns email, name and role; got {', '.join(header) or 'nothing'}."]
+    reader.fieldnames = header
+    return _rows(list(reader))
+
+
+def _rows(read: Sequence[dict[str, str]]) -> tuple[list[tuple[str, str, Role]], list[str]]:
+    rows: list[tuple[str, str, Role]] = []
+    faults = [f"Line {MOST_ROWS + 2}: a list holds {MOST_ROWS} people at most."] if len(read) > MOST_ROWS else []
+    seen: dict[tuple[str, str], int] = {}
+    roles = {role.value: role for role in Role}
+    for line, row in enumerate(read[:MOST_ROWS], 2):
+        email, name, role = ((row.get(key) or "").strip() for key in ("email", "name", "role"))
+        if email and not _is_address(email):
+            faults.append(f"Line {line}: `{email}` is no e-mail address.")
+        if role.lower() not in roles:
+            faults.append(f"Line {line}: `{role}` is no role; expected one of {', '.join(roles)}.")
+            continue
+        if email and (email.lower(), role.lower()) in seen:
+            faults.append(f"Line {line}: {email} stands in line {seen[email.lower(), role.lower()]} already.")
+        seen[email.lower(), role.lower()] = line
+        rows.append((email, name, roles[role.lower()]))
+    return rows, faults
+
+
+def _is_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def remind(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
+    """Send an invitation once more."""
+    found = get_object_or_404(Invitation, token=invitation, hosted=here.hosted, used_at=None, withdrawn_at=None)
+    sent = send_invitation(request, found)
+    messages.success(request, "Sent again." if sent else "No mail was sent; copy the link and hand it over.")
+    return redirect("organiser:people", study=here.hosted.token)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def take_back(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
+    """Take an invitation back; its link opens nothing any more."""
+    found = get_object_or_404(Invitation, token=invitation, hosted=here.hosted, used_at=None)
+    withdraw_invitation(here.account, found)
+    messages.success(request, "Taken back.")
+    return redirect("organiser:people", study=here.hosted.token)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def make_slips(request: HttpRequest, here: Here) -> HttpResponse:
+    """Make slips for people who walk in, and show them for printing."""
+    form = SlipsForm(request.POST)
+    if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
+        form.add_error("role", NO_APPROVAL)
+    if not form.is_valid():
+        return _page(request, here, status=422, slips=form)
+    first, n = form.cleaned_data["first"], form.cleaned_data["n"]
+    hand_out_codes(
+        here.account, here.hosted, Role(form.cleaned_data["role"]), [str(seat) for seat in range(first, first + n)]
+    )
+    return redirect("organiser:slips", study=here.hosted.token)
