@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
     from theodolite.measurement.alpha import krippendorff_alpha
+    from theodolite.measurement.blinding import leak_rate
     from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
     from theodolite.measurement.comparison.multiplicity import adjust_p_values
     from theodolite.measurement.comparison.paired import (
@@ -109,6 +110,7 @@ __all__ = [
     "judge_accuracy",
     "krippendorff_alpha",
     "kruskal_wallis",
+    "leak_rate",
     "length_bias",
     "level_detector",
     "longest_increasing_subsequence",

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.blinding import leak_rate
 from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.comparison.paired import (
@@ -94,6 +95,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             judge_accuracy,
             krippendorff_alpha,
             kruskal_wallis,
+            leak_rate,
             length_bias,
             level_detector,
             longest_increasing_subsequence,

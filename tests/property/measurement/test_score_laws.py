@@ -13,6 +13,7 @@ from theodolite.measurement import (
     correlation,
     flip_rate,
     human_ceiling,
+    leak_rate,
     length_bias,
     majority_share,
     pass_hat_k,
@@ -28,6 +29,7 @@ OF_SCORES = {
     "correlation",
     "flip_rate",
     "human_ceiling",
+    "leak_rate",
     "length_bias",
     "majority_share",
     "pass_hat_k",
@@ -156,3 +158,17 @@ def test_a_judge_that_is_one_of_two_who_agree_comes_as_near(units):
     assert within(ceiling.people)
     assert within(ceiling.judge)
     assert human_ceiling(first, [first, first]).judge.value == pytest.approx(1.0)
+
+
+@FEW
+@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.25, 0.5, 1.0])), min_size=1, max_size=20), st.randoms())
+def test_a_leak_knows_no_order_and_stays_within_its_bounds(guesses, chance):
+    """Law: order of testers is no information; shares and p-values are fractions; one more right guess leaks more."""
+    shuffled = chance.sample(guesses, len(guesses))
+    rate, p_value = leak_rate(*columns(guesses))
+    more, p_more = leak_rate(*columns([(True, part) for _, part in guesses]))
+
+    assert leak_rate(*columns(shuffled))[1] == pytest.approx(p_value)
+    assert within(rate)
+    assert 0.0 <= p_more <= p_value + 1e-12 <= 1.0 + 1e-9
+    assert more.value >= rate.value
