@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.assessment.arrangement import Arrangement
-from theodolite.assessment.control import control_question
+from theodolite.assessment.control import ControlQuestion, control_question
 from theodolite.assessment.form import answer_schema
 from theodolite.assessment.prompt import asked_again, judge_messages
 from theodolite.assessment.verdict import Verdict, read_verdict, unread
@@ -74,7 +74,8 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue) -> Fl
 def _reading(
     judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, replicate: int
 ) -> Flow[tuple[Vote, tuple[Reply, ...]]]:
-    messages = judge_messages(guideline, dialogue, replicate)
+    control = control_question(dialogue, replicate)
+    messages = judge_messages(guideline, dialogue, replicate, control=control)
     arrangement = Arrangement(replicate=replicate)
     reply = yield AskModel(
         model=judge.model,
@@ -84,14 +85,14 @@ def _reading(
         answer_schema=answer_schema(guideline, arrangement),
     )
     replies = [reply]
-    verdict = _read(reply, guideline, dialogue, replicate)
+    verdict = _read(reply, guideline, dialogue, replicate, control)
     if verdict.problem and reply.finish != CONTENT_FILTER:
         problem = "it was cut off before its end" if reply.finish == CUT_OFF else verdict.problem
         again = asked_again(messages, reply.text, problem)
         # Without the form: a judge that will not judge has no other way to say so.
         reply = yield AskModel(model=judge.model, messages=again, party=Party.JUDGE, replicate=replicate)
         replies.append(reply)
-        second = _read(reply, guideline, dialogue, replicate)
+        second = _read(reply, guideline, dialogue, replicate, control)
         verdict = min(verdict, second, key=lambda each: each.n_unparseable)
     vote = Vote(
         replicate=replicate,
@@ -102,9 +103,8 @@ def _reading(
     return vote, tuple(replies)
 
 
-def _read(reply: Reply, guideline: Guideline, dialogue: Dialogue, replicate: int) -> Verdict:
+def _read(reply: Reply, guideline: Guideline, dialogue: Dialogue, replicate: int, control: ControlQuestion) -> Verdict:
     if reply.finish == CONTENT_FILTER:
         refused = unread(guideline, Outcome.REFUSED, reasoning=_FILTERED, replicate=replicate)
         return Verdict(answers=refused)
-    control = control_question(dialogue, replicate)
     return read_verdict(reply.text, guideline, dialogue, replicate=replicate, control=control)

@@ -43,16 +43,19 @@ Your reply could not be read: {problem}. Answer again with the one JSON object t
 nothing before or after it. If you will not judge this material, answer with {{"{refused}": "why"}} instead."""
 
 
-def judge_messages(guideline: Guideline, dialogue: Dialogue, replicate: int = 1) -> tuple[Message, ...]:
+def judge_messages(
+    guideline: Guideline, dialogue: Dialogue, replicate: int = 1, *, control: ControlQuestion | None = None
+) -> tuple[Message, ...]:
     """Return the chat that asks a judge about one dialogue.
 
     Args:
         guideline: What is asked.
         dialogue: What it is asked about.
         replicate: Number of the reading, from 1; further ones differ in order alone.
+        control: The control question, where it was drawn already.
     """
     mark = _mark(dialogue)
-    arrangement, control = Arrangement(replicate=replicate), control_question(dialogue, replicate)
+    arrangement, control = Arrangement(replicate=replicate), control or control_question(dialogue, replicate)
     parts = [
         _ROLE.format(open=f"<<{mark}", close=f"{mark}>>", header=_header(1, "Application", mark)),
         _rules_text(guideline, arrangement),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from typing import cast
 
 from theodolite.domain.errors import ContentRefused, GatewayError
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
@@ -59,8 +61,8 @@ class Lines:
     async def end_session(self, application: str, unit: str) -> None:
         """Tell an application that a session is over, where it wants to know."""
         line = self.applications.get(application)
-        if isinstance(line, Conversing):
-            await line.end(unit)
+        if line is not None and _converses(type(line)):
+            await cast("Conversing", line).end(unit)
 
     async def close(self) -> None:
         """Let go of all connections."""
@@ -68,6 +70,12 @@ class Lines:
             await application.close()
         for model in self.models.values():
             await model.close()
+
+
+@cache
+def _converses(kind: type) -> bool:
+    """Tell whether applications of a type keep something for each session; looking takes as long as telling them."""
+    return issubclass(kind, Conversing)
 
 
 def _endpoint(request: Request) -> str:
