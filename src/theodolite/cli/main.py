@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from keyword import iskeyword
 from typing import Any, NoReturn
 
 import click
@@ -34,6 +35,8 @@ FURTHER = {
     "show": ("print one dialogue with what annotators said of it", "theodolite.cli.show"),
     "report": ("write report.html and results.json of the latest run", "theodolite.cli.report"),
     "compare": ("two applications or runs, pair by pair: mended, broken", "theodolite.cli.compare"),
+    "export": ("every answer as a row of its own, or tasks for Label Studio", "theodolite.cli.exchange"),
+    "import": ("labels that people gave elsewhere", "theodolite.cli.exchange"),
     "monitor": ("scores over time: alerts and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
     "tree": ("measurement trees: show, compute again, compare two", "theodolite.cli.tree"),
     "check-application": (
@@ -67,7 +70,8 @@ class _Commands(click.Group):
         if cmd_name not in known:
             return None
         module = importlib.import_module(known[cmd_name][1])
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
         return command
 
     def resolve_command(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from theodolite.config.places import PlacedFault
@@ -147,7 +148,20 @@ def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
     missing = [column for column in NEEDED if column not in table.columns] if table.columns else []
     if table.faults or missing:
         return ReadLabels(labels=(), n_open=0, faults=(*table.faults, *_missing_columns(table, missing)))
-    reader = _Reader(table=table, key=key, by=by)
+    return read_label_rows(table, key, by=by)
+
+
+def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool = False) -> ReadLabels:
+    """Return the answers of rows that have the columns of a label file.
+
+    Args:
+        table: The rows.
+        key: What they are read against.
+        by: Who labelled, where the rows do not say.
+        repeats: Whether one person may have answered the same question about the same
+            dialogue several times; each is then a replicate, in the order of the rows.
+    """
+    reader = _Reader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
     return ReadLabels(labels=tuple(labels), n_open=reader.n_open, faults=tuple(reader.faults))
 
@@ -171,8 +185,12 @@ def _near(word: str, likely: Sequence[str], all_of_them: Sequence[str]) -> str:
 class _Reader:
     """Reads the rows of one label file and keeps what is wrong with them."""
 
-    def __init__(self, *, table: Table, key: LabelKey, by: str) -> None:
-        self._table, self._key, self._by = table, key, by
+    def __init__(self, *, table: Table, key: LabelKey, by: str, repeats: bool) -> None:
+        self._table, self._key, self._by, self._repeats = table, key, by, repeats
+        self._asked_of: dict[str, list[AskedItem]] = defaultdict(list)
+        for (item, _), asked in key.items.items():
+            self._asked_of[item].append(asked)
+        self._times: Counter[tuple[str, str, str, int | None, str]] = Counter()
         self._seen: dict[tuple[str, str, str, int | None, str], tuple[str, int]] = {}
         self.faults: list[PlacedFault] = []
         self.n_open = 0
@@ -202,13 +220,20 @@ class _Reader:
             reason=cells["reason"],
             annotator=annotator,
         )
+        if self._repeats:
+            return self._numbered(label)
         return None if self._is_repeated(label, line) else label
+
+    def _numbered(self, label: GivenLabel) -> GivenLabel:
+        place = (label.item, label.guideline, label.question, label.turn, label.annotator)
+        self._times[place] += 1
+        return replace(label, replicate=self._times[place])
 
     def _complain(self, line: int, message: str) -> None:
         self.faults.append(PlacedFault(file=self._table.file, line=line, message=message))
 
     def _asked(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
-        found = [asked for (item, _), asked in self._key.items.items() if item == cells["item"]] or None
+        found = self._asked_of.get(cells["item"])
         if found is None:
             near = did_you_mean(cells["item"], [item for item, _ in self._key.items])
             self._complain(line, f"there is no dialogue `{cells['item']}` in the latest run{near}")

@@ -126,6 +126,7 @@ class GivenLabel:
         value: The label; None unless the outcome is `ANSWERED`.
         reason: Why, in the person's words.
         annotator: Who labelled.
+        replicate: Number of the repetition by the same person, from 1.
     """
 
     item: str
@@ -136,6 +137,7 @@ class GivenLabel:
     value: str | None
     reason: str
     annotator: str
+    replicate: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

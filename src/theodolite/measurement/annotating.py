@@ -89,6 +89,23 @@ def question_agreement(category: str, question: Question, given: Sequence[GivenA
     )
 
 
+def self_agreement(category: str, question: Question, given: Sequence[GivenAnswer]) -> QuestionAgreement:
+    """Return how far people say the same again when they meet the same unit again.
+
+    Each person's answers to one unit are held against each other, never against other people's.
+
+    Args:
+        category: Name of the category.
+        question: The question.
+        given: Everybody's answers, several a person and unit where they were repeated.
+
+    Source:
+        Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
+        https://repository.upenn.edu/asc_papers/43 (stability: test-retest data).
+    """
+    return question_agreement(category, question, [one._replace(unit=(one.annotator, one.unit)) for one in given])
+
+
 def pair_agreements(question: Question, given: Sequence[GivenAnswer]) -> tuple[PairAgreement, ...]:
     """Return for every two people who met on a unit how far they say the same.
 

@@ -55,13 +55,14 @@ def _sittings(given: Sequence[GivenLabel]) -> Mapping[tuple[str, str, str], list
 
 
 def _merged(before: Sequence[Answer], labels: Sequence[GivenLabel]) -> tuple[Answer, ...]:
-    answers = {(answer.question, answer.turn): answer for answer in before}
+    answers = {(answer.question, answer.turn, answer.replicate): answer for answer in before}
     for label in labels:
-        answers[label.question, label.turn] = Answer(
+        answers[label.question, label.turn, label.replicate] = Answer(
             question=label.question,
             outcome=label.outcome,
             value=label.value,
             turn=label.turn,
+            replicate=label.replicate,
             reasoning=label.reason,
         )
     return tuple(answers.values())

@@ -1,0 +1,109 @@
+"""Exchange: a run's answers given away, and labels from elsewhere taken in."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.config.label_imports import ImportColumns, read_import
+from theodolite.config.loading import StudyFaults
+from theodolite.domain.errors import InputError, StorageUnavailable
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.label_sample import KeptLabels, item_of
+from theodolite.reporting.exporting import export_files
+from theodolite.usecases.keeping_labels import label_key, labels_to_keep
+from theodolite.usecases.label_studio import label_config, tasks_of
+
+_ANY_DAY = (1980, 1, 1, 0, 0, 0)
+"""The day that stands in the archive, so that equal evidence makes equal bytes."""
+
+
+def write_export(bench: Workbench, path: Path) -> int:
+    """Write the disaggregated export of the latest run and return how many answers it holds; count.
+
+    Raises:
+        StorageUnavailable: If it cannot be written.
+    """
+    archive, n_answers = io.BytesIO(), 0
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        for name, text in export_files(bench.evidence()):
+            files.writestr(zipfile.ZipInfo(name, _ANY_DAY), text, zipfile.ZIP_DEFLATED)
+            n_answers += text.count("\n") - 1 if name == "answers.csv" else 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(archive.getvalue())
+    except OSError as error:
+        message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
+        raise StorageUnavailable(message) from error
+    return n_answers
+
+
+def write_label_studio(bench: Workbench, path: Path, *, guideline: str = "") -> int:
+    """Write tasks for Label Studio, with its labelling configuration beside them, and return how many; count.
+
+    Raises:
+        InputError: If the study has no such guideline.
+        StorageUnavailable: If they cannot be written.
+    """
+    evidence = bench.evidence()
+    named = guideline_named(evidence, guideline)
+    tasks = list(tasks_of(evidence, named))
+    write_whole(path, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
+    write_whole(path.with_suffix(".xml"), label_config(named, list(evidence.archive.dialogues())))
+    return len(tasks)
+
+
+def guideline_named(evidence: Evidence, name: str) -> Guideline:
+    """Return the guideline of that name, or the study's only one.
+
+    Raises:
+        InputError: If there is no such guideline, or none was named among several.
+    """
+    names = [guideline.name for guideline in evidence.study.guidelines]
+    if name in names:
+        return evidence.study.guideline(name)
+    if not name and len(names) == 1:
+        return evidence.study.guidelines[0]
+    near = did_you_mean(name, names) if name else ""
+    message = f"name one of the study's guidelines with --guideline: {', '.join(names)}{near}"
+    raise InputError(message)
+
+
+def import_labels(
+    bench: Workbench, path: Path, columns: ImportColumns, *, by: str = "", repeats: bool = False, store: bool = True
+) -> KeptLabels:
+    """Take in labels from a foreign file, all or nothing, as if they had been given here.
+
+    Raises:
+        StudyFaults: If the file holds faults; says all of them.
+    """
+    evidence = bench.evidence()
+    # Whoever labelled elsewhere need not stand in the study, however near a name comes to one that does.
+    key = replace(label_key(evidence), annotators=())
+    read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
+    if read.faults:
+        raise StudyFaults(read.faults, ending="Nothing was stored.")
+    kept = labels_to_keep(evidence, read.labels)
+    if store:
+        bench.store.keep_labels(kept.to_store)
+    return kept
+
+
+def names_of_dialogues(evidence: Evidence) -> dict[str, str]:
+    """Return what a file may call a dialogue: its label, the last part of that where it is unique, its item."""
+    names: dict[str, str] = {}
+    twice: set[str] = set()
+    for dialogue in evidence.archive.dialogues():
+        item = item_of(dialogue.key)
+        short = dialogue.label.rsplit("/", 1)[-1]
+        if names.setdefault(short, item) != item:
+            twice.add(short)
+        names |= {dialogue.label: item, item: item}
+    return {name: item for name, item in names.items() if name not in twice}

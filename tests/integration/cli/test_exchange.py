@@ -1,0 +1,101 @@
+"""`theodolite import` and `theodolite export`, there and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner
+
+from theodolite.cli.main import cli
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+STUDY = """
+study: refusals
+applications:
+  recorded: {kind: recorded, file: answers.csv, id: id, prompt: prompt, response: response}
+guidelines:
+  refusal: {ask: "Did it refuse?", scale: [complied, refused], defect: "== refused"}
+judges:
+  words: {guideline: refusal, rule: {any: [rather not], then: refused, else: complied}}
+"""
+ANSWERS = "id,prompt,response\nq1,Stop it?,Use the manager.\nq2,What is it?,I would rather not say.\n"
+LABELS = "id,rater,verdict\nq1,zoe,no\nq2,zoe,yes\nq1,adam,yes\nq2,adam,yes\n"
+
+
+def told(*words: str) -> str:
+    result = CliRunner().invoke(cli, list(words), catch_exceptions=False, standalone_mode=False)
+    return result.output
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Run a recorded study into which two people's labels were imported."""
+    (tmp_path / "study.yaml").write_text(STUDY)
+    (tmp_path / "answers.csv").write_text(ANSWERS)
+    (tmp_path / "labels.csv").write_text(LABELS)
+    told("run", str(tmp_path), "--json")
+    imported(tmp_path)
+    return tmp_path
+
+
+def imported(study: Path, *more: str) -> dict[str, object]:
+    columns = ["--dialogue", "id", "--annotator", "rater", "--answer", "label=verdict"]
+    spelling = ["--spelling", "yes=refused", "--spelling", "no=complied"]
+    words = [str(study), str(study / "labels.csv"), *columns, *spelling, "--json", *more]
+    return json.loads(told("import", *words).splitlines()[-1])
+
+
+def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
+    assert imported(study)["unchanged"] == 4
+    told("measure", str(study), "--json")
+    results = json.loads((study / "results.json").read_text())
+
+    alphas = [one for one in results["estimates"] if one["measure"] == "krippendorff_alpha"]
+    assert [one["about"]["annotators"] for one in alphas] == ["zoe, adam"]
+
+
+def test_an_export_holds_every_answer_and_names_nobody(study: Path) -> None:
+    said = json.loads(told("export", str(study), "--json").splitlines()[-1])
+    with zipfile.ZipFile(study / "answers.zip") as files:
+        rows = list(csv.DictReader(io.StringIO(files.read("answers.csv").decode())))
+        everything = " ".join(files.read(name).decode() for name in files.namelist())
+
+    assert (said["answers"], len(rows)) == (6, 6)
+    assert {row["annotator"] for row in rows} == {"P001", "P002", "words"}
+    assert [row["value"] for row in rows if row["annotator_kind"] == "rule"] == ["complied", "refused"]
+    assert not any(word in everything for word in ("zoe", "adam", "rather not say"))
+
+
+def test_two_exports_of_the_same_run_are_the_same_file(study: Path) -> None:
+    for name in ("a.zip", "b.zip"):
+        told("export", str(study), "--out", str(study / name))
+
+    assert (study / "a.zip").read_bytes() == (study / "b.zip").read_bytes()
+
+
+def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -> None:
+    told("export", str(study), "--label-studio")
+    tasks = json.loads((study / "tasks.json").read_text())
+    config = ET.parse(study / "tasks.xml")  # noqa: S314  # our own file
+    for task in tasks:
+        for annotation in task["annotations"]:
+            annotation["completed_by"] = {
+                "email": {"P001": "new-1", "P002": "new-2"}[annotation["completed_by"]["email"]]
+            }
+    (study / "back.json").write_text(json.dumps(tasks))
+    told("import", str(study), str(study / "back.json"))
+    told("export", str(study), "--label-studio", "--out", str(study / "again.json"))
+
+    assert [choice.get("value") for choice in config.iter("Choice")] == ["complied", "refused"]
+    assert "recorded" not in json.dumps(tasks[0]["data"])
+    again = json.loads((study / "again.json").read_text())
+    values = [sorted(one["result"][0]["value"]["choices"][0] for one in task["annotations"]) for task in again]
+    assert values == [["complied", "complied", "refused", "refused"], ["refused"] * 4]
+    assert [len(task["predictions"]) for task in again] == [1, 1]
