@@ -29,6 +29,8 @@ from theodolite.measurement import (  # noqa: E402
     paired_difference,
     rogan_gladen_rate,
 )
+from theodolite.measurement.beta_binomial import clustered_share  # noqa: E402
+from theodolite.measurement.scores import mean_estimate  # noqa: E402
 
 WANTED = 0.93
 N_JUDGED = 5_000
@@ -226,35 +228,79 @@ def agreements(n_reps: int) -> list[str]:
     return lines
 
 
+def pairs(rng: np.random.Generator, design: tuple[int, int, float, str]) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return what two applications did on the same cases, persona after persona, and the true difference."""
+    n, size, rate, kind = design
+    hard = np.repeat(personas(rng, n, ("beta", rate, 0.2)), size) if size > 1 else np.full(n, rate)
+    first = rng.random(n * size) < hard
+    if kind == "mends":
+        kept = np.repeat(rng.beta(6, 2, n), size) if size > 1 else np.full(n, 0.6)
+        return first, first & (rng.random(n * size) < kept), -rate * (0.25 if size > 1 else 0.4)
+    if kind == "mends and breaks":
+        kept, broken = np.repeat(rng.beta(2, 2, n), size), np.repeat(rng.beta(0.09, 2.91, n), size)
+        second = np.where(first, rng.random(n * size) < kept, rng.random(n * size) < broken)
+        return first, second, -rate * 0.5 + (1 - rate) * 0.03
+    return first, rng.random(n * size) < hard, 0.0
+
+
+DIFFERENCES = [
+    ("100, independent, .05 to .03", (100, 1, 0.05, "mends")),
+    ("20 personas x 10, .20 to .15", (20, 10, 0.20, "mends")),
+    ("20 personas x 10, .05 to .0375", (20, 10, 0.05, "mends")),
+    ("50 personas x 5, .05 to .0375", (50, 5, 0.05, "mends")),
+    ("20 personas x 10, .20, mends half and breaks .03", (20, 10, 0.20, "mends and breaks")),
+    ("20 personas x 10, .10, no difference", (20, 10, 0.10, "alike")),
+]
+
+
 def differences(n_reps: int) -> list[str]:
     """Return the table of paired differences."""
-    methods = ("normal, independent", "ours")
-    lines = ["| cases | " + " | ".join(methods) + " |", "|---" * 3 + "|"]
-    designs = [("100, independent, .05 to .03", 100, 1), ("20 personas x 10, .20 to .15", 20, 10)]
-    for number, (title, n, size) in enumerate(designs):
+    methods = ("normal, independent", "cluster-robust, Student's t", "ours")
+    lines = ["| cases | " + " | ".join(methods) + " |", "|---" * 4 + "|"]
+    for number, (title, design) in enumerate(DIFFERENCES):
         rng, tally = np.random.default_rng([6, number]), Tally()
-        first, second = (0.05, 0.03) if size == 1 else (0.20, 0.15)
         for _ in range(n_reps):
-            hard = np.repeat(personas(rng, n, ("beta", first, 0.2)), size) if size > 1 else np.full(n, first)
-            a = rng.random(n * size) < hard
-            b = (
-                a & (rng.random(n * size) < np.repeat(rng.beta(6, 2, n), size))
-                if size > 1
-                else a & (rng.random(n) < 0.6)
-            )
+            a, b, truth = pairs(rng, design)
             gaps = b.astype(float) - a
             reach = 1.96 * gaps.std(ddof=1) / math.sqrt(gaps.size)
-            tally.note(methods[0], second - first, (gaps.mean() - reach, gaps.mean() + reach))
-            ids = None if size == 1 else [place // size for place in range(n * size)]
-            tally.note(methods[1], second - first, paired_difference(a.tolist(), b.tolist(), clusters=ids))
-        cells = [tally.cell(method, ours=method == methods[1]) for method in methods]
+            tally.note(methods[0], truth, (gaps.mean() - reach, gaps.mean() + reach))
+            ids = None if design[1] == 1 else [place // design[1] for place in range(gaps.size)]
+            tally.note(methods[1], truth, mean_estimate(gaps, clusters=ids, confidence=0.95, unit=""))
+            tally.note(methods[2], truth, paired_difference(a.tolist(), b.tolist(), clusters=ids))
+        cells = [tally.cell(method, ours=method == methods[2]) for method in methods]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def unequal(n_reps: int) -> list[str]:
+    """Return the table of pooled rates where large clusters have another rate than small ones."""
+    methods = ("Wilson", "beta-binomial alone", "ours")
+    lines = ["| personas | " + " | ".join(methods) + " |", "|---" * 4 + "|"]
+    for number, (n, small, large) in enumerate([(20, 0.02, 0.10), (20, 0.10, 0.02), (40, 0.30, 0.60)]):
+        rng, tally = np.random.default_rng([7, number]), Tally()
+        for _ in range(n_reps):
+            sizes = np.where(rng.random(n) < 0.25, 60, 5)
+            rates = rng.beta(*(np.array([m := np.where(sizes > 5, large, small), 1 - m]) * 9))
+            counts = rng.binomial(sizes, rates)
+            truth = (0.25 * 60 * large + 0.75 * 5 * small) / (0.25 * 60 + 0.75 * 5)
+            clusters = list(zip(counts.tolist(), sizes.tolist(), strict=True))
+            total = int(counts.sum()), int(sizes.sum())
+            tally.note(methods[0], truth, defect_rate(*total))
+            posterior = clustered_share(clusters)
+            tally.note(methods[1], truth, (posterior.quantile(0.025), posterior.quantile(0.975)))
+            tally.note(methods[2], truth, defect_rate(*total, clusters=clusters))
+        cells = [tally.cell(method, ours=method == methods[2]) for method in methods]
+        lines.append(
+            f"| {n}, three in four of 5 dialogues at {small}, the others of 60 at {large} | " + " | ".join(cells) + " |"
+        )
         print(lines[-1], flush=True)
     return lines
 
 
 SECTIONS = [
     ("Rates over clusters", clustered_rates, 1.0),
+    ("Rates over clusters of unequal size", unequal, 1.0),
     ("Rates corrected by people's labels on a random part of 5,000 judged dialogues", corrected_rates, 1.0),
     ("Corrected rates over clusters", corrected_clusters, 0.3),
     ("Sensitivity of a judge, half of the labels on its alarms", accuracies, 0.6),

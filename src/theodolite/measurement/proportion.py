@@ -9,6 +9,7 @@ from typing import Final
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
+from theodolite.measurement.clustered_rate import clustered_ends
 from theodolite.measurement.interval import Ends, check_confidence, clopper_pearson, whole_count, wilson
 
 DIALOGUES: Final = "fraction of dialogues"
@@ -52,8 +53,10 @@ def defect_rate(
     the beta-binomial interval is used, and an interval for independent
     dialogues is refused when it is asked for by name.
 
-    The beta-binomial interval has equal tails and is widened to hold the share
-    itself where clusters of very different size pull the two apart.
+    The beta-binomial interval has equal tails. It takes the share of a cluster
+    to have nothing to do with its size; for clusters of unequal size it reaches
+    at least as far as the cluster-robust interval of the pooled share, which
+    does not (`clustered_ends`).
 
     Args:
         defects: Dialogues labelled with the defect; count, 0..labelled.
@@ -220,12 +223,9 @@ def _method(method: str, sizes: Clusters | None) -> str:
 
 def _clustered_rate(defects: int, labelled: int, sizes: Clusters, confidence: float) -> Estimate:
     posterior = clustered_share(sizes)
-    tail = (1.0 - confidence) / 2.0
-    value = defects / labelled
-    low = 0.0 if defects == 0 else min(posterior.quantile(tail), value)
-    high = 1.0 if defects == labelled else max(posterior.quantile(1.0 - tail), value)
+    low, high = clustered_ends(sizes, posterior, confidence)
     return Estimate(
-        value=value,
+        value=defects / labelled,
         low=low,
         high=high,
         confidence=confidence,

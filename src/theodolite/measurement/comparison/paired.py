@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.clusters import ClusterIds, kept_clusters
+from theodolite.measurement.beta_binomial import clustered_share
+from theodolite.measurement.clustered_rate import clustered_ends
+from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import Ends, check_confidence, whole_count, wilson
 from theodolite.measurement.scores import mean_estimate
 
@@ -21,6 +23,9 @@ Direction = Literal["lower", "higher"]
 
 DIFFERENCE: Final = "difference of means"
 RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
+
+NEWCOMBE_CLUSTERS: Final = "Newcombe, paired, over clusters"
+"""Name of the interval of paired rates in clusters."""
 
 NO_CASE: Final = "No case has a result of both, so there is no pair to compare."
 """Why a paired difference of strangers is undefined."""
@@ -36,9 +41,9 @@ def paired_difference(
     """Estimate the mean of `b` minus `a`, case by case.
 
     Two systems on the same cases share what is hard about them, so their
-    difference is known far better than either mean. Yes and no without clusters
-    get Newcombe's paired interval; scores, and everything in clusters, get the
-    cluster-robust error with Student's t.
+    difference is known far better than either mean. Yes and no get Newcombe's
+    paired interval, in clusters with the intervals and the correlation of
+    clusters in it; scores get the cluster-robust error with Student's t.
 
     Args:
         a: Result of each case for the first; a score, or 1 and 0; None or NaN = missing.
@@ -61,21 +66,32 @@ def paired_difference(
 
     Source:
         Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640, section 3;
-        yes and no: `newcombe_difference`. Golden values: tests/golden/comparison.json.
+        yes and no: `newcombe_difference`, and in clusters the same squares and sums with intervals
+        over clusters, after Zou, Donner (2008), Statistics in Medicine 27:1693-1702. Its coverage:
+        benchmarks/COVERAGE.md. Golden values: tests/golden/comparison.json.
     """
     check_confidence(confidence)
     first, second, ids = both_results(a, b, clusters)
     n = len(first)
     if n == 0:
         return Undefined(reason=NO_CASE, unit=DIFFERENCE)
-    if ids is None and set(np.unique(np.concatenate((first, second)))) <= {0.0, 1.0}:
+    is_rate = set(np.unique(np.concatenate((first, second)))) <= {0.0, 1.0}
+    if ids is None and is_rate:
         table = [[int(np.sum((first == x) & (second == y))) for y in (1.0, 0.0)] for x in (1.0, 0.0)]
         return newcombe_difference(table[0][0], table[0][1], table[1][0], table[1][1], confidence=confidence)
     result = mean_estimate(second - first, clusters=ids, confidence=confidence, unit=DIFFERENCE)
-    alike = isinstance(result, Estimate) and result.low == result.high and bool(np.all(first == second))
-    if isinstance(result, Estimate) and alike:
+    if isinstance(result, Estimate) and bool(np.all(first == second)):
         # No case differs: that no case ever would is more than n of them can say.
         return replace(result, low=None, high=None, method=f"{result.method}; no case differs, so no interval")
+    if isinstance(result, Estimate) and is_rate and ids is not None:
+        low, high = clustered_reach(first, second, ids, confidence)
+        return replace(
+            result,
+            low=max(result.value - low, -1.0),
+            high=min(result.value + high, 1.0),
+            unit=RATE_DIFFERENCE,
+            method=NEWCOMBE_CLUSTERS,
+        )
     return result
 
 
@@ -147,6 +163,32 @@ def _together(a: tuple[float, Ends], b: tuple[float, Ends], phi: float) -> Ends:
         return math.sqrt(max(of_b**2 - 2.0 * phi * of_b * of_a + of_a**2, 0.0))
 
     return reach(p_b - low_b, high_a - p_a), reach(high_b - p_b, p_a - low_a)
+
+
+def clustered_reach(first: Floats, second: Floats, ids: ClusterIds, confidence: float) -> Ends:
+    """Return how far the interval of the difference of two paired rates over clusters goes down and up.
+
+    The beta-binomial intervals of both rates are put together by Newcombe's
+    squares and sums, with the correlation of the two rates across clusters.
+
+    Args:
+        first: 1 or 0 of each case, shape (cases,).
+        second: Likewise, of the same cases.
+        ids: The cluster of each case.
+        confidence: Coverage wanted; fraction in (0, 1).
+    """
+    _, codes = np.unique(cluster_codes(ids, len(first)), return_inverse=True)
+    sizes = np.bincount(codes)
+    counts = np.bincount(codes, first), np.bincount(codes, second)
+    rates = [float(count.sum() / sizes.sum()) for count in counts]
+    rests = [count - rate * sizes for count, rate in zip(counts, rates, strict=True)]
+    spread = math.sqrt(float(rests[0] @ rests[0]) * float(rests[1] @ rests[1]))
+    together = float(rests[0] @ rests[1]) / spread if spread > 0 else 0.0
+    ends = []
+    for count in counts:
+        pairs = list(zip(count.astype(int).tolist(), sizes.tolist(), strict=True))
+        ends.append(clustered_ends(pairs, clustered_share(pairs), confidence))
+    return _together((rates[0], ends[0]), (rates[1], ends[1]), together)
 
 
 def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confidence: float = 0.95) -> Estimate:

@@ -40,7 +40,7 @@ def test_clusters_widen_the_interval_and_are_counted():
     alone, together = paired_difference(a, b), paired_difference(a, b, clusters=ids)
 
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
-    assert (together.n_clusters, together.method) == (8, "cluster-robust, Student's t")
+    assert (together.n_clusters, together.method) == (8, "Newcombe, paired, over clusters")
     assert together.design_effect > 3
 
 
@@ -88,3 +88,24 @@ def test_numbers_that_cannot_be_are_refused():
         newcombe_unpaired(3, 2, 1, 2)
     with pytest.raises(InputError, match="`margin` must be above 0"):
         non_inferiority(newcombe_difference(1, 1, 1, 1), 0)
+
+
+def test_few_changes_in_one_direction_leave_room_for_more_of_them():
+    a = [1] * 3 + [0] * 197
+    ids = [case // 10 for case in range(200)]
+
+    change = paired_difference(a, [0] * 200, clusters=ids)
+
+    assert change.value == -0.015
+    assert change.low < -0.05
+    assert change.high >= change.value
+
+
+def test_no_change_in_clusters_has_no_interval():
+    assert paired_difference([1, 0] * 20, [1, 0] * 20, clusters=[case // 4 for case in range(40)]).low is None
+
+
+def test_scores_in_clusters_keep_the_robust_error():
+    change = paired_difference([1, 2, 3, 4], [2, 2, 5, 4], clusters="AABB")
+
+    assert change.method == "cluster-robust, Student's t"

@@ -1,0 +1,55 @@
+"""Ends of the interval of a share over clusters, also where large clusters differ from small ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from theodolite.measurement.beta_binomial import ClusteredShare
+from theodolite.measurement.interval import Ends, student_quantile
+
+
+def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, confidence: float) -> Ends:
+    """Return the ends of the interval of the pooled share; fractions.
+
+    The middle of the beta-binomial posterior. It takes every cluster for a
+    draw from one distribution, whatever its size; where large clusters have
+    another share than small ones, the pooled share is not what it speaks of.
+    So for clusters of unequal size the ends reach at least as far as those of
+    the ratio of sums with its cluster-robust error, on the logit.
+
+    Args:
+        sizes: Pairs (with the property, units), one a cluster; counts, at least one unit in all.
+        posterior: What they tell about the share.
+        confidence: Coverage wanted; fraction in (0, 1).
+
+    Source:
+        Ratio of sums over clusters: Cochran (1977), Sampling Techniques, 3rd ed., section 9A.
+        Its coverage: benchmarks/COVERAGE.md.
+    """
+    count, n = sum(c for c, _ in sizes), sum(m for _, m in sizes)
+    value, tail = count / n, (1.0 - confidence) / 2.0
+    low = 0.0 if count == 0 else min(posterior.quantile(tail), value)
+    high = 1.0 if count == n else max(posterior.quantile(1.0 - tail), value)
+    if 0 < count < n and len({m for _, m in sizes}) > 1:
+        robust = _robust_ends(np.array(sizes, dtype=np.float64), value, confidence)
+        return min(low, robust[0]), max(high, robust[1])
+    return low, high
+
+
+def _robust_ends(sizes: np.ndarray, value: float, confidence: float) -> Ends:
+    """Return logit(p) -+ t(G-1) s / (p (1-p)), s2 = G/(G-1) sum e_g2 / n2, e_g = d_g - p n_g."""
+    n_clusters, n = len(sizes), float(sizes[:, 1].sum())
+    if n_clusters < 2:
+        return value, value
+    rest = sizes[:, 0] - value * sizes[:, 1]
+    error = math.sqrt(float(rest @ rest) * n_clusters / (n_clusters - 1)) / n
+    reach = student_quantile(confidence, n_clusters - 1) * error / (value * (1.0 - value))
+    centre = math.log(value / (1.0 - value))
+    return _share(centre - reach), _share(centre + reach)
+
+
+def _share(logit: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(min(logit, 700.0), -700.0)))

@@ -1,0 +1,40 @@
+"""Ends of the interval of a share over clusters."""
+
+import pytest
+
+from theodolite.measurement.beta_binomial import clustered_share
+from theodolite.measurement.clustered_rate import clustered_ends
+
+ALIKE = [(2, 10), (0, 10), (1, 10), (3, 10)]
+LARGE_ONES_WORSE = [(0, 5)] * 15 + [(9, 60), (4, 60), (7, 60), (5, 60), (6, 60)]
+
+
+def middle(sizes):
+    posterior = clustered_share(sizes)
+    return posterior.quantile(0.025), posterior.quantile(0.975)
+
+
+def test_clusters_of_one_size_have_the_middle_of_the_posterior():
+    assert clustered_ends(ALIKE, clustered_share(ALIKE), 0.95) == pytest.approx(middle(ALIKE))
+
+
+def test_where_large_clusters_differ_from_small_ones_both_ends_hold_the_pooled_share_with_room():
+    sizes = [(4, 5)] * 15 + [(18, 60), (24, 60), (12, 60)]
+    value = sum(count for count, _ in sizes) / sum(n for _, n in sizes)
+
+    low, high = clustered_ends(sizes, clustered_share(sizes), 0.95)
+
+    assert middle(sizes)[0] > value - 0.01
+    assert low < value - 0.1 < value + 0.1 < high
+
+
+def test_unequal_clusters_are_never_narrower_than_the_posterior():
+    low, high = clustered_ends(LARGE_ONES_WORSE, clustered_share(LARGE_ONES_WORSE), 0.95)
+    inner = middle(LARGE_ONES_WORSE)
+
+    assert low <= inner[0] + 1e-12 < inner[1] - 1e-12 <= high
+
+
+@pytest.mark.parametrize(("sizes", "end", "value"), [([(0, 3), (0, 9)], 0, 0.0), ([(3, 3), (9, 9)], 1, 1.0)])
+def test_none_and_all_keep_their_edge(sizes, end, value):
+    assert clustered_ends(sizes, clustered_share(sizes), 0.95)[end] == value
