@@ -16,6 +16,7 @@ from theodolite.config.annotators import (
 from theodolite.config.applications import is_recorded, live_application
 from theodolite.config.asked import Asked, asked_of
 from theodolite.config.attacks import red_teaming_of
+from theodolite.config.corrections import corrections_of
 from theodolite.config.endpoints import endpoint_of
 from theodolite.config.events import annotation_of, event_of, levels_of
 from theodolite.config.judges import judges_of
@@ -89,6 +90,7 @@ def assemble(
         annotation=annotation_of(shape),
         event=event_of(entry, desk),
         trees=_trees(parts, guidelines, asked, desk),
+        corrections=corrections_of(parts, guidelines, desk),
         schemas=asked.schemas,
         questionnaires=asked.questionnaires,
     )

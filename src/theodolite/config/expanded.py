@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from theodolite.config.expanded_instruments import questionnaires_of, schemas_of
-from theodolite.config.expanded_labels import annotators_of, guidelines_of, judges_of
+from theodolite.config.expanded_labels import annotators_of, corrections_document, guidelines_of, judges_of
 from theodolite.config.scenarios import LEVELS
 from theodolite.domain.application import (
     Application,
@@ -60,6 +60,7 @@ def _document(study: Study) -> dict[str, Any]:
         "annotators": annotators_of(study),
         "spelling": _spelling(study),
         "reference": _reference(study),
+        "corrections": corrections_document(study),
         "groups": list(study.groups),
         "risks": {
             risk.name: {

@@ -89,6 +89,25 @@ def _column(labelling: Labelling) -> dict[str, Any]:
     return {"column": labelling.column, **({"question": labelling.question} if labelling.question else {})}
 
 
+def corrections_document(study: Study) -> dict[str, Any]:
+    """Return how judges' numbers are corrected, where the study says it."""
+    return {
+        one.judge: {
+            "rate": one.rate.value,
+            "mean": one.mean.value,
+            "calibrations": {
+                known.rule: {
+                    "caught": [known.caught, known.defects],
+                    "passed": [known.passed, known.sound],
+                    "from": known.source,
+                }
+                for known in one.calibrations
+            },
+        }
+        for one in study.corrections
+    }
+
+
 def guideline_document(guideline: Guideline) -> dict[str, Any]:
     """Return a guideline in its long form."""
     questions = guideline.instrument.questions

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.bounds import require_counts, require_positive
+from theodolite.domain.correction import CorrectionChoice
 from theodolite.domain.dialogue import Level
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import Guideline
@@ -100,6 +101,7 @@ class Study:
         annotation: How people's annotation is organised.
         event: When and how people take part, where they do.
         trees: Measurement trees that the answers are summed up by.
+        corrections: How judges' numbers are corrected by what people found, where it is said.
         schemas: Schemas that people annotate by; their guidelines stand among the guidelines too.
         questionnaires: What testers are asked after a session.
     """
@@ -124,6 +126,7 @@ class Study:
     annotation: AnnotationProcess | None = None
     event: Event | None = None
     trees: tuple[TreeDesign, ...] = ()
+    corrections: tuple[CorrectionChoice, ...] = ()
     schemas: tuple[AnnotationSchema, ...] = ()
     questionnaires: tuple[Questionnaire, ...] = ()
 
@@ -131,7 +134,7 @@ class Study:
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
-        Words, claims, budget, keys, prices, limits and trees are not in it, nor people who label by hand
+        Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand
         and what only people are asked.
         """
         applications = tuple(application.substance for application in self.applications)
@@ -139,7 +142,7 @@ class Study:
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
         asked = replace(asked, scenarios=self._scenarios_of_runs(), levels=self._levels_of_runs(), event=None)
-        return version_of(replace(asked, title="", about="", budget=Budget(), trees=()))
+        return version_of(replace(asked, title="", about="", budget=Budget(), trees=(), corrections=()))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:

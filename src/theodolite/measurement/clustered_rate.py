@@ -40,13 +40,17 @@ def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, 
 
 
 def _robust_ends(sizes: np.ndarray, value: float, confidence: float) -> Ends:
-    """Return logit(p) -+ t(G-1) s / (p (1-p)), s2 = G/(G-1) sum e_g2 / n2, e_g = d_g - p n_g."""
+    """Return logit(p) -+ t(K-1) s / (p (1-p)), s2 = G/(G-1) sum e_g2 / n2, e_g = d_g - p n_g, K = n2 / sum n_g2.
+
+    A few large clusters among many small ones are worth as many as K equal ones.
+    """
     n_clusters, n = len(sizes), float(sizes[:, 1].sum())
+    worth = n * n / float(sizes[:, 1] @ sizes[:, 1])
     if n_clusters < 2:
         return value, value
     rest = sizes[:, 0] - value * sizes[:, 1]
     error = math.sqrt(float(rest @ rest) * n_clusters / (n_clusters - 1)) / n
-    reach = student_quantile(confidence, n_clusters - 1) * error / (value * (1.0 - value))
+    reach = student_quantile(confidence, max(worth - 1.0, 1.0)) * error / (value * (1.0 - value))
     centre = math.log(value / (1.0 - value))
     return _share(centre - reach), _share(centre + reach)
 

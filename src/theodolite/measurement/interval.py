@@ -63,7 +63,7 @@ def normal_quantile(confidence: float) -> float:
     return float(ndtri((1.0 + confidence) / 2.0))
 
 
-def student_quantile(confidence: float, degrees: int) -> float:
+def student_quantile(confidence: float, degrees: float) -> float:
     """Return t so that Student's variable is within -t..t with this probability."""
     return float(stdtrit(degrees, (1.0 + confidence) / 2.0))
 

@@ -13,6 +13,12 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.reporting import figures
 from theodolite.reporting.rates import Rate
 
+TRANSPORTED, MEAN, OWN_MEAN = "rogan_gladen_rate", "corrected_mean", "judge_mean"
+"""Measures: a rate by errors known from elsewhere, a mean by people's scores, and the judge's own mean."""
+
+CORRECTED = ("corrected_rate", TRANSPORTED, MEAN)
+"""Measures that are a judge's number, corrected."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
@@ -47,19 +53,50 @@ class Correction:
         result = self.result
         if isinstance(result, Undefined):
             return f"unknown: {result.reason}"
+        if self.is_mean:
+            return f"mean {_mean_text(result)}, from {figures.number_of(result.n, 'label')}"
         ends = figures.span(result.low or 0.0, 1.0 if result.high is None else result.high)
-        return f"{figures.percent(result.value)}, {ends}, from {figures.number_of(result.n, 'label')}"
+        counted = "verdict" if self.is_transported else "label"
+        return f"{figures.percent(result.value)}, {ends}, from {figures.number_of(result.n, counted)}"
+
+    @property
+    def is_transported(self) -> bool:
+        """Whether the judge's errors are known from dialogues of other origin."""
+        return self.measurement.measure == TRANSPORTED
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is a mean of scores and no rate."""
+        return self.measurement.measure == MEAN
+
+
+def _mean_text(result: Estimate) -> str:
+    ends = "" if result.low is None or result.high is None else f", {result.low:.2f} to {result.high:.2f}"
+    return f"{result.value:.2f}{ends}"
 
 
 def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | None = None) -> tuple[Correction, ...]:
-    """Return the corrected rates of a guideline, or of one of its rules, in order."""
+    """Return the corrected rates of a guideline, or of one of its rules, in order; and means of what a rule asks."""
     return tuple(
         Correction(place=place, measurement=one)
         for place, one in enumerate(findings.measurements)
-        if one.measure == "corrected_rate"
+        if one.measure in CORRECTED
         and one.about.get("guideline") == guideline.name
-        and (rule is None or one.about.get("rule") == rule.name)
+        and (rule is None or one.about.get("rule") == rule.name or one.about.get("question") == rule.question)
     )
+
+
+def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
+    """Return the number by the judge alone that a corrected one stands beside; empty where there is none."""
+    if not correction.is_mean:
+        own = own_rate(correction, rates)
+        return own_text(own) if own else ""
+    about = {name: value for name, value in correction.measurement.about.items() if name != "by"}
+    for one in findings.measurements:
+        same = one.measure == OWN_MEAN and one.application == correction.measurement.application
+        if same and dict(one.about) == about and isinstance(one.result, Estimate):
+            return f"mean {_mean_text(one.result)} of {figures.count(one.result.n)}"
+    return ""
 
 
 def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:

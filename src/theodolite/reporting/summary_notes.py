@@ -29,7 +29,7 @@ from theodolite.reporting.agreements import (
     with_people,
 )
 from theodolite.reporting.cases import REFERENCE, Case, title_of
-from theodolite.reporting.corrections import certificate_note, corrections_of, own_rate, own_text
+from theodolite.reporting.corrections import certificate_note, corrections_of, own_words
 from theodolite.reporting.rates import Rate, rates_for, rates_of
 from theodolite.reporting.summary_rows import short_phrase
 
@@ -93,10 +93,13 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
     several = len(guideline.defect_rules) > 1
     texts = []
     for one in found[:_MOST_CORRECTED]:
-        own = own_rate(one, rates_of(findings))
-        subject = one.measurement.application + (f" {one.measurement.about['rule']}" if several else "")
-        alone = f"; {title_of(evidence.study, one.judge)} alone {own_text(own)}" if own else ""
-        texts.append(f"{subject} {one.text} by {title_of(evidence.study, one.by)}{alone}.")
+        own = own_words(one, findings, rates_of(findings))
+        subject = one.measurement.application + (
+            f" {one.measurement.about.get('rule', '')}".rstrip() if several else ""
+        )
+        alone = f"; {title_of(evidence.study, one.judge)} alone {own}" if own else ""
+        known = ", errors as on" if one.is_transported else " by"
+        texts.append(f"{subject} {one.text}{known} {title_of(evidence.study, one.by)}{alone}.")
     rest = len(found) - _MOST_CORRECTED
     return " ".join([*texts, f"{rest} more in the report."] if rest > 0 else texts)
 

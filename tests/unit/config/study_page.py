@@ -37,6 +37,8 @@ TABLES: dict[str, type[Shape]] = {
     "rule": guidelines.WordsRuleShape,
     "annotator": guidelines.AnnotatorShape,
     "reference": study.ReferenceShape,
+    "correction": study.CorrectionShape,
+    "calibration": study.CalibrationShape,
     "sampling": study.SamplingShape,
     "budget": study.BudgetShape,
     "risk": study.RiskShape,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -12,6 +12,7 @@ from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, 
 from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.config.shapes.trees import TreeForm
+from theodolite.domain.correction import MeanCorrection, RateCorrection
 from theodolite.domain.event import Assignment
 from theodolite.domain.model import CacheUse, ModelKind
 from theodolite.domain.risk import Identification
@@ -112,6 +113,40 @@ class ReferenceShape(Shape):
     """Column of the recorded file."""
     guideline: str = ""
     """Guideline that they answer; may be left out where there is one alone."""
+
+
+Share = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
+"""Two counts: a part and its whole."""
+
+
+class CalibrationShape(Shape):
+    """What a judge got right on labelled dialogues that are no part of the study."""
+
+    caught: Share
+    """Defects that it called a defect, and all of them: `[180, 200]`."""
+    passed: Share
+    """Sound dialogues that it passed, and all of them: `[140, 200]`."""
+    source: Filled = Field(alias="from")
+    """Where these were labelled, in words; the report says it."""
+
+    @model_validator(mode="after")
+    def _parts_of_their_whole(self) -> CalibrationShape:
+        wrong = [name for name in ("caught", "passed") if getattr(self, name)[0] > getattr(self, name)[1]]
+        if wrong:
+            message = f"`{wrong[0]}` holds a part and its whole, e.g. [180, 200]; got {list(getattr(self, wrong[0]))}"
+            raise ValueError(message)
+        return self
+
+
+class CorrectionShape(Shape):
+    """How one judge's numbers are corrected by what people found."""
+
+    rate: RateCorrection = RateCorrection.VERDICT_STRATIFIED
+    """Its rates: `verdict-stratified` by labels of a drawn sample, `rogan-gladen` by `calibrations`, or `none`."""
+    mean: MeanCorrection = MeanCorrection.POWERED
+    """Means of its scores: `ppi++` by labels of a drawn sample, or `none`."""
+    calibrations: dict[str, CalibrationShape] = Field(default_factory=dict)
+    """With `rogan-gladen`: defect rule to what the judge got right elsewhere; `defect` where there is one rule."""
 
 
 class SamplingShape(Shape):
@@ -253,6 +288,8 @@ class StudyShape(Shape):
     """What the recorded file writes to the label that is meant."""
     reference: ReferenceShape | None = None
     """Recorded final labels."""
+    corrections: dict[str, CorrectionShape] = Field(default_factory=dict)
+    """How judges' numbers are corrected by what people found, by judge."""
     groups: list[Filled] = Field(default_factory=list)
     """Columns that dialogues are split by."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)

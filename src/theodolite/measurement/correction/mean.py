@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +11,17 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.clusters import ClusterIds, cluster_codes
+from theodolite.measurement.correction.drawn import POINTS_OF_SCALE, POWERED, TOO_FEW, Drawn, stratum_codes
 from theodolite.measurement.interval import check_confidence, student_quantile
 
 Floats = NDArray[np.float64]
-
-POINTS_OF_SCALE: Final = "points of the scale"
-"""Unit of a mean score."""
-
-POWERED: Final = "PPI++, Student's t"
-"""Name of the method."""
-
-TOO_FEW: Final = "Fewer than two {} have a score of a person, so nothing tells how far the judge is off."
-"""Why a mean is undefined."""
 
 
 def corrected_mean(
     scores: Sequence[float],
     labels: Sequence[float | None],
     *,
+    drawn_from: Sequence[Hashable] | None = None,
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
@@ -42,9 +34,11 @@ def corrected_mean(
     Args:
         scores: The judge's score of every unit.
         labels: People's score; None or NaN = nobody looked. The units with one
-            are a random part of all.
-        clusters: The cluster of each unit, each labelled as a whole or not at
-            all; None = units are independent.
+            are a random part of all, or of each of `drawn_from`.
+        drawn_from: What each unit would be drawn from, where some were drawn from
+            more often, e.g. the judge's verdict; None = all were drawn alike.
+        clusters: The cluster of each unit; None = units are independent. Without
+            `drawn_from` each is labelled as a whole or not at all.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
@@ -64,12 +58,16 @@ def corrected_mean(
 
     Source:
         Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient Prediction-Powered
-        Inference, arXiv:2311.01453. Golden values: tests/golden/correction.json.
+        Inference, arXiv:2311.01453; by strata: Fisch et al. (2024), Stratified
+        Prediction-Powered Inference, arXiv:2406.04291. Golden values: tests/golden/correction.json.
     """
     check_confidence(confidence)
     judged, people = _scores(scores, labels)
     labelled = ~np.isnan(people)
     codes = cluster_codes(clusters, len(judged))
+    if drawn_from is not None:
+        drawn = Drawn(scores=judged, labels=people, strata=stratum_codes(drawn_from, len(judged)), clusters=codes)
+        return drawn.mean(confidence, alone=clusters is None)
     _refuse_cut_clusters(codes, labelled)
     by_judge, by_people = _means(codes[labelled], judged[labelled]), _means(codes[labelled], people[labelled])
     alone = _means(codes[~labelled], judged[~labelled])

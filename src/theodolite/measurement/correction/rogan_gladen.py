@@ -8,7 +8,7 @@ from typing import Final
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.interval import check_confidence, normal_quantile, whole_count
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED
+from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, Clusters, defect_rate
 
 ROGAN_GLADEN: Final = "Rogan-Gladen, Lee's interval"
 """Name of the method."""
@@ -25,6 +25,7 @@ def rogan_gladen_rate(
     *,
     sensitivity: tuple[int, int],
     specificity: tuple[int, int],
+    clusters: Clusters | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
     """Estimate a rate from a judge's verdicts and its errors, known from other dialogues.
@@ -39,6 +40,8 @@ def rogan_gladen_rate(
         judged: Dialogues with a verdict; count.
         sensitivity: (caught, defects) of the calibration sample; counts.
         specificity: (passed, sound dialogues) of the calibration sample; counts.
+        clusters: Pairs (positives, judged) that add up to the totals; None = dialogues are
+            independent. Their design effect divides the dialogues that count.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
@@ -68,7 +71,10 @@ def rogan_gladen_rate(
     if p / n < 0 or q0 / m0 + q1 / m1 <= 1.0:
         return Undefined(reason=NO_BETTER_THAN_CHANCE, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
     value = min(max((p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0), 0.0), 1.0)
-    low, high = _lee(p / n, q0 / m0, q1 / m1, (n, m0, m1), normal_quantile(confidence))
+    plain = defect_rate(p, n, clusters=clusters, confidence=confidence)
+    effect = plain.design_effect if isinstance(plain, Estimate) else None
+    worth = n / max(effect or 1.0, 1.0)
+    low, high = _lee(p / n, q0 / m0, q1 / m1, (worth, m0, m1), normal_quantile(confidence))
     return Estimate(
         value=value,
         low=min(max(low, 0.0), value),
@@ -76,7 +82,9 @@ def rogan_gladen_rate(
         confidence=confidence,
         n=n,
         unit=DIALOGUES,
-        method=ROGAN_GLADEN,
+        method=ROGAN_GLADEN if effect is None else f"{ROGAN_GLADEN}, design effect",
+        n_clusters=plain.n_clusters,
+        design_effect=effect,
     )
 
 
@@ -88,7 +96,7 @@ def _fraction(pair: tuple[int, int], name: str) -> tuple[int, int]:
     return part, whole
 
 
-def _lee(p: float, q0: float, q1: float, sizes: tuple[int, int, int], z: float) -> tuple[float, float]:
+def _lee(p: float, q0: float, q1: float, sizes: tuple[float, int, int], z: float) -> tuple[float, float]:
     """Return the ends: every fraction is drawn towards a half, and the centre moved for it."""
     n, m0, m1 = sizes[0] + z * z, sizes[1] + 2.0, sizes[2] + 2.0
     p = (sizes[0] * p + z * z / 2.0) / n

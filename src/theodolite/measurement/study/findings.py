@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 from theodolite.domain.application import Application
+from theodolite.domain.correction import MeanCorrection, RateCorrection, choice_for
 from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.lapse import LapseCheck, LapseRules
+from theodolite.domain.study import Study
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.conduct import conducts
@@ -24,6 +26,7 @@ from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
+from theodolite.measurement.study.transported import corrected_means, transported_rate
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
@@ -104,11 +107,13 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
                 records = evidence.register
                 sheet = Sheet(register=records, guideline=guideline, question=question, places=places, rule=rule)
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
-                yield from _corrected(sheet, by, station, designs)
+                yield from _corrected(evidence.study, application.name, sheet, by, station, designs)
         for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, _those_of(evidence, sheet, application))
         for sheet in _sheets(evidence, application, guideline, _is_number):
-            yield from score_agreements(application.name, sheet, _those_of(evidence, sheet, application))
+            those = _those_of(evidence, sheet, application)
+            yield from score_agreements(application.name, sheet, those)
+            yield from _means(evidence.study, sheet, those, designs)
 
 
 def _those_of(evidence: Evidence, sheet: Sheet, application: Application) -> Sources:
@@ -117,13 +122,27 @@ def _those_of(evidence: Evidence, sheet: Sheet, application: Application) -> Sou
 
 
 def _corrected(
-    sheet: Sheet, by: Sources, station: Mapping[str, str], designs: Mapping[str, Design]
+    study: Study, application: str, sheet: Sheet, by: Sources, station: Mapping[str, str], designs: Mapping[str, Design]
 ) -> Iterator[Measurement]:
-    """Yield the judges' rates as the people correct them who labelled a sample by hand."""
+    """Yield the judges' rates as the study wants them corrected: by a drawn sample, or by what is known of them."""
+    rule = sheet.rule
+    for judge in (source for source in by.annotators if not source.is_person):
+        choice = choice_for(judge.name, study.corrections)
+        known = choice.calibration(rule.name) if rule else None
+        if rule and known and choice.rate is RateCorrection.ROGAN_GLADEN:
+            yield transported_rate(application, sheet, rule, judge, known, station)
+        if choice.rate is RateCorrection.VERDICT_STRATIFIED:
+            for person in (source for source in by.annotators if source.by_hand):
+                yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), station)
+
+
+def _means(study: Study, sheet: Sheet, by: Sources, designs: Mapping[str, Design]) -> Iterator[Measurement]:
+    """Yield the means of judges' scores, and what they become by the people who labelled a sample by hand."""
     people = [source for source in by.annotators if source.by_hand]
     judges = [source for source in by.annotators if not source.is_person]
     for judge, person in product(judges, people):
-        yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), station)
+        if choice_for(judge.name, study.corrections).mean is MeanCorrection.POWERED:
+            yield from corrected_means(sighted(sheet, judge, person, designs[sheet.guideline.name]))
 
 
 def _designs(evidence: Evidence) -> dict[str, Design]:

@@ -96,7 +96,7 @@ def _value(setting: Setting, group: str) -> str:
 def _rate(
     application: str, sheet: Sheet, rule: DefectRule, source: Source, part: Mapping[str, str]
 ) -> Iterator[Measurement]:
-    defects = _defects(sheet, rule, sheet.readings(source))
+    defects = defects_of(sheet, rule, sheet.readings(source))
     is_split = any(name.startswith(GROUP) for name in part)
     measurement = Measurement(
         measure=defect_rate.__name__,
@@ -125,7 +125,8 @@ def _rate(
         yield replace(measurement, measure=zero_defect_bound.__name__, result=bound, sound=(), unmeasured=())
 
 
-def _defects(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> Defects:
+def defects_of(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> Defects:
+    """Return the defects among the sessions of a sheet, as one source reads them."""
     scale = sheet.question.scale
     label = sheet.register.sessions.label
     found: list[str] = []

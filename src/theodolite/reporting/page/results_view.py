@@ -10,7 +10,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting import figures
 from theodolite.reporting.cases import lead_annotators, rules_of, title_of
-from theodolite.reporting.corrections import certificate_note, corrections_of, own_rate, own_text
+from theodolite.reporting.corrections import certificate_note, corrections_of, own_words
 from theodolite.reporting.matrix import matrix_of
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
@@ -150,7 +150,7 @@ def _corrected(subject: Subject, guideline: Guideline, rule: DefectRule) -> tupl
             application=one.measurement.application,
             judge=title_of(subject.study, one.judge),
             by=title_of(subject.study, one.by),
-            own=own_text(own) if (own := own_rate(one, subject.rates)) else "none",
+            own=own_words(one, subject.findings, subject.rates) or "none",
             corrected=one.text,
         )
         for one in corrections_of(subject.findings, guideline, rule)

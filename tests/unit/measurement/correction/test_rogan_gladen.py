@@ -39,3 +39,14 @@ def test_a_judge_no_better_than_chance_or_nothing_known_is_undefined(judged, cau
 def test_a_part_larger_than_its_whole_is_refused():
     with pytest.raises(InputError, match="`sensitivity` must be a part of the whole; got 6 of 5"):
         rogan_gladen_rate(1, 2, sensitivity=(6, 5), specificity=(5, 5))
+
+
+def test_clusters_that_resemble_each_other_widen_the_interval():
+    known = {"sensitivity": (180, 200), "specificity": (190, 200)}
+    clusters = [(20, 20), (0, 20), (18, 20), (2, 20), (0, 20)]
+
+    alone, together = rogan_gladen_rate(40, 100, **known), rogan_gladen_rate(40, 100, **known, clusters=clusters)
+
+    assert together.value == alone.value
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)
+    assert together.method.endswith("design effect")

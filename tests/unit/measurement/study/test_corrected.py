@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.fakes.evidence import live_evidence
 from tests.fakes.labelled import labelled_evidence
+from theodolite.domain.correction import Calibration, CorrectionChoice, MeanCorrection, RateCorrection
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import measure_study
 from theodolite.measurement.study.corrected import NOT_DRAWN
@@ -66,3 +69,37 @@ def test_every_planned_dialogue_stays_in_the_account():
     (corrected,) = rates(labelled_evidence(same))
 
     assert (corrected.outcomes.planned, corrected.outcomes.used) == (60, 30)
+
+
+def test_means_of_scores_are_corrected_beside_the_judges_own():
+    evidence = labelled_evidence(lambda said: {"5": "4"}.get(said or "", said or "1"))
+
+    (own,), (people,) = rates(evidence, "judge_mean"), rates(evidence, "corrected_mean")
+
+    assert (people.about["question"], people.about["by"]) == ("score", "anna")
+    assert (own.result.n, people.result.n) == (57, 29)
+    assert people.result.value < own.result.value
+    assert people.result.low < people.result.value < people.result.high
+
+
+def chosen(evidence, **choice):
+    study = replace(evidence.study, corrections=(CorrectionChoice(judge="grounded", **choice),))
+    return replace(evidence, study=study)
+
+
+def test_a_study_may_leave_numbers_as_they_are():
+    evidence = chosen(labelled_evidence(same), rate=RateCorrection.NONE, mean=MeanCorrection.NONE)
+
+    assert rates(evidence) == rates(evidence, "corrected_mean") == []
+
+
+def test_errors_known_from_elsewhere_correct_a_rate_without_a_label():
+    (rule,) = live_evidence().study.guidelines[0].defect_rules
+    known = Calibration(rule=rule.name, caught=90, defects=100, passed=95, sound=100, source="the pilot")
+    evidence = chosen(live_evidence(), rate=RateCorrection.ROGAN_GLADEN, calibrations=(known,))
+
+    (found,) = rates(evidence, "rogan_gladen_rate")
+
+    assert found.about["by"] == "the pilot"
+    assert found.result.value == pytest.approx((9 / 57 + 0.95 - 1) / (0.90 + 0.95 - 1))
+    assert found.outcomes == rates(evidence, "defect_rate")[0].outcomes

@@ -1,0 +1,103 @@
+"""Rates and means that a study asks to be corrected in another way than by verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from theodolite.domain.correction import Calibration
+from theodolite.domain.estimate import Measurement
+from theodolite.domain.guideline import DefectRule
+from theodolite.domain.instrument import decimal_of
+from theodolite.measurement.correction.mean import corrected_mean
+from theodolite.measurement.correction.rogan_gladen import rogan_gladen_rate
+from theodolite.measurement.scores import mean_estimate
+from theodolite.measurement.study.labels import Reading, Sheet, Source, account, versions
+from theodolite.measurement.study.rates import defects_of
+from theodolite.measurement.study.sightings import Sightings
+
+JUDGE_MEAN = "judge_mean"
+"""Name of the mean of a judge's own scores, where a corrected one stands beside it."""
+
+
+def transported_rate(
+    application: str, sheet: Sheet, rule: DefectRule, judge: Source, known: Calibration, part: Mapping[str, str]
+) -> Measurement:
+    """Return a judge's rate corrected by what it got right on dialogues of other origin.
+
+    Args:
+        application: Name of the application.
+        sheet: The question that the rule is about, and the sessions of its denominator.
+        rule: When an answer is a defect.
+        judge: The judge.
+        known: What it got right elsewhere.
+        part: What else the rate is about.
+    """
+    defects = defects_of(sheet, rule, sheet.readings(judge))
+    found = rogan_gladen_rate(
+        len(defects.labels),
+        defects.outcomes.used,
+        sensitivity=(known.caught, known.defects),
+        specificity=(known.passed, known.sound),
+        clusters=defects.clusters,
+    )
+    return Measurement(
+        measure=rogan_gladen_rate.__name__,
+        application=application,
+        about={
+            "guideline": sheet.guideline.name,
+            "rule": rule.name,
+            "condition": rule.condition,
+            "annotator": judge.name,
+            "by": known.source,
+            **part,
+        },
+        result=found,
+        outcomes=defects.outcomes,
+        versions=versions(sheet.guideline, [judge]),
+    )
+
+
+def corrected_means(found: Sightings) -> Iterator[Measurement]:
+    """Yield the mean of a judge's scores of one application, and what it becomes by one person's.
+
+    Dialogues that the judge gave no score are in the account and in neither mean.
+
+    Args:
+        found: The judge beside a person on dialogues of one application; on a question answered by numbers.
+    """
+    if found.design.census or not found.labelled.seen:
+        return
+    open_to_both = found.open
+    scored = [(one, score) for one in open_to_both.seen if (score := _number(one.judge)) is not None]
+    places = [one.place for one, _ in scored]
+    clusters = open_to_both.among(places).clusters
+    scores = [score for _, score in scored]
+    labels = [_number(one.person) if found.design.counts(one.place) else None for one, _ in scored]
+    strata = [found.design.strata.get(place, "") for place in places]
+    about = {
+        "guideline": found.guideline.name,
+        "question": found.question.name,
+        "annotator": found.judge.name,
+    }
+    application = found.seen[0].setting.application
+    outcomes = account(one.judge.outcome for one in open_to_both.seen)
+    own = mean_estimate(np.array(scores), clusters=clusters, confidence=0.95)
+    people = corrected_mean(scores, labels, drawn_from=strata, clusters=clusters)
+    for measure, extra, result, who in (
+        (JUDGE_MEAN, {}, own, [found.judge]),
+        (corrected_mean.__name__, {"by": found.authority.name}, people, [found.judge, found.authority]),
+    ):
+        yield Measurement(
+            measure=measure,
+            application=application,
+            about={**about, **extra},
+            result=result,
+            outcomes=outcomes,
+            versions=versions(found.guideline, who),
+        )
+
+
+def _number(reading: Reading) -> float | None:
+    return decimal_of(reading.value) if reading.value is not None else None
