@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from theodolite.usecases.people.recovery import recover
 from theodolite.web.accounts.inviting import first_invitation, invitation_path
 from theodolite.web.demo import seed
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account
+from theodolite.web.venues import server_store
 
 
 def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:
@@ -18,6 +20,7 @@ def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:
     Raises:
         StudyError: If the study holds faults; says all of them.
     """
+    recover(server_store())  # nobody waits any more for what an earlier process left under way
     if demo:
         seed(study)
         return ("A seeded event, one click for each role:  {address}/demo/",)

@@ -8,6 +8,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from theodolite.web import demo, errors, static_files
 from theodolite.web.accounts import code_entry, comfort, home, joining
 from theodolite.web.annotator import door
+from theodolite.web.organiser import studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -20,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("code/", code_entry.code, name="code_entry"),
     path("code/<slug:words>/", code_entry.code, name="code"),
     path("from/<slug:link>/", code_entry.recruited, name="recruited"),
+    path("studies/", studies.studies, name="studies"),
     path("s/<slug:study>/test/", include("theodolite.web.tester.urls")),
     path("s/<slug:study>/annotate/", include("theodolite.web.annotator.urls")),
     path("s/<slug:study>/review/", include("theodolite.web.senior.urls")),

@@ -46,6 +46,8 @@ PAGES: dict[str, object] = {
     "code": ANYBODY,
     "recruited": ANYBODY,
     "organiser:home": {Role.ORGANISER},
+    "studies": HOST,
+    "organiser:editions": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},

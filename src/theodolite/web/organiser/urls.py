@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.organiser import audit_log, ethics, home, operations, people, results, slips, submissions
+from theodolite.web.organiser import (
+    audit_log,
+    editions,
+    ethics,
+    home,
+    operations,
+    people,
+    results,
+    slips,
+    submissions,
+)
 from theodolite.web.questions import preview
 
 app_name = "organiser"
 urlpatterns = [
     path("", home.home, name="home"),
     path("audit/", audit_log.audit_log, name="audit"),
+    path("editions/", editions.editions, name="editions"),
     path("results/", results.results, name="results"),
     path("ethics/", ethics.ethics, name="ethics"),
     path("people/", people.people, name="people"),

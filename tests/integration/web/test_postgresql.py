@@ -1,0 +1,41 @@
+"""The tables of the web side on PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+
+from tests.databases import postgres_server  # noqa: F401 - a fixture
+from theodolite.bootstrap.database import configure_django, database_settings
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.bootstrap.migration import migrate
+from theodolite.domain.role import Role
+from theodolite.web.accounts.inviting import accept, invite
+from theodolite.web.hosting import host_study
+from theodolite.web.models import Account, AuditEntry
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def organiser(postgres_server, tmp_path):  # noqa: F811
+    lay_out_event(tmp_path)
+    database = database_settings(tmp_path, postgres_server.create())
+    migrate(tmp_path, database, whole=True)
+    configure_django(database)
+    yield Account.objects.create_user("olga@example.org", "a long walk by the sea")
+    connection.close()
+    configure_django(database_settings(Path("/nonexistent")))
+
+
+@pytest.mark.parametrize("statement", ["UPDATE web_audit_entry SET verb = 'x'", "TRUNCATE web_audit_entry"])
+def test_people_come_in_and_the_audit_log_is_kept(organiser, tmp_path, statement):
+    hosted = host_study(str(tmp_path), organiser)
+    held = accept(invite(organiser, hosted, Role.SENIOR), Account.objects.create_user())
+
+    with pytest.raises(DatabaseError, match="never changed"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+    assert held.role == "senior annotator"
+    assert set(AuditEntry.objects.values_list("verb", flat=True)) >= {"put study on server", "invited", "came in"}
