@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Answer
-from theodolite.domain.blind import BlindDialogue, BlindTurn
+from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, QuestionLevel
+from theodolite.domain.study import Study
 from theodolite.domain.training import Marked
 from theodolite.web.annotator.sheet import Key, Sheet, sheet_of, worded
 
@@ -38,7 +39,29 @@ def turns_of(text: str) -> tuple[BlindTurn, ...]:
     return tuple(BlindTurn(number=place, prompt=one, response=two) for place, (one, two) in enumerate(pairs, start=1))
 
 
-def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], title: str) -> Sheet:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleFrame:
+    """What stands around a worked example.
+
+    Attributes:
+        title: What the page is called.
+        reference: What the study's scenario lays down; empty where it has several.
+    """
+
+    title: str
+    reference: BlindReference
+
+
+def reference_of(study: Study) -> BlindReference:
+    """Return what a study with one scenario lays down; examples do not say which of several they are from."""
+    if len(study.scenarios) != 1:
+        return BlindReference()
+    packet = study.scenarios[0].packet
+    facts = tuple((source.name, source.text) for source in packet.sources)
+    return BlindReference(permitted=packet.permitted, prohibited=packet.prohibited, facts=facts)
+
+
+def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], frame: ExampleFrame) -> Sheet:
     """Return a worked example as a sheet; its own answers and the other examples are left out.
 
     Each question is asked once, about the example as a whole, and only those
@@ -48,7 +71,7 @@ def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], t
         guideline: Whose example it is.
         place: Number of the example, from 0.
         answers: What was answered so far.
-        title: What the page is called.
+        frame: What stands around it.
     """
     example = guideline.examples[place]
     asked = [
@@ -64,8 +87,13 @@ def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], t
         defect_rules=tuple(rule for rule in guideline.defect_rules if rule.question in names) or guideline.defect_rules,
         examples=(),
     )
-    dialogue = BlindDialogue(name=f"example {place + 1}", turns=turns_of(example.dialogue), material=example.context)
-    return sheet_of(shortened, dialogue, answers, title)
+    dialogue = BlindDialogue(
+        name=f"example {place + 1}",
+        turns=turns_of(example.dialogue),
+        material=example.context,
+        reference=frame.reference,
+    )
+    return sheet_of(shortened, dialogue, answers, frame.title)
 
 
 def feedback_on(marks: tuple[Marked, ...], given: Mapping[str, str]) -> dict[Key, str]:

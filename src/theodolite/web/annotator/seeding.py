@@ -43,20 +43,31 @@ def seed_annotation(hosted: HostedStudy) -> None:
     """Keep the invented dialogues and open a queue of them, where there is none; must not run in a transaction."""
     if QueueRow.objects.filter(name=hosted.token).exists():
         return
-    study = load_study(Path(str(shipped(FOLDER)))).study
-    store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
-    try:
-        keys = asyncio.run(_held(store, study))
-    finally:
-        store.disconnect()
-    queue = open_queue(library(), hosted.token, study, _design(study), by="server")
+    study = invented_study()
+    keys = keep_dialogues(study)
+    queue = open_queue(library(), hosted.token, study, design_of(study), by="server")
     add_dialogues(library(), queue, keys)
     for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
         for subject in (BACKGROUND, RULES_READ):
             acknowledge(library(), queue, held.participant, subject)
 
 
-def _design(study: Study) -> QueueDesign:
+def invented_study() -> Study:
+    """Return the study of the invented dialogues."""
+    return load_study(Path(str(shipped(FOLDER)))).study
+
+
+def keep_dialogues(study: Study) -> list[str]:
+    """Keep the invented dialogues under a run of their study and return their keys."""
+    store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
+    try:
+        return asyncio.run(_held(store, study))
+    finally:
+        store.disconnect()
+
+
+def design_of(study: Study) -> QueueDesign:
+    """Return what the seeded queue asks: the first category decides whether all others follow, or the second alone."""
     first, *others = study.guidelines
     names = tuple(guideline.name for guideline in others)
     return QueueDesign(
@@ -65,7 +76,7 @@ def _design(study: Study) -> QueueDesign:
         process=AnnotationProcess(passes=2, quality_check=0.2, pass_mark=0.0),
         first=first.name,
         on_violation=names,
-        otherwise=names,
+        otherwise=names[:1],
         background=READING,
         rules=RULES,
     )

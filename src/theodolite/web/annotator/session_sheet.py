@@ -51,7 +51,7 @@ class SessionSheet:
     @property
     def sheet(self) -> Sheet:
         """The sheet with what was answered so far."""
-        return self._build(answers_from(self.given))
+        return self._build(answers_from(self.given)).without_evidence()
 
     def begin_with(self, given: Mapping[Key, str]) -> None:
         """Put answers there, unless there are some."""

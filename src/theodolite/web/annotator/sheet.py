@@ -244,6 +244,14 @@ class Sheet:
         """Return the question at a place, by its key."""
         return next((item for item in self.items if item.key == key), None)
 
+    def without_evidence(self) -> Sheet:
+        """Return the sheet without places for quotes and notes, where nobody keeps them."""
+        cards = tuple(
+            replace(card, items=tuple(replace(item, takes_evidence=False) for item in card.items))
+            for card in self.cards
+        )
+        return replace(self, cards=cards)
+
     def remarked(self, *, problems: Mapping[Key, str] = {}, feedback: Mapping[Key, str] = {}) -> Sheet:
         """Return the sheet with remarks at some of its questions."""
 

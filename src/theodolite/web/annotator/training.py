@@ -16,7 +16,7 @@ from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
-from theodolite.web.annotator.example import example_sheet, feedback_on
+from theodolite.web.annotator.example import ExampleFrame, example_sheet, feedback_on, reference_of
 from theodolite.web.annotator.session_sheet import SessionSheet
 from theodolite.web.annotator.sheet import worded
 from theodolite.web.annotator.shown import Frame
@@ -43,7 +43,9 @@ def practice(request: HttpRequest, desk: Desk, category: str, example: int) -> H
     guideline, version = _guideline(desk, category)
     places = examples_for(guideline)[0]
     place = _place(places, example)
-    page = _page(request, f"practice {version} {place}", guideline, place, f"Practice: {worded(category)}")
+    page = _page(
+        request, f"practice {version} {place}", guideline, place, _around(desk, f"Practice: {worded(category)}")
+    )
     is_read = request.method == "GET" or page.take()
     feedback = _marks(page, desk, version, place)
     if wants_json(request):
@@ -73,7 +75,7 @@ def qualify(request: HttpRequest, desk: Desk, category: str, example: int) -> Ht
     guideline, version = _guideline(desk, category)
     places = examples_for(guideline)[1]
     place = _place(places, example)
-    page = _page(request, f"test {version} {place}", guideline, place, f"Test: {worded(category)}")
+    page = _page(request, f"test {version} {place}", guideline, place, _around(desk, f"Test: {worded(category)}"))
     frame = _frame(desk, "qualify", category, example, len(places))
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
@@ -140,5 +142,10 @@ def _frame(desk: Desk, name: str, category: str, example: int, n: int) -> Frame:
     return Frame(address=address, progress=f"example {example} of {n}", is_work=False)
 
 
-def _page(request: HttpRequest, name: str, guideline: Guideline, place: int, title: str) -> SessionSheet:
-    return SessionSheet(request, name, lambda answers: example_sheet(guideline, place, answers, title))
+def _page(request: HttpRequest, name: str, guideline: Guideline, place: int, around: ExampleFrame) -> SessionSheet:
+    return SessionSheet(request, name, lambda answers: example_sheet(guideline, place, answers, around))
+
+
+def _around(desk: Desk, title: str) -> ExampleFrame:
+    study = library().study(queue_of(desk.queue).study_content_id)
+    return ExampleFrame(title=title, reference=reference_of(study))

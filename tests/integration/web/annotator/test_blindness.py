@@ -1,0 +1,90 @@
+"""An annotator finds no level, application, tester or colleague's answer in anything that can be fetched."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from tests.fakes.annotated_event import a_room, answer_everything, participant_of, queue_token
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.dialogue import Level
+from theodolite.store.annotating import drafts, rooms, sittings, taking
+from theodolite.store.annotating.qualified import BACKGROUND, RULES
+from theodolite.store.annotating.training import acknowledge
+from theodolite.store.models import DialogueRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.models import Membership
+
+pytestmark = pytest.mark.integration
+
+REASON = "because the keeper winks"
+_ADDRESS = re.compile(r'(?:href|action)="([^"#?]+)')
+_SKIPPED = ("/static/", "/account/", "/comfort/", "/release/", "/skip/", "/submit/")
+
+
+@pytest.fixture
+def ben(annotator, event):
+    """A colleague who has voted in a room and submitted the same dialogues, with a reason in his own words."""
+    annotator("Ben")
+    key = Membership.objects.get(hosted=event, account__name="Ben").participant
+    for subject in (BACKGROUND, RULES):
+        acknowledge(library(), queue_token(event), key, subject)
+    while work := taking.next_work(library(), queue_token(event), key):
+        answer_everything(work.token, key, "yes")
+        question = first_question(work.token, key)
+        reasoned = Answer(question=question, outcome=Outcome.ANSWERED, value="2", reasoning=REASON)
+        drafts.save_answer(work.token, key, reasoned)
+        sittings.submit(library(), work.token, key)
+    room = a_room(event)
+    seen = rooms.room(library(), room, key)
+    assert seen.n_voted == 0
+    return key
+
+
+def first_question(token, key):
+    instrument = sittings.sitting(library(), token, key).guideline.instrument
+    return next(one.name for one in instrument.questions if one.level.value == "dialogue")
+
+
+def crawl(client, *starts):
+    """Return every page that can be reached by links and by asking forms for their addresses, with its headers."""
+    waiting, seen = list(starts), {}
+    while waiting:
+        address = waiting.pop()
+        if address in seen or not address.startswith("/") or any(part in address for part in _SKIPPED):
+            continue
+        answer = client.get(address)
+        seen[address] = f"{dict(answer.headers)} {answer.content.decode()}"
+        waiting += _ADDRESS.findall(seen[address])
+    return seen
+
+
+def secrets_of(event, ben):
+    rows = DialogueRow.objects.select_related("unit")
+    keys = {row.unit.key for row in rows} | {row.unit.label for row in rows} | {row.cluster for row in rows}
+    return {*keys, *(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON}
+
+
+def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, ben):
+    pages = crawl(anna, reverse("annotator:home", args=[event.token]), address)
+    pages["save"] = anna.post(
+        f"{address}answer/", {"key": "severity", "a:severity": "2"}, HTTP_ACCEPT="application/json"
+    ).content.decode()
+    pages["undo"] = anna.post(f"{address}undo/", HTTP_ACCEPT="application/json").content.decode()
+    leaks = {(page, word) for page, text in pages.items() for word in secrets_of(event, ben) if word in text}
+
+    assert leaks == set()
+    assert len(pages) > 8
+    assert "/room/" in "".join(pages)
+
+
+def test_two_annotators_call_one_dialogue_by_two_names(anna, address, event, ben):
+    mine = sittings.sitting(library(), address.split("/")[-2], participant_of(event))
+
+    names = {
+        sittings.sitting(library(), one.token, ben).dialogue.name for one in taking.last_ones(queue_token(event), ben)
+    }
+
+    assert mine.dialogue.name not in names

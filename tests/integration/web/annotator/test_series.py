@@ -1,0 +1,248 @@
+"""A whole series of annotation in a browser, played by several people."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser_pages import Visitor, assert_accessible
+from tests.fakes import series
+from tests.integration.web.server import Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def told(tmp_path):
+    return series.made(tmp_path)
+
+
+@pytest.fixture
+def person(browser, tmp_path, told):
+    """Return a function that sits somebody down at a browser of their own; all their pages are free of complaints."""
+    visitors = []
+    with Server(tmp_path) as server:
+        address = f"http://127.0.0.1:{server.port}"
+
+        def sit_down(name):
+            visitor = Visitor(browser, address, bypass_csp=True)
+            pairs = [{"name": key, "value": value, "url": address} for key, value in told["cookies"][name].items()]
+            visitor.context.add_cookies(pairs)
+            visitors.append(visitor)
+            visitor.page.goto(f"/s/{told['study']}/{'review' if name == 'sami' else 'annotate'}/")
+            return visitor.page
+
+        yield sit_down
+        for visitor in visitors:
+            assert (visitor.complaints, visitor.strangers) == ([], [])
+            visitor.context.close()
+
+
+def press(page, name):
+    page.get_by_role("button", name=name).first.click()
+
+
+def ready(page):
+    """Wait for the page's script: keys pressed before it are nobody's."""
+    expect(page.locator("html.with-script #open")).not_to_be_empty()
+
+
+def answer_all(page, keys):
+    """Answer by keyboard: what `keys` says of a question's name, else `1`."""
+    ready(page)
+    while " open" in page.text_content("#open"):
+        name = page.get_attribute(".item.chosen", "data-key").partition("@")[0]
+        page.keyboard.press(keys.get(name, "1"))
+        expect(page.locator("#saved")).to_have_text(re.compile("Saved|Noted"))
+        page.keyboard.press("Enter")
+
+
+def submit(page):
+    place = page.url
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(lambda url: url != place)
+
+
+SOUND = {"released": "n", "withheld": "n", "relevant": "y", "severity": "1", "useful": "9", "pressing": "n"}
+RELEASED = SOUND | {"released": "y", "taken": "4", "severity": "8"}
+
+
+def test_an_annotator_reads_practises_fails_passes_and_gets_work(person):
+    anna = person("anna")
+    assert anna.get_by_role("button", name="Take the next").count() == 0
+    press(anna, "I have read this")
+    press(anna, "I will keep to these rules")
+    assert_accessible(anna)
+    anna.get_by_role("link", name="Practise on 2").click()
+    ready(anna)
+    anna.keyboard.press("n")
+    expect(anna.locator(".item.chosen .feedback, .feedback").first).to_contain_text("The example says: Yes")
+    assert_accessible(anna)
+    anna.goto(anna.url.partition("practice/")[0])
+    anna.get_by_role("link", name="Take the test").first.click()
+    answer_all(anna, {"released": "y", "withheld": "n", "severity": "9"})
+    submit(anna)
+    expect(anna.locator("h1")).to_contain_text("Not passed yet")
+    assert_accessible(anna)
+    press_link(anna, "Go on")
+    anna.get_by_role("link", name="Take the test").first.click()
+    answer_all(anna, {"released": "n", "withheld": "y", "severity": "3"})
+    submit(anna)
+    expect(anna.locator("h1")).to_contain_text("Passed")
+    press_link(anna, "Go on")
+    expect(anna.get_by_role("button", name="Take the next dialogue")).to_be_visible()
+
+
+def press_link(page, name):
+    page.get_by_role("link", name=name, exact=name == "annotators").first.click()
+
+
+def annotate(page, keys):
+    """Take the next dialogue, answer everything and submit; what was taken is returned."""
+    if "/d/" not in page.url:
+        press(page, "dialogue")
+    place = page.url
+    answer_all(page, keys)
+    submit(page)
+    return place
+
+
+def test_a_series_from_disagreement_to_the_end(person, tmp_path):
+    cara, sami, ben = person("cara"), person("sami"), person("ben")
+    admit_ben(sami)
+    begin_and_lose_the_tab(cara, person)
+    series.expired(tmp_path)
+    first = annotate(cara, RELEASED)
+    second = annotate(cara, SOUND)
+    ben.reload()
+    for _ in range(2):
+        annotate(ben, SOUND)
+
+    resolve_one_and_leave_one(sami)
+    hold_a_room(sami, ben)
+    send_back_and_accept(sami, cara)
+    begin_and_end_a_review(sami)
+    for page in (cara, ben, cara):
+        finish(page, SOUND)
+
+    assert first != second
+    assert submitted_by(cara) == {"Risk assessment": "2", "Dialogue utility": "2", "Interaction style": "1"}
+
+
+def submitted_by(page):
+    """Return how many dialogues the annotator of a page has submitted, by category."""
+    rows = [row.split("\t") for row in page.locator("tbody tr").all_inner_texts()]
+    return {row[0]: row[1] for row in rows}
+
+
+def admit_ben(sami):
+    press_link(sami, "annotators")
+    assert_accessible(sami)
+    sami.select_option("#who", index=1)
+    sami.select_option("#category", "risk_assessment")
+    sami.fill("#reason", "Has done this for years.")
+    press(sami, "Let in")
+    expect(sami.locator("#status")).to_contain_text("Let in")
+    press_link(sami, "Orrery Bay")
+
+
+def begin_and_lose_the_tab(cara, person):
+    """A tab that dies in mid-form loses nothing: the answer is there on another machine."""
+    press(cara, "Take the next")
+    ready(cara)
+    cara.keyboard.press("n")
+    expect(cara.locator("#saved")).to_contain_text("Saved")
+    place = cara.url
+    elsewhere = person("cara")
+    elsewhere.goto(place)
+    assert elsewhere.locator(".item input:checked").first.get_attribute("value") == "no"
+    assert_accessible(elsewhere)
+    ready(elsewhere)
+    elsewhere.keyboard.press("z")
+    expect(elsewhere.locator("#saved")).to_contain_text("Saved")
+    expect(elsewhere.locator(".item input:checked")).to_have_count(0)
+    elsewhere.close()
+    cara.reload()
+
+
+def resolve_one_and_leave_one(sami):
+    sami.reload()
+    assert_accessible(sami)
+    sami.locator("tbody th a").first.click()
+    press(sami, "Begin the review")
+    assert_accessible(sami)
+    assert "ben" not in sami.content()
+    assert "cara" not in sami.content()
+    for place, words in enumerate(("We agree: Yes", "No consensus. We value")):
+        article = sami.locator("article.dispute").nth(place)
+        found = article.get_by_label(words)
+        (found if found.count() else article.locator("input[type=radio]").first).first.check()
+        article.get_by_label("Why").fill("We read the reference together.")
+        article.get_by_role("button", name="Record").click()
+        expect(sami.locator("#status")).to_contain_text("Recorded")
+    assert sami.locator(".dispute .note").count() == 2
+
+
+def hold_a_room(sami, ben):
+    press(sami, "Open a calibration room")
+    room = sami.url
+    ben.goto(room)
+    press_link(ben, "Vote")
+    answer_all(ben, SOUND)
+    submit(ben)
+    sami.reload()
+    press(sami, "Reveal the votes")
+    ben.reload()
+    assert_accessible(ben)
+    ben.fill("#say", "The reference does not say it.")
+    press(ben, "Say it")
+    press_link(ben, "Change your vote")
+    ready(ben)
+    ben.keyboard.press("y")
+    expect(ben.locator("#saved")).to_have_text("Noted")
+    answer_all(ben, SOUND)
+    submit(ben)
+    expect(ben.locator("h2").filter(has_text="Votes after it")).to_be_visible()
+    press(sami, "Close the room")
+    press_link(sami, "Orrery Bay")
+
+
+def send_back_and_accept(sami, cara):
+    press_link(sami, "Look at the first")
+    assert_accessible(sami)
+    sami.fill("#comment", "Look at turn 2 again.")
+    press(sami, "Return with the comment")
+    expect(sami.locator("#status")).to_contain_text("Returned")
+    home = cara.url.partition("annotate/")[0] + "annotate/"
+    cara.goto(home)
+    assert_accessible(cara)
+    press_link(cara, "Look again")
+    expect(cara.locator("main")).to_contain_text("Look at turn 2 again.")
+    ready(cara)
+    submit(cara)
+    press_link(sami, "Orrery Bay")
+    press_link(sami, "Look at the first")
+    press(sami, "Accept")
+    expect(sami.locator("#status")).to_contain_text("Accepted")
+
+
+def begin_and_end_a_review(sami):
+    sami.goto(sami.url.partition("review/")[0] + "review/")
+    sami.locator("tbody th a").first.click()
+    press(sami, "Begin the review")
+    press(sami, "Let annotators change their answers again")
+    expect(sami.get_by_role("button", name="Begin the review")).to_be_visible()
+    sami.goto(sami.url.partition("review/")[0] + "review/agreement/?category=risk_assessment&question=severity")
+    assert_accessible(sami)
+    expect(sami.locator("main")).to_contain_text("2 annotators")
+
+
+def finish(page, keys):
+    """Annotate until nothing waits."""
+    page.goto(page.url.partition("annotate/")[0] + "annotate/")
+    while page.get_by_role("button", name="dialogue").count():
+        annotate(page, keys)
+        page.goto(page.url.partition("annotate/")[0] + "annotate/")
+    expect(page.locator("main")).to_contain_text("Nothing waits for you")
