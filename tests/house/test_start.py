@@ -36,3 +36,10 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(statement):
 @pytest.mark.parametrize("command", ["run", "status"])
 def test_whoever_does_not_measure_does_not_wait_for_arrays(command):
     assert sorted(modules_after(f"import theodolite.cli.{command}") & {*ARRAYS, "rich"}) == []
+
+
+def test_who_only_asks_loads_no_findings():
+    code = "import theodolite.cli.run, sys; print('theodolite.domain.estimate' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"

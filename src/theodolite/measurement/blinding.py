@@ -8,10 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.blinding import BlindingGuess, GuessedThing, Leak
+from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.leak import Leak
 from theodolite.domain.session import Session
 from theodolite.measurement.proportion import defect_rate
 
