@@ -85,11 +85,12 @@ class LiveReply:
         self.ending = ending
         self._tell()
 
-    async def watch(self, after: int = 0) -> AsyncIterator[Shown]:
+    async def watch(self, after: int = 0, *, pulse_s: float | None = None) -> AsyncIterator[Shown]:
         """Yield what appears until the reply is over; anybody may watch, and leaving changes nothing.
 
         Args:
             after: Letters that the watcher has already; count.
+            pulse_s: After so long without news an empty piece is yielded; seconds, None for never.
         """
         while True:
             news, over = self._news, self.ending is not None
@@ -98,8 +99,8 @@ class LiveReply:
                 yield Shown(upto=after, text=piece)
             elif over:
                 return
-            else:
-                await news.wait()
+            elif not await _came(news, pulse_s):
+                yield Shown(upto=after, text="")
 
     async def over(self) -> None:
         """Wait until the reply is over."""
@@ -109,3 +110,13 @@ class LiveReply:
     def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
+
+
+async def _came(news: asyncio.Event, within_s: float | None) -> bool:
+    """Wait for news, and tell whether any came in time."""
+    try:
+        async with asyncio.timeout(within_s):
+            await news.wait()
+    except TimeoutError:
+        return False
+    return True

@@ -15,8 +15,20 @@ ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
 _TESTER_PAGES = (
-    *("consent", "profile", "instructions", "chat", "state", "pause", "resume", "anew", "end", "questions"),
-    *("say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave"),
+    *(
+        "consent",
+        "profile",
+        "instructions",
+        "chat",
+        "state",
+        "pause",
+        "resume",
+        "anew",
+        "end",
+        "questions",
+        "questionnaire",
+    ),
+    *("questionnaire", "say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave"),
 )
 
 _SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip", "flag", "comment")
@@ -92,6 +104,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "dialogue": "1",
     "turn": "1",
     "invitation": "none",
+    "number": "1",
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""

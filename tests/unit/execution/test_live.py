@@ -160,6 +160,16 @@ async def test_watchers_come_and_go_and_each_goes_on_where_it_was(stage: Stage) 
     assert stage.keeper.ended["t1"].state is TurnState.COMPLETE
 
 
+async def test_a_watcher_who_waits_long_is_told_that_the_line_is_alive() -> None:
+    reply = LiveReply("t1")
+    watching = reply.watch(pulse_s=0.01)
+
+    assert await anext(watching) == Shown(upto=0, text="")
+    reply.hear("so")
+    reply.show(2)
+    assert await anext(watching) == Shown(upto=2, text="so")
+
+
 async def test_nobody_has_to_watch_for_a_reply_to_be_kept(stage: Stage) -> None:
     stage.ask(stage.speaker())
     await stage.clock.sleep(60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from theodolite.domain.annotation import Answer
@@ -19,16 +20,40 @@ _TRIES = 3
 
 
 @for_testers(Step.QUESTIONS)
-def page(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
-    """Ask the next questionnaire of a session, or keep what was answered."""
+def first_open(_request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
+    """Lead to the first questionnaire of a session that is not handed in."""
+    asked, pending = _asked(visit, place), visit.to_answer(visit.session(place))
+    if not pending:  # handed in a moment ago
+        return redirect("tester:home", study=visit.here.hosted.token)
+    number = asked.index(pending[0]) + 1
+    return redirect("tester:questionnaire", study=visit.here.hosted.token, place=place, number=number)
+
+
+@for_testers(Step.QUESTIONS)
+def page(request: HttpRequest, visit: Visit, place: int, number: int) -> HttpResponse:
+    """Ask a questionnaire of a session, or keep what was answered; what comes after it was handed in is let go."""
+    session, asked = visit.session(place), _asked(visit, place)
+    pending = visit.to_answer(session)
+    if not 1 <= number <= len(asked) or asked[number - 1] not in pending:
+        return redirect("tester:home", study=visit.here.hosted.token)
+    try:
+        return sheet_page(request, _sheet(visit, session, asked[number - 1]))
+    except Conflict:
+        return redirect("tester:home", study=visit.here.hosted.token)
+
+
+def _asked(visit: Visit, place: int) -> tuple[Questionnaire, ...]:
     session = visit.session(place)
-    questionnaire = visit.to_answer(session)[0]
+    return visit.venue.study.questionnaires_after(session.scenario, session.level)
+
+
+def _sheet(visit: Visit, session: Session, questionnaire: Questionnaire) -> Sheet:
     given = _latest(visit, session, questionnaire)
 
     def keep(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the sheet calls it so
         _keep(visit, session, questionnaire, answers, submitted=is_done)
 
-    sheet = Sheet(
+    return Sheet(
         instrument=questionnaire.instrument,
         answers=given.answers if given else (),
         keep=keep,
@@ -39,11 +64,10 @@ def page(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
             "title": questionnaire.title or "Questions",
             "about": questionnaire.about,
             "alias": session.alias,
-            "place": place,
+            "place": session.place + 1,
             "of": visit.plan.sessions,
         },
     )
-    return sheet_page(request, sheet)
 
 
 def _latest(visit: Visit, session: Session, questionnaire: Questionnaire) -> QuestionnaireResponse | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 
@@ -22,21 +21,11 @@ _ANNOUNCED = {
 
 async def pieces_of(live: LiveReply, after: int) -> AsyncIterator[str]:
     """Yield the pieces of a reply as events; the id of an event says how many letters are shown with it."""
-    pieces = live.watch(after)
-    upcoming = asyncio.ensure_future(anext(pieces, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait({upcoming}, timeout=HEARTBEAT_S)
-            if not done:
-                yield ": still there\n\n"
-                continue
-            shown = upcoming.result()
-            if shown is None:
-                return
+    async for shown in live.watch(after, pulse_s=HEARTBEAT_S):
+        if shown.text:
             yield f"event: piece\nid: {shown.upto}\ndata: {json.dumps(shown.text)}\n\n"
-            upcoming = asyncio.ensure_future(anext(pieces, None))
-    finally:
-        upcoming.cancel()
+        else:
+            yield ": still there\n\n"
 
 
 def end_of(html: str, turn: LiveTurn) -> str:
