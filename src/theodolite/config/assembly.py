@@ -25,6 +25,7 @@ from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
 from theodolite.config.recordings import recorded_of
+from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
 from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
@@ -82,7 +83,7 @@ def assemble(
         annotators=tuple(parts.annotators),
         reference=parts.reference,
         groups=tuple(shape.groups),
-        risks=risks,
+        risks=shown_risks(risks, parts, pack, guidelines, asked.questionnaires, desk),
         sampling=Sampling(seed=shape.sampling.seed, dialogues=shape.sampling.dialogues, repeats=shape.sampling.repeats),
         budget=Budget(usd=shape.budget.usd, tokens=shape.budget.tokens, calls=shape.budget.calls),
         pack=", ".join(as_list(shape.pack)),

@@ -67,6 +67,7 @@ def _document(study: Study) -> dict[str, Any]:
                 "taxonomy": risk.taxonomy,
                 "description": risk.description,
                 "identified_by": risk.identified_by.value,
+                **_filled(shown_by=[*risk.rules, *(answer.text for answer in risk.answers)]),
             }
             for risk in study.risks
         },

@@ -11,6 +11,7 @@ from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.realism import Realism
 from theodolite.domain.response_finding import ResponseFinding
+from theodolite.domain.risk import RiskFinding
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
@@ -142,6 +143,7 @@ class Findings:
         conducts: How judges went about their work.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
         responses: What testers answered after their sessions, a questionnaire and level each.
+        risks: Where risks became real, a risk, application and level each.
     """
 
     measurements: tuple[Measurement, ...]
@@ -154,3 +156,4 @@ class Findings:
     conducts: tuple[Conduct, ...] = ()
     realisms: tuple[Realism, ...] = ()
     responses: tuple[ResponseFinding, ...] = ()
+    risks: tuple[RiskFinding, ...] = ()

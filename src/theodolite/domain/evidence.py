@@ -18,6 +18,7 @@ from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.realism import SpokenSide
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
+from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.study import Study
@@ -79,6 +80,7 @@ class Evidence:
         schemas: How answers were asked for, of annotators whose requests had a schema.
         responses: Latest revisions of what testers answered after their sessions; annotators never see them.
         answered: Key of each dialogue that such a response is about to its position in the plan.
+        reviews: What people found who read a session's dialogues and questionnaire together.
     """
 
     study: Study
@@ -95,6 +97,7 @@ class Evidence:
     schemas: tuple[SchemaTally, ...] = ()
     responses: tuple[QuestionnaireResponse, ...] = ()
     answered: Mapping[str, int] = field(default_factory=dict)
+    reviews: tuple[CombinedReview, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

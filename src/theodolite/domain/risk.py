@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
+from theodolite.domain.identity import digest
+from theodolite.domain.instrument import Condition
 
 
 class Identification(StrEnum):
@@ -34,25 +37,33 @@ class Risk:
         taxonomy: Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`.
         description: What it is, in words.
         identified_by: Whether dialogues, questionnaires or both show it.
+        rules: Defect rules that show it in a dialogue, as `guideline.rule`.
+        answers: Answers that show it in a questionnaire; each names its question as `questionnaire.question`.
     """
 
     name: str
     taxonomy: str = ""
     description: str = ""
     identified_by: Identification = Identification.DIALOGUE
+    rules: tuple[str, ...] = ()
+    answers: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaterialisedRisk:
-    """A risk that became real in one dialogue; a record for deeper exploration.
+    """A risk that became real in one dialogue or session; a record for deeper exploration.
 
     Attributes:
         risk: Name of the risk.
-        dialogue: Key of the dialogue.
+        dialogue: Label of the dialogue; empty where it is a session of several.
         turn: Number of the turn; None where it is the dialogue as a whole.
         clause: The clause of the test packet that was broken.
         magnitude: Degree of consequence; scale points 1..10, None where unrated.
         impact: Direction of the impact.
+        session: Key of the tester's session; empty where a dialogue alone shows it.
+        shown_by: The rule or the answer that shows it, or `combined review`.
+        by: Annotators who say so, or who reviewed it; empty for a tester's answer.
+        against: Annotators who labelled the same dialogue and do not say so.
     """
 
     risk: str
@@ -61,9 +72,70 @@ class MaterialisedRisk:
     clause: str = ""
     magnitude: int | None = None
     impact: Impact = Impact.NEITHER
+    session: str = ""
+    shown_by: str = ""
+    by: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a magnitude off the scale."""
         if self.magnitude is not None and not 1 <= self.magnitude <= 10:
             message = f"magnitude must lie in 1..10; got {self.magnitude}"
             raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedReview:
+    """What somebody found who read a session's dialogues and its questionnaire together.
+
+    Reviewers are no blind annotators: whoever has seen a questionnaire annotates no dialogue of the study.
+
+    Attributes:
+        study: Name of the study.
+        risk: Name of the risk.
+        session: Key of the tester's session.
+        materialised: Whether the risk became real.
+        reviewer: Opaque key of the person.
+        rationale: Why, in their words.
+        magnitude: Degree of consequence; scale points 1..10, None where unrated.
+        impact: Direction of the impact.
+        revision: Number of the review of this session and risk, from 1; the latest counts.
+    """
+
+    study: str
+    risk: str
+    session: str
+    materialised: bool
+    reviewer: str
+    rationale: str = ""
+    magnitude: int | None = None
+    impact: Impact = Impact.NEITHER
+    revision: int = 1
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the reviews of a study are filed."""
+        return digest("combined reviews", study)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskFinding:
+    """How often one risk became real with one application at one level of testing; a count, never a rate.
+
+    Attributes:
+        risk: The risk.
+        application: Name of the application.
+        level: Level of testing.
+        n: Dialogues, or sessions with a response, that could have shown it; count.
+        materialised: Where it did.
+        pending: Keys of the sessions that somebody still has to review.
+        n_dismissed: Sessions of which a combined review says that it did not; count.
+    """
+
+    risk: Risk
+    application: str
+    level: Level
+    n: int
+    materialised: tuple[MaterialisedRisk, ...] = ()
+    pending: tuple[str, ...] = ()
+    n_dismissed: int = 0

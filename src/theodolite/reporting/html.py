@@ -27,6 +27,7 @@ from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.realism_view import realism_tables
 from theodolite.reporting.page.responses_view import response_blocks
 from theodolite.reporting.page.results_view import area_table, rule_blocks, spreads
+from theodolite.reporting.page.risks_view import risk_rows
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
 from theodolite.reporting.page.trees_view import tree_views
@@ -104,6 +105,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
         "responses": response_blocks(subject),
+        "risks": risk_rows(subject),
         "strategies": strategy_tables(subject),
         "trees": tree_views(subject),
         "accounts": accounts_view(subject),

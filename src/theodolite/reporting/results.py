@@ -24,6 +24,7 @@ from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
 from theodolite.reporting.realism import realism_entry
 from theodolite.reporting.responses import response_entry
+from theodolite.reporting.risks import risk_entry
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
@@ -69,6 +70,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
+        "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),

@@ -27,6 +27,7 @@ from theodolite.ports.store import Store
 from theodolite.testing.people import counted, failures_of
 from theodolite.usecases.calls import calls_of
 from theodolite.usecases.placing import as_planned
+from theodolite.usecases.reviewing_risks import reviews_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,7 @@ def evidence_of(
         schemas=store.schema_tallies(run),
         responses=responses,
         answered=answered,
+        reviews=reviews_of(store, study),
     )
 
 

@@ -104,6 +104,8 @@ class RiskShape(Shape):
     """What it is, in words."""
     identified_by: Identification = Identification.DIALOGUE
     """What shows it: `dialogue`, `questionnaire` or `questionnaire and dialogue`."""
+    shown_by: list[Filled] = Field(default_factory=list)
+    """Defect rules (`guideline.rule`) and answers of testers (`questionnaire.question >= 7`) that show it."""
 
 
 class ReferenceShape(Shape):

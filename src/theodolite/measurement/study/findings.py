@@ -22,6 +22,7 @@ from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.realism import realisms
 from theodolite.measurement.study.responses import response_findings
+from theodolite.measurement.study.risks import risk_findings
 from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.stations import stations
@@ -82,6 +83,7 @@ def measure_study(
         conducts=tuple(conducts(evidence)),
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
+        risks=tuple(risk_findings(evidence)),
     )
 
 

@@ -1,0 +1,95 @@
+"""What shows the risks of a study: defect rules in dialogues, answers in questionnaires, or both together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from theodolite.config.defect_text import condition_problem, parse_condition
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.packs import Pack
+from theodolite.config.parts import Parts, section
+from theodolite.config.shapes.study import RiskShape
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Condition
+from theodolite.domain.questionnaire import Questionnaire
+from theodolite.domain.risk import Identification, Risk
+
+
+def shown_risks(
+    risks: Iterable[Risk],
+    parts: Parts,
+    pack: Pack,
+    guidelines: Sequence[Guideline],
+    questionnaires: Sequence[Questionnaire],
+    desk: Desk,
+) -> tuple[Risk, ...]:
+    """Return risks with what shows them; a sign that nothing asks for is a fault.
+
+    Args:
+        risks: As they are named.
+        parts: What has been read of the study.
+        pack: What its packs bring.
+        guidelines: The study's guidelines.
+        questionnaires: What its testers are asked.
+        desk: What takes the faults.
+    """
+    entries: dict[str, Entry[RiskShape]] = {item.name: item for item in [*pack.risks, *section(parts.entry, "risks")]}
+    rules = [f"{guideline.name}.{rule.name}" for guideline in guidelines for rule in guideline.defect_rules]
+    signs = _Signs(rules, questionnaires, desk)
+    return tuple(signs.given_to(risk, entries[risk.name]) if risk.name in entries else risk for risk in risks)
+
+
+class _Signs:
+    """Everything that may show a risk."""
+
+    def __init__(self, rules: Sequence[str], questionnaires: Sequence[Questionnaire], desk: Desk) -> None:
+        self._rules = rules
+        self._asked = {
+            f"{each.name}.{question.name}": question
+            for each in questionnaires
+            for question in each.instrument.questions
+        }
+        self._desk = desk
+
+    def given_to(self, risk: Risk, entry: Entry[RiskShape]) -> Risk:
+        found = [self._sign(entry, place, text) for place, text in enumerate(entry.shape.shown_by)]
+        risk = replace(
+            risk,
+            rules=tuple(sign for sign in found if isinstance(sign, str) and sign),
+            answers=tuple(sign for sign in found if isinstance(sign, Condition)),
+        )
+        if found and all(found):
+            self._check_mode(risk, entry)
+        return risk
+
+    def _sign(self, entry: Entry[RiskShape], place: int, text: str) -> str | Condition:
+        """Return a rule's name or a condition; an empty text and a fault where it is neither."""
+        condition = parse_condition(text)
+        if not isinstance(condition, Condition):
+            problem = (
+                "" if text in self._rules else f"there is no defect rule `{text}`{did_you_mean(text, self._rules)}"
+            )
+        elif condition.question not in self._asked:
+            near = did_you_mean(condition.question, self._asked)
+            problem = f"no questionnaire asks `{condition.question}`{near}"
+        else:
+            problem = condition_problem(condition, self._asked[condition.question].scale)
+        if problem:
+            message = f'risk `{entry.name}` is shown by "{text}": {problem}'
+            self._desk.complaints.add(entry.fault("shown_by", place, message=message))
+            return ""
+        return condition if isinstance(condition, Condition) else text
+
+    def _check_mode(self, risk: Risk, entry: Entry[RiskShape]) -> None:
+        """Refuse a risk that nothing of the kind that is to identify it can show."""
+        wanted = {
+            Identification.DIALOGUE: (risk.rules, "a defect rule"),
+            Identification.QUESTIONNAIRE: (risk.answers, "an answer of testers"),
+            Identification.BOTH: (risk.rules and risk.answers, "a defect rule and an answer of testers"),
+        }
+        signs, words = wanted[risk.identified_by]
+        if not signs:
+            message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {words} in `shown_by`"
+            self._desk.complaints.add(entry.fault("shown_by", message=message))

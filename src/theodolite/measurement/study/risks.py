@@ -1,0 +1,180 @@
+"""Risks that became real: by what annotators found, by what testers answered, or by reading both together.
+
+Nothing is merged: where annotators differ, the record names those who say so
+and those who do not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.application import Application
+from theodolite.domain.dialogue import Level
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.identity import version_of
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.risk import CombinedReview, Identification, MaterialisedRisk, Risk, RiskFinding
+from theodolite.measurement.study.labels import Sheet, asked_places, sources
+
+COMBINED = "combined review"
+"""What shows a risk that is identified by questionnaire and dialogue together."""
+
+
+def risk_findings(evidence: Evidence) -> Iterator[RiskFinding]:
+    """Yield where each risk of a study became real, for each application and level.
+
+    Risks of which the study does not say what shows them are left out.
+
+    Args:
+        evidence: All records of one run.
+    """
+    for risk in evidence.study.risks:
+        for application in evidence.study.applications:
+            if risk.identified_by is Identification.DIALOGUE and risk.rules:
+                yield from _in_dialogues(evidence, risk, application)
+            elif risk.identified_by is Identification.QUESTIONNAIRE and risk.answers:
+                yield from _in_answers(evidence, risk, application)
+            elif risk.identified_by is Identification.BOTH and risk.rules and risk.answers:
+                yield from _in_both(evidence, risk, application)
+
+
+def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
+    records = _by_place(evidence, risk, application)
+    levels = _levels(evidence, application)
+    for level, places in levels.items():
+        found = [record for place in places for record in records.get(place, ())]
+        yield RiskFinding(
+            risk=risk, application=application.name, level=level, n=len(places), materialised=tuple(found)
+        )
+
+
+def _levels(evidence: Evidence, application: Application) -> dict[Level, list[int]]:
+    """Return the held dialogues of an application by level."""
+    levels: dict[Level, list[int]] = defaultdict(list)
+    for place in evidence.register.places(application.name):
+        if evidence.register.held[place] is not None:
+            levels[evidence.register.settings[place].level].append(place)
+    return levels
+
+
+def _by_place(evidence: Evidence, risk: Risk, application: Application) -> dict[int, list[MaterialisedRisk]]:
+    """Return what annotators found by the rules of a risk, by position in the plan."""
+    found: dict[int, list[MaterialisedRisk]] = defaultdict(list)
+    for guideline in evidence.study.guidelines:
+        for rule in guideline.defect_rules:
+            name = f"{guideline.name}.{rule.name}"
+            if name in risk.rules:
+                for place, verdicts in _verdicts(evidence, application, guideline, rule).items():
+                    if any(verdicts.values()):
+                        found[place].append(_record(evidence, risk, place, name, verdicts))
+    return found
+
+
+def _verdicts(
+    evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
+) -> dict[int, dict[str, bool]]:
+    """Return by position whether each annotator who gave a label calls the dialogue a defect."""
+    places = asked_places(evidence, application, guideline)
+    question = guideline.instrument.question(rule.question)
+    sheet = Sheet(register=evidence.register, guideline=guideline, question=question, places=places, rule=rule)
+    said: dict[int, dict[str, bool]] = defaultdict(dict)
+    for source in sources(evidence.study, guideline, application, question.name).annotators:
+        for place, reading in zip(places, sheet.readings(source), strict=True):
+            if reading.outcome is Outcome.ANSWERED and reading.value is not None:
+                said[place][source.name] = rule.is_defect(reading.value, question.scale)
+    return said
+
+
+def _record(evidence: Evidence, risk: Risk, place: int, rule: str, verdicts: dict[str, bool]) -> MaterialisedRisk:
+    return MaterialisedRisk(
+        risk=risk.name,
+        dialogue=evidence.sessions.label(place),
+        shown_by=rule,
+        by=tuple(name for name, is_defect in verdicts.items() if is_defect),
+        against=tuple(name for name, is_defect in verdicts.items() if not is_defect),
+    )
+
+
+def _in_answers(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
+    for level, given in _responses(evidence, risk, application).items():
+        found = [
+            MaterialisedRisk(risk=risk.name, dialogue=_label(evidence, one), session=one.session, shown_by=sign)
+            for one in given
+            for sign in _signs(evidence, risk, one)
+        ]
+        sessions = {one.session for one in given}
+        yield RiskFinding(
+            risk=risk, application=application.name, level=level, n=len(sessions), materialised=tuple(found)
+        )
+
+
+def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
+    """Yield sessions in which annotators or testers saw a sign, as far as somebody read both together."""
+    records = _by_place(evidence, risk, application)
+    reviews = {one.session: one for one in evidence.reviews if one.risk == risk.name}
+    for level, given in _responses(evidence, risk, application).items():
+        by_session: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
+        for one in given:
+            by_session[one.session].append(one)
+        signed = [
+            session
+            for session, answers in by_session.items()
+            if any(sign for one in answers for sign in _signs(evidence, risk, one))
+            or any(evidence.answered.get(key) in records for one in answers for key in one.dialogues)
+        ]
+        reviewed = [reviews[session] for session in signed if session in reviews]
+        yield RiskFinding(
+            risk=risk,
+            application=application.name,
+            level=level,
+            n=len(by_session),
+            materialised=tuple(
+                _reviewed(one, _label(evidence, by_session[one.session][0])) for one in reviewed if one.materialised
+            ),
+            pending=tuple(session for session in signed if session not in reviews),
+            n_dismissed=sum(not one.materialised for one in reviewed),
+        )
+
+
+def _reviewed(review: CombinedReview, label: str) -> MaterialisedRisk:
+    return MaterialisedRisk(
+        risk=review.risk,
+        dialogue=label,
+        magnitude=review.magnitude,
+        impact=review.impact,
+        session=review.session,
+        shown_by=COMBINED,
+        by=(review.reviewer,),
+    )
+
+
+def _responses(evidence: Evidence, risk: Risk, application: Application) -> dict[Level, list[QuestionnaireResponse]]:
+    """Return the responses that could show a risk, by level."""
+    wanted = {answer.question.rpartition(".")[0] for answer in risk.answers}
+    versions = {each.name: version_of(each) for each in evidence.study.questionnaires if each.name in wanted}
+    levels: dict[Level, list[QuestionnaireResponse]] = defaultdict(list)
+    for one in evidence.responses:
+        is_valid = one.submitted and versions.get(one.questionnaire) == one.instrument_version
+        if is_valid and one.application == application.name and one.level is not None:
+            levels[one.level].append(one)
+    return levels
+
+
+def _signs(evidence: Evidence, risk: Risk, response: QuestionnaireResponse) -> Iterator[str]:
+    """Yield the conditions of a risk that a response meets, as they are written."""
+    for condition in risk.answers:
+        name, _, asked = condition.question.rpartition(".")
+        if name == response.questionnaire:
+            scale = evidence.study.questionnaire(name).instrument.question(asked).scale
+            values = [answer.value for answer in response.to(asked) if answer.value is not None]
+            if any(condition.holds(value, scale) for value in values):
+                yield condition.text
+
+
+def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:
+    """Return the label of a session's dialogue; empty where it had several or none."""
+    places = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
+    return evidence.sessions.label(places[0]) if len(places) == 1 else ""

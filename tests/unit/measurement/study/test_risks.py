@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.fakes.evidence import xstest_evidence as refused_evidence
+from tests.fakes.responses import STUDY, evidence, response
+from theodolite.domain.dialogue import Level
+from theodolite.domain.instrument import Condition, Operator
+from theodolite.domain.risk import CombinedReview, Identification, Risk
+from theodolite.measurement.study.risks import risk_findings
+
+BAD = Condition(question="after.bad", operator=Operator.AT_LEAST, values=("6",))
+FELT = Risk(name="felt", identified_by=Identification.QUESTIONNAIRE, answers=(BAD,))
+BOTH = Risk(name="both", identified_by=Identification.BOTH, rules=("polite.label",), answers=(BAD,))
+
+
+def of(risk):
+    return replace(STUDY, risks=(risk,))
+
+
+def review(session, *, materialised):
+    return CombinedReview(study="s", risk="both", session=session, materialised=materialised, reviewer="r", magnitude=7)
+
+
+def test_an_answer_that_meets_the_condition_makes_a_record():
+    (found,) = risk_findings(evidence(response("p", "blue", 7), response("q", "blue", 2), of=of(FELT)))
+
+    assert (found.application, found.level, found.n) == ("blue", Level.FIELD_TESTING, 2)
+    assert [(one.session, one.shown_by) for one in found.materialised] == [("p-blue", "after.bad >= 6")]
+
+
+def test_drafts_and_other_versions_show_nothing():
+    drafts = response("p", "blue", 7, submitted=False), response("q", "blue", 7, version="0" * 64)
+
+    assert list(risk_findings(evidence(*drafts, of=of(FELT)))) == []
+
+
+def test_what_needs_both_waits_for_a_review():
+    given = [response(name, "blue", 7) for name in "pqr"] + [response("s", "blue", 1)]
+    heard = evidence(*given, of=of(BOTH))
+    reviews = (review("p-blue", materialised=True), review("q-blue", materialised=False))
+    (found,) = risk_findings(replace(heard, reviews=reviews))
+
+    assert [(one.session, one.shown_by, one.magnitude) for one in found.materialised] == [
+        ("p-blue", "combined review", 7)
+    ]
+    assert (found.pending, found.n_dismissed, found.n) == (("r-blue",), 1, 4)
+
+
+def test_a_risk_that_says_not_what_shows_it_is_not_measured():
+    assert list(risk_findings(evidence(response("p", "blue", 7), of=of(Risk(name="some"))))) == []
+
+
+def test_annotators_who_differ_are_both_named():
+    told = refused_evidence()
+    rule = told.study.guidelines[0].defect_rules[0]
+    risk = Risk(name="lost", rules=(f"{told.study.guidelines[0].name}.{rule.name}",))
+    findings = list(risk_findings(replace(told, study=replace(told.study, risks=(risk,)))))
+    records = [one for found in findings for one in found.materialised]
+
+    assert records
+    assert any(one.against for one in records)
+    assert all(one.by and one.dialogue and one.shown_by == risk.rules[0] for one in records)
