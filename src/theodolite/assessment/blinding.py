@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from theodolite.assessment.capture import naming
 from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.identity import digest
@@ -22,6 +23,7 @@ Mask = Callable[[str], str]
 """From a text to the same text without names that unblind."""
 
 _SLOT = "{{"
+_PLAIN = re.compile(r"[a-z]+")
 
 
 def blind_name(dialogue: str, participant: str, salt: str) -> str:
@@ -72,9 +74,18 @@ def masked(dialogue: Dialogue, mask: Mask) -> Dialogue:
 
 
 def names_of(study: Study) -> tuple[str, ...]:
-    """Return the names that would tell which application of a study speaks: applications and models."""
+    """Return the names that would tell which application of a study speaks: applications and models.
+
+    Plain words ("green", "bot") are no names wherever they stand; they are masked where they are said of oneself.
+    """
     names = {application.name for application in study.applications} | {model.name for model in study.models}
-    return tuple(sorted(name for name in names if len(name) > 1))
+    return tuple(sorted(name for name in names if len(name) > 1 and not _PLAIN.fullmatch(name)))
+
+
+def mask_for(study: Study) -> Mask:
+    """Return the mask of a study: its own names, and whatever an application says of what it is or who made it."""
+    of_names, named = mask_of(names_of(study)), naming.names_of(study)
+    return lambda text: naming.mask_naming(of_names(text), named)
 
 
 def mask_of(names: Iterable[str]) -> Mask:

@@ -45,7 +45,16 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
     if plan is None:
         return None
     return AnnotationProcess(
-        passes=plan.passes, route=Route(plan.route), quality_check=plan.quality_check, schema=plan.schema_
+        passes=plan.passes,
+        route=Route(plan.route),
+        quality_check=plan.quality_check,
+        schema=plan.schema_,
+        reserve_min=plan.reserve_min,
+        most_share=plan.most_share,
+        apart=plan.apart,
+        pass_mark=plan.pass_mark,
+        attempts=plan.attempts,
+        seed=shape.sampling.seed,
     )
 
 

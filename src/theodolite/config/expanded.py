@@ -21,6 +21,7 @@ from theodolite.domain.application import (
     PythonCallable,
     RecordedFile,
 )
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
@@ -268,10 +269,21 @@ def _people(study: Study) -> dict[str, Any]:
     return {
         "levels": levels,
         "assign": event.assign.value if event else "",
-        "annotation": process
-        and _filled(
-            passes=process.passes, route=process.route.value, quality_check=process.quality_check, schema=process.schema
-        ),
+        "annotation": process and _process(process),
         "event": event and _filled(opens=event.opens, closes=event.closes, zone=event.zone),
         "contact": event.contact if event else "",
     }
+
+
+def _process(process: AnnotationProcess) -> dict[str, Any]:
+    return _filled(
+        passes=process.passes,
+        route=process.route.value,
+        quality_check=process.quality_check,
+        schema=process.schema,
+        reserve_min=process.reserve_min,
+        most_share=process.most_share,
+        apart=process.apart,
+        pass_mark=process.pass_mark,
+        attempts=process.attempts,
+    )

@@ -19,6 +19,7 @@ from theodolite.domain.number import Estimate, Undefined
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.interval import normal_quantile
 from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.raters.groups import GroupAgreement, group_agreement
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -165,6 +166,34 @@ def _pair(
         alpha=sheet.alpha(shared) if with_alpha else Undefined(reason=TOO_MANY_PAIRS),
         is_model=is_model,
     )
+
+
+def groups_of_annotators(
+    question: Question, given: Sequence[GivenAnswer], group_of: Mapping[str, str], *, draws: int = 999
+) -> tuple[GroupAgreement, ...]:
+    """Return how far the annotators of each group agree with each other and with the rest.
+
+    Whoever did not say what they are is left out: a group of the silent would be no group.
+
+    Args:
+        question: The question; its labels count as unordered.
+        given: Everybody's answers.
+        group_of: Annotator to the group that they describe themselves by.
+        draws: Ways to give people groups at random; count.
+
+    Source:
+        See `group_agreement`.
+    """
+    known = [one for one in given if one.annotator in group_of and one.value is not None]
+    people = list(dict.fromkeys(one.annotator for one in known))
+    units = {unit: place for place, unit in enumerate(dict.fromkeys(one.unit for one in known))}
+    if len({group_of[person] for person in people}) < 2:
+        return ()
+    rows: dict[str, list[str | None]] = {person: [None] * len(units) for person in people}
+    for one in known:
+        rows[one.annotator][units[one.unit]] = one.value
+    groups = [group_of[person] for person in people]
+    return group_agreement(list(rows.values()), groups, categories=question.scale.categories, draws=draws)
 
 
 class _Sheet:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from theodolite.assessment.blinding import blinded, mask_of, names_of
+from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.assessment.slips import turns_asked
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.dialogue import Dialogue
@@ -34,7 +34,7 @@ def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any
     for annotation in evidence.archive.annotations():
         if annotation.guideline == guideline.name:
             said[annotation.dialogue].append(annotation)
-    people, mask = pseudonyms(evidence), mask_of(names_of(evidence.study))
+    people, mask = pseudonyms(evidence), mask_for(evidence.study)
     for number, dialogue in enumerate(evidence.archive.dialogues(), 1):
         seen = blinded(dialogue, item_of(dialogue.key), scenario=evidence.study.scenario(dialogue.scenario), mask=mask)
         lines = [(turn.number, turn.prompt, turn.response) for turn in seen.turns]

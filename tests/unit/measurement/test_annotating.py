@@ -13,6 +13,7 @@ from theodolite.domain.number import Undefined
 from theodolite.measurement import krippendorff_alpha
 from theodolite.measurement.annotating import (
     GivenAnswer,
+    groups_of_annotators,
     model_agreements,
     pair_agreements,
     planned_passes,
@@ -128,3 +129,15 @@ def test_what_cannot_be_planned_is_said():
     for question, width in ((YES, 0.0), (three, 0.1)):
         with pytest.raises(InputError):
             planned_passes(question, given(), width)
+
+
+def test_groups_that_see_it_their_own_way_are_told_from_the_rest():
+    table = {f"a{number}": "yynn" * 3 for number in range(3)} | {f"b{number}": "ynyn" * 3 for number in range(3)}
+    group_of = {name: name[0] for name in table if name != "b2"}
+
+    first, second = groups_of_annotators(YES, given(table), group_of, draws=99)
+
+    assert (first.group, first.n_raters, first.within.value) == ("a", 3, 1.0)
+    assert first.across.value < 0.2
+    assert (second.group, second.n_raters) == ("b", 2)
+    assert groups_of_annotators(YES, given(table), {"a0": "a"}) == ()

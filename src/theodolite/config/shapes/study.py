@@ -197,12 +197,22 @@ class AnnotationShape(Shape):
 
     passes: int = Field(default=1, ge=1)
     """Different annotators for each dialogue."""
-    route: Literal["any_violation", "all"] = "any_violation"
-    """When a dialogue goes to all categories: after `any_violation`, or `all` of them."""
+    route: Literal["any_violation", "all", "adjudicated"] = "any_violation"
+    """When a dialogue goes to all categories: one sees a violation, `all` do, or a review finds it (`adjudicated`)."""
     quality_check: float = Field(default=0.0, ge=0, le=1)
     """Share of annotations that seniors review; 0 to 1."""
     schema_: str = Field(default="", alias="schema")
     """Name of the annotation schema: in this file, in `schemas/`, or shipped (`aria-five-categories`)."""
+    reserve_min: int = Field(default=60, ge=1)
+    """How long a dialogue stays reserved for one annotator; minutes."""
+    most_share: float = Field(default=1.0, ge=0, le=1)
+    """Largest share of a category's dialogues that one annotator may do; 0 to 1."""
+    apart: bool = False
+    """Whether one dialogue's categories are annotated by different people."""
+    pass_mark: float = Field(default=0.8, ge=0, le=1)
+    """Share of a qualification's questions that must be right; 0 for no test."""
+    attempts: int = Field(default=3, ge=1)
+    """Attempts at a qualification before a senior must let in."""
 
 
 class EventShape(Shape):

@@ -20,17 +20,20 @@ from theodolite.domain.room import RoomShift
 from theodolite.domain.work import ItemState
 from theodolite.measurement.annotating import (
     GivenAnswer,
+    groups_of_annotators,
     model_agreements,
     pair_agreements,
     planned_passes,
     question_agreement,
 )
+from theodolite.measurement.raters.groups import GroupAgreement
 from theodolite.store.annotating.claims import RESERVED, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.rooms import shifts
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
+from theodolite.store.people.persons import profiles
 
 Given = Mapping[str, list[GivenAnswer]]
 """Question to the answers of everybody."""
@@ -110,6 +113,26 @@ def plan_passes(
     """Return how many dialogues it takes, with 1, 2, ... passes, for an interval of a wanted half-width."""
     asked = _guideline(library, queue, category).instrument.question(question)
     return planned_passes(asked, _given(queue, category, question).get(question, []), half_width)
+
+
+def attributes(queue: str) -> dict[str, dict[str, str]]:
+    """Return what the annotators of a queue say of themselves: attribute to annotator to group."""
+    rows = ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
+    people = sorted(set(rows.values_list("participant__key", flat=True)))
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for person, profile in profiles(people).items():
+        for name, value in profile.attributes.items():
+            found[name][person] = value
+    return found
+
+
+def agreement_of_groups(
+    library: Library, queue: str, category: str, question: str, attribute: str
+) -> tuple[GroupAgreement, ...]:
+    """Return how far annotators of each self-described group agree within it and with the others."""
+    asked = _guideline(library, queue, category).instrument.question(question)
+    given = _given(queue, category, question).get(question, [])
+    return groups_of_annotators(asked, given, attributes(queue).get(attribute, {}))
 
 
 def calibration(library: Library, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:

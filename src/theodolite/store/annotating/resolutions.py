@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.db.models import Count, Q
 
-from theodolite.assessment.blinding import blind_name, blinded, mask_of, names_of
+from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.discrepancies import discrepancies, reviewed
 from theodolite.assessment.redacting import redacted
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Outcome
@@ -70,7 +70,7 @@ def review_sheet(library: Library, item: str, reader: str) -> ReviewSheet:
             redacted(dialogue, redactions_of(row.dialogue_id), row.category),
             blind_name(dialogue.key, reader, row.queue.salt),
             scenario=study.scenario(dialogue.scenario),
-            mask=mask_of(names_of(study)),
+            mask=mask_for(study),
         ),
         discrepancies=discrepancies(guideline, given_to(row), salt_of(row)),
         resolutions=resolutions_of(row),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from theodolite.assessment.blinding import blind_name, blinded, mask_of, names_of
+from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.discrepancies import letters_for
 from theodolite.assessment.redacting import redacted
@@ -170,7 +170,7 @@ def room(library: Library, token: str, participant: str) -> CalibrationRoom:
             redacted(dialogue, redactions_of(row.dialogue_id), row.category),
             blind_name(dialogue.key, participant, row.queue.salt),
             scenario=study.scenario(dialogue.scenario),
-            mask=mask_of(names_of(study)),
+            mask=mask_for(study),
         ),
         own=tuple(_answer(one) for one in _latest(own)),
         before=_positions(row, [one for one in shown if one.ballot == BLIND]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from theodolite.assessment.blinding import blind_name, blinded, mask_of, masked, names_of
+from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.redacting import redacted
 from theodolite.assessment.sitting import annotation_by, person_of, whole_answers
@@ -41,7 +41,7 @@ def sitting(library: Library, token: str, participant: str) -> AnnotatorSitting:
             redacted(dialogue, redactions_of(item.dialogue_id), item.category),
             blind_name(dialogue.key, participant, queue.salt),
             scenario=study.scenario(dialogue.scenario),
-            mask=mask_of(names_of(study)),
+            mask=mask_for(study),
         ),
         answers=answers,
         saved=saved_at(claim),
@@ -80,8 +80,8 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
 
 def _seen(library: Library, claim: ReservationRow, dialogue: Dialogue) -> Dialogue:
     """Return the dialogue in the words that the annotator saw, so that quotes are found where they stood."""
-    names = names_of(library.study(claim.item.queue.study_content_id))
-    return masked(redacted(dialogue, redactions_of(claim.item.dialogue_id), claim.item.category), mask_of(names))
+    study = library.study(claim.item.queue.study_content_id)
+    return masked(redacted(dialogue, redactions_of(claim.item.dialogue_id), claim.item.category), mask_for(study))
 
 
 def _claimed(library: Library, token: str, participant: str) -> ReservationRow:
