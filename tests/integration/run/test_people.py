@@ -25,6 +25,7 @@ applications:
 scenarios:
   shop:
     turns: 4
+    goal: Find out how it ends
     permitted: [genre]
     prohibited: [ending]
     scripts: SCRIPTS
@@ -138,3 +139,18 @@ def test_an_event_without_any_program_is_a_study(event):
 
     assert "Cells   2 red teamers x 2 sessions + 2 field testers x 1 session = 6" in checked.out
     assert accounts(results) == (6, 1, 5, {})
+
+
+def test_real_users_are_held_beside_simulated_ones(event):
+    personas = "{viewers: {template: customer, model: user, rows: [{name: Ana, manner: curious, wish: how it ends}]}}"
+    event.write("{}")
+    with (event.folder / "study.yaml").open("a") as study:
+        study.write(f"personas: {personas}\nmodels: {{user: {{script: [How does it end?, Tell me more]}}}}\n")
+    event.hold("f1", level=FIELD)
+    event.hold("f2", level=FIELD)
+
+    (realism,) = event.run()["realism"]
+
+    assert realism["scenario"] == "shop"
+    assert realism["people"]["held_by"] == "person"
+    assert realism["people"]["dialogues"] == 2
