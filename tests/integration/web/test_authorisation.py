@@ -62,6 +62,7 @@ PAGES: dict[str, object] = {
     "organiser:editions": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
+    "organiser:blinding": {Role.ORGANISER, Role.ANALYST},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},
     **{f"senior:{name}": {Role.SENIOR} for name in _SENIOR},

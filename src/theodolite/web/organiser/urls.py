@@ -6,6 +6,7 @@ from django.urls import path
 
 from theodolite.web.organiser import (
     audit_log,
+    blinding,
     editions,
     ethics,
     home,
@@ -23,6 +24,7 @@ urlpatterns = [
     path("audit/", audit_log.audit_log, name="audit"),
     path("editions/", editions.editions, name="editions"),
     path("results/", results.results, name="results"),
+    path("blinding/", blinding.blinding, name="blinding"),
     path("ethics/", ethics.ethics, name="ethics"),
     path("people/", people.people, name="people"),
     path("people/ask/", people.ask, name="ask"),

@@ -1,0 +1,101 @@
+"""The blinding audit: whether testers saw through, and whether applications told who they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from theodolite.domain.blinding import Leak
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.role import Role
+from theodolite.reporting import figures
+from theodolite.store.models.people import LiveTurnRow
+from theodolite.usecases.people.blinding import leaks
+from theodolite.web.access import Here, allowed
+from theodolite.web.venues import venue_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakLine:
+    """One line of the table of guesses, in words.
+
+    Attributes:
+        about: What was guessed.
+        level: Level of testing; "all levels" for all together.
+        right: Right guesses out of all, and their share where there are enough.
+        between: Ends of the interval; empty where there are too few guesses.
+        chance: What guessing alone would bring.
+        surprise: How often so many or more would be right by guessing alone; empty where nobody guessed.
+        n_unknown: Testers who did not know; count.
+        n_repeated: Later guesses of the same people; count.
+    """
+
+    about: str
+    level: str
+    right: str
+    between: str
+    chance: str
+    surprise: str
+    n_unknown: int
+    n_repeated: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamingLine:
+    """How often one application told who it is: turns, and those in which it did; counts."""
+
+    application: str
+    turns: int
+    named: int
+    words: tuple[str, ...]
+
+
+@allowed(Role.ORGANISER, Role.ANALYST)
+def blinding(request: HttpRequest, here: Here) -> HttpResponse:
+    """Show guesses against chance, and how often applications named themselves."""
+    venue = venue_of(here.hosted)
+    lines = [_leak_line(leak) for leak in leaks(venue)]
+    told = {"here": here, "leaks": lines, "namings": _namings(here.hosted.name)}
+    return render(request, "web/organiser/blinding.html", told)
+
+
+def _leak_line(leak: Leak) -> LeakLine:
+    rate = leak.rate
+    known = isinstance(rate, Estimate)
+    return LeakLine(
+        about=leak.about.value,
+        level=leak.level.value if leak.level else "all levels",
+        right=figures.share(rate.count or 0, rate.n) if isinstance(rate, Estimate) else "nobody guessed",
+        between=_between(rate) if isinstance(rate, Estimate) else "",
+        chance=figures.percent(leak.chance) if known else "",
+        surprise="" if leak.p_value is None else f"{leak.p_value:.3f}",
+        n_unknown=leak.n_unknown,
+        n_repeated=leak.n_repeated,
+    )
+
+
+def _between(rate: Estimate) -> str:
+    if rate.n < figures.FEW or rate.low is None or rate.high is None:
+        return "too few to tell"
+    return f"{figures.percent(rate.low)} to {figures.percent(rate.high)}"
+
+
+def _namings(study: str) -> list[NamingLine]:
+    turns = LiveTurnRow.objects.filter(dialogue__study=study)
+    counted = turns.values_list("dialogue__session__application").annotate(
+        n=Count("id"), named=Count("id", filter=~Q(claims=""))
+    )
+    return [
+        NamingLine(application=application, turns=n, named=named, words=_words(study, application) if named else ())
+        for application, n, named in counted.order_by("dialogue__session__application")
+    ]
+
+
+def _words(study: str, application: str) -> tuple[str, ...]:
+    """Return the words by which an application told who it is, each once."""
+    turns = LiveTurnRow.objects.filter(dialogue__study=study, dialogue__session__application=application)
+    said = turns.exclude(claims="").order_by("id").values_list("claims", flat=True)
+    return tuple(dict.fromkeys(word for claims in said for word in claims.splitlines()))
