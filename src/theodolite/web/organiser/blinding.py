@@ -8,8 +8,8 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from theodolite.domain.blinding import Leak
 from theodolite.domain.estimate import Estimate
+from theodolite.domain.leak import Leak
 from theodolite.domain.role import Role
 from theodolite.reporting import figures
 from theodolite.store.models.people import LiveTurnRow
