@@ -114,7 +114,7 @@ def evidence_of(
     for failure in archive.failures():
         book.enter_failure(failure)
     return Evidence(
-        study=with_people(study, store.labels(run)),
+        study=without_idle_categories(with_people(study, store.labels(run))),
         run=run,
         sessions=sessions,
         archive=archive,
@@ -155,6 +155,18 @@ def certificates_of(store: Store, study: Study) -> tuple[Certificate, ...]:
     judges = [annotator for annotator in study.asked if annotator.kind is not AnnotatorKind.PERSON]
     filed = (store.filed(Certificate, study.annotator_version(judge.name))[-1:] for judge in judges)
     return tuple(certificate for latest in filed for certificate in latest)
+
+
+def without_idle_categories(study: Study) -> Study:
+    """Return a study without the categories of schemas by which nobody labels yet, where somebody labels by others.
+
+    A report would say of each of their rules that it was not measured.
+    """
+    named = {annotator.guideline for annotator in study.annotators}
+    named |= {study.reference.guideline} if study.reference else set()
+    idle = study.categories - named if named else frozenset[str]()
+    kept = tuple(guideline for guideline in study.guidelines if guideline.name not in idle)
+    return replace(study, guidelines=kept) if idle else study
 
 
 def with_people(study: Study, labels: Iterable[Annotation]) -> Study:

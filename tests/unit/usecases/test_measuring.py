@@ -3,15 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import by_hand, dialogue, judge, latest_evidence, sessions_of, study
+from tests.fakes.builders import by_hand, dialogue, guideline, judge, latest_evidence, sessions_of, study
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.identity import version_of
+from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import with_people
+from theodolite.usecases.measuring import with_people, without_idle_categories
 from theodolite.usecases.placing import as_planned
 
 STUDY = study(groups=("name",))
@@ -96,3 +97,13 @@ class Labelled(FakeStore):
 
     def labels(self, run, at=None):
         yield from self.given
+
+
+def test_categories_by_which_nobody_labels_are_not_reported_on():
+    schema = AnnotationSchema(name="s", categories=(Category(guideline=guideline(name="style")),))
+    idle = study(guidelines=(guideline(), guideline(name="style")), annotators=(judge(),), schemas=(schema,))
+    used = replace(idle, annotators=(judge(), by_hand("anna", guideline="style")))
+
+    assert [one.name for one in without_idle_categories(idle).guidelines] == ["polite"]
+    assert without_idle_categories(used) is used
+    assert without_idle_categories(replace(idle, annotators=())).guidelines == idle.guidelines
