@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.domain.study import Study
 from theodolite.execution.lines import Lines
 from theodolite.ports.clock import Clock
 from theodolite.ports.store import Store
@@ -39,7 +40,9 @@ class OpenedVenue:
         return open_lines(self.loaded, workspace=self.workspace, environ=self.environ, clock=self.venue.clock)
 
 
-def open_venue(path: str, store: Store, *, workspace: Path, clock: Clock | None = None) -> OpenedVenue:
+def open_venue(
+    path: str, store: Store, *, workspace: Path, clock: Clock | None = None, study: Study | None = None
+) -> OpenedVenue:
     """Read a study and open the run that dialogues of people are to join.
 
     Args:
@@ -47,6 +50,7 @@ def open_venue(path: str, store: Store, *, workspace: Path, clock: Clock | None 
         store: Of the workspace.
         workspace: Its folder.
         clock: Tells the time; the machine's unless given.
+        study: The study as it was published, where its files may hold another one by now.
 
     Raises:
         StudyError: If the study holds faults; says all of them.
@@ -54,6 +58,7 @@ def open_venue(path: str, store: Store, *, workspace: Path, clock: Clock | None 
         StoreError: If the database cannot be used.
     """
     loaded = load_study(Path(path), shelves=plugin_shelves())
+    loaded = replace(loaded, study=study) if study is not None else loaded
     plan, _ = draw_plan(loaded.study, loaded.recordings)
     run = store.open_run(loaded.study, plan)
     venue = Venue(study=loaded.study, plan=plan, run=run, store=store, clock=clock or SystemClock())

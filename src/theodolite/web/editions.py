@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from django.conf import settings
 from django.db import transaction
 
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import version_of
-from theodolite.domain.study import Study
-from theodolite.store.contents import Contents, content_of, record_of
+from theodolite.store.contents import content_of
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, Edition, HostedStudy
+from theodolite.web.published import contents
 from theodolite.web.venues import forget_venue
 
 
@@ -29,20 +26,6 @@ def study_in_files(hosted: HostedStudy) -> LoadedStudy:
         message = f"study `{hosted.name}` has no files on this server"
         raise NotFound(message)
     return load_study(hosted.folder, shelves=plugin_shelves())
-
-
-def last_edition(hosted: HostedStudy) -> Edition | None:
-    """Return the edition that was published last, if one was."""
-    return hosted.editions.order_by("-number").first()
-
-
-def study_of(edition: Edition) -> Study:
-    """Return a study as it was published.
-
-    Raises:
-        NotFound: If its contents are not here.
-    """
-    return record_of(Study, _contents().texts([edition.version])[edition.version])
 
 
 def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
@@ -66,7 +49,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         if last is not None and last.version == version:
             message = f"nothing has changed since edition {last.number}"
             raise Conflict(message)
-        _contents().keep([content_of(study)])
+        contents().keep([content_of(study)])
         edition = Edition.objects.create(
             hosted=hosted, number=last.number + 1 if last else 1, version=version, made_by=by
         )
@@ -76,7 +59,3 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         audit(by, "published edition", f"edition {edition.number}", hosted=hosted, version=version)
     forget_venue(hosted)
     return edition
-
-
-def _contents() -> Contents:
-    return Contents(Path(str(settings.WORKSPACE)) / "blobs")

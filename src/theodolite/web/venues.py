@@ -13,6 +13,7 @@ from theodolite.bootstrap.venues import OpenedVenue, open_venue
 from theodolite.store.django_store import DjangoStore
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.models import HostedStudy
+from theodolite.web.published import last_edition, study_of
 
 _stores: dict[Path, DjangoStore] = {}
 _opened: dict[tuple[Path, str], OpenedVenue] = {}
@@ -20,7 +21,7 @@ _lock = Lock()
 
 
 def venue_of(hosted: HostedStudy) -> Venue:
-    """Return the event of a hosted study, put together.
+    """Return the event of a hosted study, put together: as it was published last, else as its files are.
 
     Raises:
         Http404: If the study has no files yet, so that there is nothing to take part in.
@@ -40,7 +41,9 @@ def opened_venue(hosted: HostedStudy) -> OpenedVenue:
     store, key = server_store(), (_workspace(), hosted.token)
     with _lock:
         if key not in _opened:
-            _opened[key] = open_venue(hosted.folder, store, workspace=_workspace())
+            edition = last_edition(hosted)
+            study = study_of(edition) if edition else None
+            _opened[key] = open_venue(hosted.folder, store, workspace=_workspace(), study=study)
         return _opened[key]
 
 

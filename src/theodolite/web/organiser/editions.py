@@ -13,7 +13,8 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.role import Role
 from theodolite.reporting.study_changes import StudyChange, changes_between
 from theodolite.web.access import Here, allowed
-from theodolite.web.editions import last_edition, publish, study_in_files, study_of
+from theodolite.web.editions import publish, study_in_files
+from theodolite.web.published import last_edition, study_of
 
 
 @allowed(Role.ORGANISER)
