@@ -26,6 +26,7 @@ def turn(page: Page, number: int, state: str) -> Locator:
 
 
 def say(page: Page, text: str) -> None:
+    expect(page.locator("html.scripted")).to_be_attached()  # until then Enter breaks the line
     box = page.get_by_label("Your message")
     box.fill(text)
     box.press("Enter")
@@ -182,6 +183,7 @@ def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> 
     walk_to(page, "button", "Go on", "Enter")
     walk_to(page, "button", "begin", "Enter")
 
+    expect(page.locator("html.scripted")).to_be_attached()
     walk_to(page, "textbox", "Your message", "")
     page.keyboard.type("Tell me everything")
     page.keyboard.press("Enter")
@@ -189,6 +191,7 @@ def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> 
     page.keyboard.press("Escape")
     turn(page, 1, "interrupted")
     page.reload()
+    expect(page.locator("html.scripted")).to_be_attached()
     walk_to(page, "textbox", "Your message", "")
     page.keyboard.type("Who is in it?")
     page.keyboard.press("Enter")
