@@ -36,7 +36,7 @@ _TRAINING = ("read", "practice", "qualify", "result")
 _ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (
     *("home", "resolution", "begin", "resolve", "reopen", "open_room", "room_step", "check", "judge"),
-    *("questions", "thread", "case", "look", "act", "people", "admit", "agreement"),
+    *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
 )
 
 _ORGANISING = (

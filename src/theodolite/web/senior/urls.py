@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.senior import agreement, home, people, quality, resolution, sensitive, talk
+from theodolite.web.senior import agreement, filling, home, people, quality, resolution, sensitive, talk
 
 app_name = "senior"
 urlpatterns = [
@@ -22,6 +22,7 @@ urlpatterns = [
     path("case/<slug:case>/", sensitive.case, name="case"),
     path("case/<slug:case>/look/", sensitive.look, name="look"),
     path("case/<slug:case>/act/", sensitive.act, name="act"),
+    path("fill/", filling.fill, name="fill"),
     path("agreement/", agreement.agreement, name="agreement"),
     path("people/", people.people, name="people"),
     path("people/admit/", people.admit, name="admit"),

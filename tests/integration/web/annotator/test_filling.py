@@ -1,0 +1,53 @@
+"""A senior annotator opens the queue of a published study with everything that was held."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from theodolite.domain.identity import version_of
+from theodolite.domain.role import Role
+from theodolite.store.models.annotating import QueueRow, WorkItemRow
+from theodolite.web.annotator.seeding import keep_dialogues
+from theodolite.web.editions import last_edition, publish, study_in_files, study_of
+from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.senior.filling import fill_queue, queue_design
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def published(event):
+    """The seeded event, published as its files are."""
+    publish(event, event.made_by, version_of(study_in_files(event).study))
+    return event
+
+
+def test_a_queue_of_another_study_is_left_alone(published, client_as):
+    answered = client_as(Role.SENIOR).post(reverse("senior:fill", args=[published.token]), follow=True)
+
+    assert "the queue holds dialogues of `demo`" in answered.content.decode().partition("<main")[0]
+
+
+def test_the_first_filling_opens_the_queue_by_the_study_s_schema(published):
+    QueueRow.objects.filter(name=published.token).update(name="put away")
+    study = study_of(last_edition(published))
+
+    held = keep_dialogues(study)
+    n_new = fill_queue(published, by="sami")
+
+    queue = QueueRow.objects.get(name=published.token)
+    assert queue.study == study.name
+    assert WorkItemRow.objects.filter(queue=queue).count() == n_new == len(held) > 0
+    assert fill_queue(published, by="sami") == 0
+    assert queue_design(study).rules
+
+
+def test_a_study_that_nobody_published_has_no_queue(event, client_as):
+    other = HostedStudy.objects.create(name="new")
+    sami = Membership.objects.get(hosted=event, role=Role.SENIOR.value).account
+    Membership.objects.create(account=sami, hosted=other, role=Role.SENIOR.value)
+
+    answered = client_as(Role.SENIOR).post(reverse("senior:fill", args=[other.token]), follow=True)
+
+    assert b"nothing of this study was published yet" in answered.content
