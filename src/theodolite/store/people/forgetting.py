@@ -22,6 +22,7 @@ from theodolite.store.models import (
     UnitRow,
     VoteRow,
 )
+from theodolite.store.people.forgetting_work import forget_work
 
 WITHDRAWN = "withdrawn by the person who took part"
 """What stands where a reply about a withdrawn dialogue stood."""
@@ -58,4 +59,5 @@ def forget_dialogues(unit_ids: Sequence[int]) -> int:
     DialogueGroupRow.objects.filter(dialogue_id__in=dialogues).delete()
     TurnRow.objects.filter(dialogue_id__in=dialogues).delete()
     DialogueRow.objects.filter(id__in=dialogues).update(persona=None)
+    forget_work(dialogues)
     return n_answers

@@ -37,6 +37,7 @@ from theodolite.store.models.people import (
     TombstoneRow,
 )
 from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
+from theodolite.store.people.forgetting_work import rename_tester
 
 Mask = Callable[[str], str]
 """From a text to the same text without what tells who wrote it."""
@@ -158,6 +159,8 @@ def _cut_the_link(study: str, participant: str, sessions: Sequence[int], dialogu
     seats = SeatRow.objects.filter(study=study, participant__key=participant)
     seats.update(participant=nobody, freed=True)
     AcknowledgementRow.objects.filter(study=study, participant__key=participant).update(participant=nobody)
-    for row in DialogueRow.objects.filter(unit_id__in=[one.unit_id for one in dialogues if one.unit_id is not None]):
+    left = list(DialogueRow.objects.filter(unit_id__in=[one.unit_id for one in dialogues if one.unit_id is not None]))
+    rename_tester([row.id for row in left], nobody.key)
+    for row in left:
         row.cluster, row.pair_key = nobody.key, digest("anonymous", nobody.key, row.pair_key)
         row.save(update_fields=["cluster", "pair_key"])
