@@ -9,8 +9,9 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.role import Role
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
 from theodolite.web.annotator.seeding import keep_dialogues
-from theodolite.web.editions import last_edition, publish, study_in_files, study_of
+from theodolite.web.editions import publish, study_in_files
 from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.published import last_edition, study_of
 from theodolite.web.senior.filling import fill_queue, queue_design
 
 pytestmark = pytest.mark.integration
