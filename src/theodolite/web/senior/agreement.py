@@ -25,7 +25,10 @@ LOWEST, HIGHEST = -0.5, 1.0
 """Ends of the axis on which agreement is drawn; alpha beyond the lower end is drawn at it."""
 
 HALF_WIDTH = 0.1
-"""Half-width of an interval that the planner aims at where nobody says; share of the scale."""
+"""Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
+
+WIDEST = 50.0
+"""Half-width at most; scale points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ def _half_width(text: str) -> float:
         found = float(text)
     except ValueError:
         return HALF_WIDTH
-    return found if 0 < found < 1 else HALF_WIDTH
+    return found if 0 < found <= WIDEST else HALF_WIDTH
 
 
 def _line(one: QuestionAgreement) -> QuestionLine:
