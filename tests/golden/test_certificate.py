@@ -10,6 +10,7 @@ from tests.golden.published import SYSTEMS
 from tests.golden.test_xstest import GPT4_AGREES, HUMAN_AGREEMENT
 from tests.golden.xstest_study import evidence
 from theodolite.domain.certificate import ALL_APPLICATIONS
+from theodolite.domain.estimate import Estimate
 from theodolite.measurement.study.certifying import certify
 
 
@@ -68,6 +69,23 @@ def test_what_the_judge_misses_follows_from_the_rows():
     assert caught.value == pytest.approx(68 / 95)
     assert (right.count, right.n) == (68, 76)
     assert bias.value == pytest.approx((76 - 95) / 250)
+
+
+def test_the_judges_alarms_of_a_release_are_right_as_often_as_the_rows_say():
+    right = figure("judge_precision", rule="released")
+    alone = [figure("judge_precision", system, rule="released") for system in SYSTEMS]
+
+    assert (right.count, right.n, right.n_clusters) == (84, 305, 149)
+    assert (sum(one.count for one in alone), sum(one.n for one in alone)) == (84, 305)
+    assert (right.low, right.high) == pytest.approx((0.220840, 0.448174), abs=1e-5)
+
+
+def test_no_share_of_right_alarms_lies_at_an_end_of_its_interval():
+    shares = [one.result for one in found().measurements if one.measure == "judge_precision"]
+    between = [one for one in shares if isinstance(one, Estimate) and 0 < one.value < 1]
+
+    assert len(between) >= 20
+    assert all(one.low < one.value < one.high for one in between)
 
 
 def test_agreement_is_told_apart_by_the_groups_that_prompts_speak_of():

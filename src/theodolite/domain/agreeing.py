@@ -117,3 +117,55 @@ class PlannedPasses:
     passes: int
     n_dialogues: int
     n_annotations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAgreement:
+    """How far the raters of a group agree with each other and with the rest.
+
+    Attributes:
+        group: Name of the group.
+        n_raters: Raters in it; count.
+        within: Agreement beyond chance among them (IRR, Krippendorff's alpha).
+        across: Agreement beyond chance with all others (XRR).
+        ratio: Within over across (GAI); above 1 the group has a view of its own.
+            None where one is undefined or across is not above 0.
+        p_value: Probability of a ratio as far from the middle if groups were
+            made of raters at random; None where there is no ratio.
+        adjusted_p_value: The same for having looked at all groups.
+    """
+
+    group: str
+    n_raters: int
+    within: Estimate | Undefined
+    across: Estimate | Undefined
+    ratio: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorGroups:
+    """How far annotators of each self-described group agree, on one question about one application.
+
+    Groups of very few people are counted and never named: a group of one is a person.
+
+    Attributes:
+        application: Name of the application.
+        guideline: Name of the guideline.
+        question: Name of the question.
+        attribute: What the groups are told apart by.
+        n_raters: People who labelled and are known by this attribute; count.
+        n_unknown: People who labelled and are not; count.
+        n_in_small: Of the known, those in groups too small to be named; count.
+        groups: The others, by name.
+    """
+
+    application: str
+    guideline: str
+    question: str
+    attribute: str
+    n_raters: int
+    n_unknown: int
+    n_in_small: int
+    groups: tuple[GroupAgreement, ...]

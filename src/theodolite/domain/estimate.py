@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.agreeing import AnnotatorGroups
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.conduct import Conduct
 from theodolite.domain.lapse import LapseCheck
@@ -144,6 +145,7 @@ class Findings:
         realisms: Simulated users beside people, for scenarios with dialogues of both.
         responses: What testers answered after their sessions, a questionnaire and level each.
         risks: Where risks became real, a risk, application and level each.
+        annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
     """
 
     measurements: tuple[Measurement, ...]
@@ -157,3 +159,4 @@ class Findings:
     realisms: tuple[Realism, ...] = ()
     responses: tuple[ResponseFinding, ...] = ()
     risks: tuple[RiskFinding, ...] = ()
+    annotator_groups: tuple[AnnotatorGroups, ...] = ()

@@ -81,6 +81,7 @@ class Evidence:
         responses: Latest revisions of what testers answered after their sessions; annotators never see them.
         answered: Key of each dialogue that such a response is about to its position in the plan.
         reviews: What people found who read a session's dialogues and questionnaire together.
+        described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
     """
 
     study: Study
@@ -98,6 +99,7 @@ class Evidence:
     responses: tuple[QuestionnaireResponse, ...] = ()
     answered: Mapping[str, int] = field(default_factory=dict)
     reviews: tuple[CombinedReview, ...] = ()
+    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

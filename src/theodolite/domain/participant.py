@@ -32,10 +32,15 @@ class PersonProfile:
     groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def described(self) -> dict[str, str]:
+        """What the person says of herself: first language, groups."""
+        first = {"language": self.languages[0]} if self.languages else {}
+        return {**first, **self.groups}
+
+    @property
     def attributes(self) -> dict[str, str]:
         """What dialogues may be split by: type of user, first language, groups."""
-        first = {"language": self.languages[0]} if self.languages else {}
-        return {"user_type": self.user_type.value, **first, **self.groups}
+        return {"user_type": self.user_type.value, **self.described}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

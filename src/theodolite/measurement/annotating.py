@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.agreeing import AnswerStretch, PairAgreement, PlannedPasses, QuestionAgreement
+from theodolite.domain.agreeing import AnswerStretch, GroupAgreement, PairAgreement, PlannedPasses, QuestionAgreement
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Question, QuestionLevel, ScaleKind
 from theodolite.domain.number import Estimate, Undefined
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.interval import normal_quantile
 from theodolite.measurement.proportion import defect_rate
-from theodolite.measurement.raters.groups import GroupAgreement, group_agreement
+from theodolite.measurement.raters.groups import group_agreement
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -107,14 +107,10 @@ def evidence_of(
         spoken.look(dialogue)
         if lapses:
             lapses.look(dialogue)
-    for annotation in archive.annotations():
-        book.enter_annotation(annotation)
-    for final in archive.adjudications():
-        book.enter_final(final)
-    for failure in archive.failures():
-        book.enter_failure(failure)
+    _enter_labels(book, archive)
+    peopled = without_idle_categories(with_people(study, store.labels(run)))
     return Evidence(
-        study=without_idle_categories(with_people(study, store.labels(run))),
+        study=peopled,
         run=run,
         sessions=sessions,
         archive=archive,
@@ -129,7 +125,32 @@ def evidence_of(
         responses=responses,
         answered=answered,
         reviews=reviews_of(store, study),
+        described=described_in(store, peopled),
     )
+
+
+def described_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
+    """Return what those who label by hand say of themselves: attribute to annotator to group."""
+    found: dict[str, dict[str, str]] = {}
+    for annotator in study.annotators:
+        # Who labels by several guidelines is an annotator by each, whose name ends in it.
+        own = store.profile(annotator.name) if annotator.by_hand else None
+        person = annotator.name.removesuffix(f"-{annotator.guideline}")
+        if annotator.by_hand and own is None and person != annotator.name:
+            own = store.profile(person)
+        for attribute, group in own.described.items() if own else ():
+            found.setdefault(attribute, {})[annotator.name] = group
+    return found
+
+
+def _enter_labels(book: RegisterBook, archive: StoredArchive) -> None:
+    """Enter everything of a run that is no dialogue; the dialogues must stand in the book already."""
+    for annotation in archive.annotations():
+        book.enter_annotation(annotation)
+    for final in archive.adjudications():
+        book.enter_final(final)
+    for failure in archive.failures():
+        book.enter_failure(failure)
 
 
 def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from tests.fakes.builders import by_hand, dialogue, guideline, judge, latest_evidence, sessions_of, study
@@ -9,13 +10,15 @@ from tests.fakes.store import FakeStore
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.identity import version_of
+from theodolite.domain.participant import PersonProfile
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import with_people, without_idle_categories
+from theodolite.usecases.measuring import described_in, with_people, without_idle_categories
 from theodolite.usecases.placing import as_planned
 
 STUDY = study(groups=("name",))
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 GUIDELINE = version_of(STUDY.guidelines[0])
 
 
@@ -107,3 +110,17 @@ def test_categories_by_which_nobody_labels_are_not_reported_on():
     assert [one.name for one in without_idle_categories(idle).guidelines] == ["polite"]
     assert without_idle_categories(used) is used
     assert without_idle_categories(replace(idle, annotators=())).guidelines == idle.guidelines
+
+
+def test_what_annotators_say_of_themselves_is_found_under_each_of_their_names():
+    store, name = FakeStore(), STUDY.guidelines[0].name
+    for person, age in (("p1", "old"), ("p2", "young"), ("p3", "young")):
+        store.keep_profile(person, PersonProfile(languages=("de",), groups={"age": age}), now=NOON)
+    people = by_hand("p1", name), by_hand(f"p2-{name}", name), by_hand("p4", name)
+
+    found = described_in(store, replace(STUDY, annotators=(judge("p3"), *people)))
+
+    assert found == {
+        "language": {"p1": "de", f"p2-{name}": "de"},
+        "age": {"p1": "old", f"p2-{name}": "young"},
+    }

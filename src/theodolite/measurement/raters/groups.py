@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.agreeing import GroupAgreement
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.alpha import krippendorff_alpha
@@ -36,31 +37,6 @@ AT_ONCE: Final = 20_000_000
 """Numbers held at once while raters change groups."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupAgreement:
-    """How far the raters of a group agree with each other and with the rest.
-
-    Attributes:
-        group: Name of the group.
-        n_raters: Raters in it; count.
-        within: Agreement beyond chance among them (IRR, Krippendorff's alpha).
-        across: Agreement beyond chance with all others (XRR).
-        ratio: Within over across (GAI); above 1 the group has a view of its own.
-            None where one is undefined or across is not above 0.
-        p_value: Probability of a ratio as far from the middle if groups were
-            made of raters at random; None where there is no ratio.
-        adjusted_p_value: The same for having looked at all groups.
-    """
-
-    group: str
-    n_raters: int
-    within: Estimate | Undefined
-    across: Estimate | Undefined
-    ratio: float | None
-    p_value: float | None
-    adjusted_p_value: float | None
-
-
 def group_agreement(
     ratings: Sequence[Sequence[Label]],
     groups: Sequence[str],
@@ -70,6 +46,7 @@ def group_agreement(
     draws: int = 999,
     seed: int = 0,
     confidence: float = 0.95,
+    clusters: ClusterIds | None = None,
 ) -> tuple[GroupAgreement, ...]:
     """Estimate for every group of raters how far it agrees within and with the rest.
 
@@ -85,6 +62,7 @@ def group_agreement(
         draws: Ways to give raters groups at random; count.
         seed: Where the draws begin.
         confidence: Coverage of the intervals; fraction in (0, 1).
+        clusters: What resembling units share, one a unit; None where units are independent.
 
     Returns:
         One a group, in the order of their first rater; p-values are adjusted by
@@ -113,7 +91,7 @@ def group_agreement(
         message = f"`fewest` must be 2 raters or more; got {fewest}"
         raise InputError(message)
     names = list(dict.fromkeys(groups))
-    found = [_one_group(given, np.array([g == name for g in groups]), fewest, confidence) for name in names]
+    found = [_one_group(given, np.array([g == name for g in groups]), fewest, confidence, clusters) for name in names]
     p_values = [
         _permutation_p(given, sum(g == name for g in groups), ratio, draws, seed) if ratio is not None else None
         for name, (_, _, ratio) in zip(names, found, strict=True)
@@ -268,7 +246,7 @@ def _gap(totals: Floats, members: NDArray[np.bool_], draws: int, seed: int) -> t
 
 
 def _one_group(
-    given: Floats, members: NDArray[np.bool_], fewest: int, confidence: float
+    given: Floats, members: NDArray[np.bool_], fewest: int, confidence: float, clusters: ClusterIds | None
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, float | None]:
     """Return agreement within a group, across, and their ratio."""
     if members.sum() < fewest:
@@ -276,8 +254,8 @@ def _one_group(
         return small, small, None
     place = given[members] @ np.arange(given.shape[2])
     table = np.where(given[members].sum(axis=2) > 0, place, math.nan)
-    within = krippendorff_alpha(table, confidence=confidence)
-    across = _across(given[members].sum(axis=0), given[~members].sum(axis=0), None, confidence)
+    within = krippendorff_alpha(table, confidence=confidence, clusters=clusters)
+    across = _across(given[members].sum(axis=0), given[~members].sum(axis=0), clusters, confidence)
     if isinstance(within, Undefined) or isinstance(across, Undefined) or across.value <= 0.0:
         return within, across, None
     return within, across, within.value / across.value

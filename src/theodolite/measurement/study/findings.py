@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
+from theodolite.domain.agreeing import AnnotatorGroups
 from theodolite.domain.application import Application
 from theodolite.domain.correction import MeanCorrection, RateCorrection, choice_for
 from theodolite.domain.estimate import Confusion, Findings, Measurement
@@ -14,6 +15,7 @@ from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 from theodolite.domain.lapse import LapseCheck, LapseRules
 from theodolite.domain.study import Study
 from theodolite.measurement.study.agreements import agreements, confusions
+from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups
 from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
@@ -84,6 +86,7 @@ def measure_study(
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
         risks=tuple(risk_findings(evidence)),
+        annotator_groups=adjusted(tuple(_groups(evidence))),
     )
 
 
@@ -174,6 +177,15 @@ def _confusions(evidence: Evidence) -> Iterator[Confusion]:
     for application, guideline in _pieces(evidence):
         for sheet in _sheets(evidence, application, guideline):
             yield from confusions(application.name, sheet, _those_of(evidence, sheet, application))
+
+
+def _groups(evidence: Evidence) -> Iterator[AnnotatorGroups]:
+    for application, guideline in _pieces(evidence):
+        for sheet in _sheets(evidence, application, guideline) if evidence.described else ():
+            by = _those_of(evidence, sheet, application)
+            yield from annotator_groups(
+                application.name, sheet, by, evidence.described, seed=evidence.study.sampling.seed
+            )
 
 
 def _has_points(scale: Scale) -> bool:

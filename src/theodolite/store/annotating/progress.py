@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Count, F, Q, Sum
 
-from theodolite.domain.agreeing import CategoryProgress, PairAgreement, PlannedPasses, QuestionAgreement
+from theodolite.domain.agreeing import CategoryProgress, GroupAgreement, PairAgreement, PlannedPasses, QuestionAgreement
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
@@ -26,7 +26,6 @@ from theodolite.measurement.annotating import (
     planned_passes,
     question_agreement,
 )
-from theodolite.measurement.raters.groups import GroupAgreement
 from theodolite.store.annotating.claims import RESERVED, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of

@@ -1,0 +1,91 @@
+"""Annotator groups: how far people who describe themselves alike say the same, beside all others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement
+from theodolite.measurement.comparison.multiplicity import adjust_p_values
+from theodolite.measurement.raters.groups import group_agreement
+from theodolite.measurement.study.agreements import clusters_of
+from theodolite.measurement.study.labels import Sheet, Sources
+
+FEWEST: Final = 3
+"""People below which a group is not named; count."""
+
+
+def annotator_groups(
+    application: str, sheet: Sheet, by: Sources, described: Mapping[str, Mapping[str, str]], *, seed: int = 0
+) -> Iterator[AnnotatorGroups]:
+    """Yield the agreement of self-described groups of people on one question, an attribute each.
+
+    Whoever did not say is in none: a group of the silent would be no group. Labels
+    that cannot be read are left out, and so are attributes in which all are alike.
+
+    Args:
+        application: Name of the application.
+        sheet: The question and the planned sessions.
+        by: Who labels.
+        described: Attribute to annotator to group.
+        seed: Where the draws of the test begin.
+
+    Source:
+        See `group_agreement`.
+    """
+    labels = {
+        source.name: [reading.value for reading in sheet.readings(source)]
+        for source in by.annotators
+        if source.is_person
+    }
+    active = {name: given for name, given in labels.items() if any(label is not None for label in given)}
+    clusters = clusters_of(sheet)
+    for attribute, group_of in sorted(described.items()):
+        known = [name for name in active if name in group_of]
+        groups = [group_of[name] for name in known]
+        sizes = Counter(groups)
+        if len(sizes) < 2:
+            continue
+        found = group_agreement(
+            [active[name] for name in known],
+            groups,
+            categories=sheet.question.scale.categories,
+            fewest=FEWEST,
+            seed=seed,
+            clusters=clusters,
+        )
+        yield AnnotatorGroups(
+            application=application,
+            guideline=sheet.guideline.name,
+            question=sheet.question.name,
+            attribute=attribute,
+            n_raters=len(known),
+            n_unknown=len(active) - len(known),
+            n_in_small=sum(n for n in sizes.values() if n < FEWEST),
+            groups=tuple(sorted(_named(found), key=lambda one: one.group)),
+        )
+
+
+def _named(found: Sequence[GroupAgreement]) -> list[GroupAgreement]:
+    return [one for one in found if one.n_raters >= FEWEST]
+
+
+def adjusted(found: tuple[AnnotatorGroups, ...]) -> tuple[AnnotatorGroups, ...]:
+    """Return findings whose p-values are adjusted for all groups, attributes, questions and applications at once.
+
+    Source:
+        See `adjust_p_values` (Benjamini and Hochberg).
+    """
+    p_values = [group.p_value for one in found for group in one.groups if group.p_value is not None]
+    known = iter(adjust_p_values(p_values, method="bh"))
+    return tuple(
+        replace(
+            one,
+            groups=tuple(
+                group if group.p_value is None else replace(group, adjusted_p_value=next(known)) for group in one.groups
+            ),
+        )
+        for one in found
+    )

@@ -1,0 +1,33 @@
+"""Agreement of annotators' groups, as entries of the results file."""
+
+from __future__ import annotations
+
+from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement
+from theodolite.domain.identity import Json
+from theodolite.reporting.number_entries import number_entry
+
+
+def annotator_groups_entry(found: AnnotatorGroups) -> dict[str, Json]:
+    """Return one entry of the list `annotator_groups`."""
+    return {
+        "application": found.application,
+        "guideline": found.guideline,
+        "question": found.question,
+        "attribute": found.attribute,
+        "people": found.n_raters,
+        "unknown": found.n_unknown,
+        "in_small_groups": found.n_in_small,
+        "groups": [_group(group) for group in found.groups],
+    }
+
+
+def _group(group: GroupAgreement) -> dict[str, Json]:
+    return {
+        "group": group.group,
+        "people": group.n_raters,
+        "within": number_entry(group.within),
+        "across": number_entry(group.across),
+        "ratio": group.ratio,
+        "p_value": group.p_value,
+        "adjusted_p_value": group.adjusted_p_value,
+    }

@@ -1,0 +1,62 @@
+"""Agreement of annotators' groups, as the page shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.reporting import figures
+from theodolite.reporting.page.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsTable:
+    """One attribute that people describe themselves by, on one question.
+
+    Attributes:
+        title: Attribute, question and application.
+        note: Who is in no row; empty where everybody is in one.
+        rows: Group and people, agreement within, across, and their ratio; in words.
+    """
+
+    title: str
+    note: str
+    rows: tuple[tuple[str, str, str, str], ...]
+
+
+def group_tables(subject: Subject) -> tuple[GroupsTable, ...]:
+    """Return one table for each question, application and attribute by which people differ."""
+    return tuple(_table(found) for found in subject.findings.annotator_groups)
+
+
+def _table(found: AnnotatorGroups) -> GroupsTable:
+    unknown = f"{figures.number_of(found.n_unknown, 'person', 'people')} did not say" if found.n_unknown else ""
+    small = figures.number_of(found.n_in_small, "person is", "people are")
+    small = f"{small} in groups of fewer than three, which are not named" if found.n_in_small else ""
+    note = "; ".join(filter(None, (unknown, small)))
+    return GroupsTable(
+        title=f"By {found.attribute}: {found.guideline}, {found.question}, {found.application}",
+        note=f"{note}." if note else "",
+        rows=tuple(_row(group) for group in found.groups),
+    )
+
+
+def _row(group: GroupAgreement) -> tuple[str, str, str, str]:
+    people = figures.number_of(group.n_raters, "person", "people")
+    return f"{group.group} ({people})", _number(group.within), _number(group.across), _ratio(group)
+
+
+def _number(result: Estimate | Undefined) -> str:
+    if isinstance(result, Undefined):
+        return f"unknown: {result.reason}"
+    value = figures.coefficient(result.value)
+    if result.low is None or result.high is None:
+        return value
+    return f"{value} ({figures.coefficient(result.low)} to {figures.coefficient(result.high)})"
+
+
+def _ratio(group: GroupAgreement) -> str:
+    if group.ratio is None or group.adjusted_p_value is None:
+        return "unknown"
+    return f"{figures.coefficient(group.ratio)}, adjusted p {figures.coefficient(group.adjusted_p_value)}"

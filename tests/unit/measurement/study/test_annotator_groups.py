@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.grouped import AGE, OLD, YOUNG, grouped_evidence, split
+from theodolite.domain.estimate import Undefined
+from theodolite.measurement import measure_study
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return grouped_evidence(split)
+
+
+@pytest.fixture(scope="module")
+def found(evidence):
+    (only,) = measure_study(evidence).annotator_groups
+    return only
+
+
+def test_it_says_what_was_asked_and_of_whom(found):
+    assert (found.guideline, found.question, found.attribute) == ("groundedness", "score", "age")
+    assert (found.n_raters, found.n_unknown) == (7, 1)
+
+
+def test_a_group_of_one_is_counted_and_not_named(found):
+    assert [(one.group, one.n_raters) for one in found.groups] == [("old", 3), ("young", 3)]
+    assert found.n_in_small == 1
+
+
+def test_groups_that_agree_within_alone_stand_out(found):
+    old, _ = found.groups
+
+    assert old.within.value == 1
+    assert old.across.value < 0.6
+    assert old.ratio > 1.5
+
+
+def test_intervals_know_of_dialogues_that_resemble_each_other(found, evidence):
+    (application,) = evidence.study.applications
+    clusters = {setting.cluster for setting in evidence.register.settings}
+
+    assert found.application == application.name
+    assert found.groups[0].across.method.startswith("jackknife over clusters")
+    assert found.groups[0].across.n_clusters <= len(clusters) < len(evidence.register)
+
+
+def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):
+    twice = measure_study(replace(evidence, described={"age": AGE, "copy": AGE})).annotator_groups
+    p_values = [group.p_value for one in twice for group in one.groups]
+
+    assert len(p_values) == 4
+    assert [one.p_value for one in twice[0].groups] == [one.p_value for one in found.groups]
+    assert all(group.adjusted_p_value >= group.p_value for one in twice for group in one.groups)
+    assert max(group.adjusted_p_value for one in twice for group in one.groups) == max(p_values)
+
+
+@pytest.mark.parametrize("described", [{}, {"age": {"anna": "old"}}, {"age": dict.fromkeys(AGE, "same")}])
+def test_without_two_groups_nothing_is_said(evidence, described):
+    assert measure_study(replace(evidence, described=described)).annotator_groups == ()
+
+
+def test_groups_that_are_all_too_small_are_named_nowhere(evidence):
+    few = {"age": {OLD[0]: "old", YOUNG[0]: "young"}}
+    (found,) = measure_study(replace(evidence, described=few)).annotator_groups
+
+    assert (found.groups, found.n_in_small, found.n_raters, found.n_unknown) == ((), 2, 2, 6)
+
+
+def test_people_who_all_say_the_same_have_no_ratio():
+    (found,) = measure_study(grouped_evidence(lambda _person, _number: "5")).annotator_groups
+
+    assert all(isinstance(one.across, Undefined) and one.ratio is None for one in found.groups)
