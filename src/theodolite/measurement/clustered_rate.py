@@ -11,6 +11,10 @@ from theodolite.measurement.beta_binomial import ClusteredShare
 from theodolite.measurement.interval import Ends, student_quantile
 
 
+WHOLLY_UNEQUAL = 0.25
+"""Squared coefficient of variation of clusters' sizes from which on the robust ends count in full."""
+
+
 def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, confidence: float) -> Ends:
     """Return the ends of the interval of the pooled share; fractions.
 
@@ -18,7 +22,9 @@ def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, 
     draw from one distribution, whatever its size; where large clusters have
     another share than small ones, the pooled share is not what it speaks of.
     So for clusters of unequal size the ends reach at least as far as those of
-    the ratio of sums with its cluster-robust error, on the logit.
+    the ratio of sums with its cluster-robust error, on the logit: all the way
+    where sizes spread by half of their mean or more, a part of it where they
+    spread less, so that one dialogue more or less moves the ends by little.
 
     Args:
         sizes: Pairs (with the property, units), one a cluster; counts, at least one unit in all.
@@ -34,9 +40,16 @@ def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, 
     low = 0.0 if count == 0 else min(posterior.quantile(tail), value)
     high = 1.0 if count == n else max(posterior.quantile(1.0 - tail), value)
     if 0 < count < n and len({m for _, m in sizes}) > 1:
-        robust = _robust_ends(np.array(sizes, dtype=np.float64), value, confidence)
-        return min(low, robust[0]), max(high, robust[1])
+        array = np.array(sizes, dtype=np.float64)
+        robust, part = _robust_ends(array, value, confidence), min(_spread(array) / WHOLLY_UNEQUAL, 1.0)
+        return low + part * min(robust[0] - low, 0.0), high + part * max(robust[1] - high, 0.0)
     return low, high
+
+
+def _spread(sizes: np.ndarray) -> float:
+    """Return the squared coefficient of variation of the clusters' sizes: K sum n_g2 / n2 - 1."""
+    units = sizes[:, 1]
+    return float(len(units) * (units @ units) / units.sum() ** 2 - 1.0)
 
 
 def _robust_ends(sizes: np.ndarray, value: float, confidence: float) -> Ends:

@@ -35,6 +35,14 @@ def test_unequal_clusters_are_never_narrower_than_the_posterior():
     assert low <= inner[0] + 1e-12 < inner[1] - 1e-12 <= high
 
 
+def test_one_dialogue_less_moves_the_ends_by_little():
+    whole, short = [(9, 10), *[(0, 10)] * 5], [(9, 10), *[(0, 10)] * 4, (0, 9)]
+
+    before, after = (clustered_ends(sizes, clustered_share(sizes), 0.95) for sizes in (whole, short))
+
+    assert after == pytest.approx(before, abs=0.02)
+
+
 @pytest.mark.parametrize(("sizes", "end", "value"), [([(0, 3), (0, 9)], 0, 0.0), ([(3, 3), (9, 9)], 1, 1.0)])
 def test_none_and_all_keep_their_edge(sizes, end, value):
     assert clustered_ends(sizes, clustered_share(sizes), 0.95)[end] == value

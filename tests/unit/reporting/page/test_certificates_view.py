@@ -59,8 +59,17 @@ def test_what_does_not_hang_on_the_verdict_is_told_too():
 def test_the_corrected_rate_stands_beside_the_judges_own():
     (block,) = rule_blocks(subject())
 
-    assert [(row.by, row.own) for row in block.corrected] == [("anna", "9 of 57 (15.8 %)"), ("ben", "9 of 57 (15.8 %)")]
+    rates = [(row.by, row.own) for row in block.corrected if "%" in row.own]
+    assert rates == [("anna", "9 of 57 (15.8 %)"), ("ben", "9 of 57 (15.8 %)")]
     assert block.tables[0][0] == "grounded (certificate of 2026-03-02)"
+
+
+def test_the_corrected_mean_of_scores_stands_there_too():
+    (block,) = rule_blocks(subject())
+
+    means = [row for row in block.corrected if row.own.startswith("mean ")]
+    assert [row.by for row in means] == ["anna", "ben"]
+    assert all(row.own.endswith("of 57") for row in means)
 
 
 def test_a_judge_without_a_certificate_is_said_to_have_none():
