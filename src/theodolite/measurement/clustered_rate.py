@@ -10,7 +10,6 @@ import numpy as np
 from theodolite.measurement.beta_binomial import ClusteredShare
 from theodolite.measurement.interval import Ends, student_quantile
 
-
 WHOLLY_UNEQUAL = 0.25
 """Squared coefficient of variation of clusters' sizes from which on the robust ends count in full."""
 
