@@ -36,6 +36,7 @@ def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
     for authority in certificate.authorities:
         lines += _against(certificate, authority, width)
     lines += _labelled("People", _people(certificate), width)
+    lines += _labelled("Groups", _groups(certificate), width)
     lines += _labelled("Replies", _manners(certificate), width)
     lines += _labelled("Attacks", _probes(certificate), width)
     for sentence in certificate.lacking:
@@ -111,6 +112,16 @@ def _people(certificate: Certificate) -> str:
     wide = [one for one in between if one.application == ALL_APPLICATIONS]
     return "; ".join(
         f"{one.about['first']} and {one.about['second']} agree on {amount_text(one.result)}" for one in wide
+    )
+
+
+def _groups(certificate: Certificate) -> str:
+    found = [one for one in certificate.measurements if one.measure == "cross_agreement"]
+    named = ((one, one.about["part"]) for one in found)
+    return "; ".join(
+        f"{part.removeprefix('annotators.')} {one.about[part]}, {one.about['people']} people:"
+        f" beyond chance {coefficient_text(one.result)}"
+        for one, part in named
     )
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
 from tests.fakes.evidence import xstest_evidence
+from tests.fakes.grouped import AGE, OLD
 from tests.fakes.labelled import labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.certificate_text import certificate_text
@@ -57,3 +59,11 @@ def test_coefficients_and_differences_keep_their_sign():
     assert coefficient_text(Undefined(reason="x")) == "unknown"
     assert points_text(estimate(value=-0.042, low=-0.06, high=-0.024)) == "-4.2 points (-6.0 to -2.4), n 20"
     assert points_text(Undefined(reason="x")) == "unknown: x"
+
+
+def test_agreement_with_each_group_of_people_has_a_line():
+    evidence = replace(labelled_evidence(lambda said: said or "1", people=OLD), described={"age": AGE})
+    text = certificate_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
+
+    assert "age old, 3 people: beyond chance" in " ".join(text.split())
+    assert "Groups" not in screen()

@@ -14,6 +14,7 @@ from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.confusion import confusion_matrix
 from theodolite.measurement.study.habits import habit_figures, length_figure
 from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
+from theodolite.measurement.study.judge_groups import group_figures
 from theodolite.measurement.study.labels import REFERENCE
 from theodolite.measurement.study.parts import parts_of
 from theodolite.measurement.study.sightings import Design, Sightings, sightings
@@ -56,8 +57,9 @@ def certify(evidence: Evidence, judge: str) -> JudgeFindings:
     measurements = [one for found in wide for one in _against(evidence, found)]
     seen = wide[0].judged if wide else _alone(evidence, guideline, judge)
     manners = (*manner_figures(seen), *habit_figures(evidence, judge, guideline))
+    by_group = group_figures(evidence, guideline, judge)
     return JudgeFindings(
-        measurements=(*measurements, *_ceiling(evidence, guideline), *manners),
+        measurements=(*measurements, *_ceiling(evidence, guideline), *by_group, *manners),
         confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),
         authorities=tuple(found.authority.name for found in wide),
         judged=len(seen.seen) if seen else 0,

@@ -27,7 +27,10 @@ _MANNERS = (
     "length_bias",
     "verdicts_turned",
 )
-_COEFFICIENTS = ("cohen_kappa", "gwet_ac", "krippendorff_alpha", "retest_alpha", "length_bias")
+GROUP_MEASURE = "cross_agreement"
+"""What a judge's agreement with a group of people is measured by."""
+
+_COEFFICIENTS = ("cohen_kappa", "gwet_ac", "krippendorff_alpha", "retest_alpha", "length_bias", GROUP_MEASURE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,13 @@ def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]
         names = " and ".join(title_of(subject.study, name) for name in pair)
         found = [one for one in ceiling if (one.about["first"], one.about["second"]) == pair]
         yield _table(subject, f"The ceiling: agreement of {names}", found, _AGREEMENT)
+    yield from _by_group(subject, certificate)
+
+
+def _by_group(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
+    found = [one for one in certificate.measurements if one.measure == GROUP_MEASURE]
+    if found:
+        yield _table(subject, "Agreement with the groups that people describe themselves by", found, (GROUP_MEASURE,))
 
 
 def _is_of(one: Measurement, authority: str) -> bool:
@@ -118,7 +128,8 @@ def _part(one: Measurement) -> str:
     part = one.about.get("part", "")
     if not part:
         return one.application
-    return f"{part.removeprefix('group.')}: {one.about[part]}"
+    people = f" ({one.about['people']} people)" if "people" in one.about else ""
+    return f"{part.removeprefix('group.').removeprefix('annotators.')}: {one.about[part]}{people}"
 
 
 def _text(one: Measurement) -> str:

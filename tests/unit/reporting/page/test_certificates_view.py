@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from tests.fakes.labelled import certified_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
+from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.measurement import measure_study
 from theodolite.reporting.corrections import certificate_note
 from theodolite.reporting.page.certificates_view import certificates
@@ -48,6 +50,18 @@ def test_figures_stand_with_their_counts_and_intervals():
     (name, cells) = view.tables[1].rows[0]
     assert name == "all applications"
     assert all("of" in cell or "from" in cell or "points" in cell for cell in cells)
+
+
+def test_groups_of_people_have_a_table_of_their_own():
+    (certificate,) = evidence().certificates
+    (one, *_) = certificate.measurements
+    about = {"part": "annotators.age", "annotators.age": "old", "people": "3"}
+    group = replace(one, measure="cross_agreement", application=ALL_APPLICATIONS, about=about)
+    grouped = replace(certificate, measurements=(*certificate.measurements, group))
+    (view,) = certificates(subject_of(replace(evidence(), certificates=(grouped,)), findings(), facts(), words()))
+
+    assert view.tables[-1].title == "Agreement with the groups that people describe themselves by"
+    assert [name for name, _ in view.tables[-1].rows] == ["age: old (3 people)"]
 
 
 def test_what_does_not_hang_on_the_verdict_is_told_too():
