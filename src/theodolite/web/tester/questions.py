@@ -89,7 +89,7 @@ def _keep(
             session=session.key,
             participant=visit.participant,
             questionnaire=questionnaire.name,
-            instrument_version=version_of(questionnaire.instrument),
+            instrument_version=version_of(questionnaire),
             answers=answers,
             revision=before.revision + 1 if before else 1,
             submitted=submitted,
