@@ -37,6 +37,7 @@ FURTHER = {
     "compare": ("two applications or runs, pair by pair: mended, broken", "theodolite.cli.compare"),
     "export": ("every answer as a row of its own, or tasks for Label Studio", "theodolite.cli.exchange"),
     "import": ("labels that people gave elsewhere", "theodolite.cli.exchange"),
+    "rehearse": ("bots play an event before people do, with pictures", "theodolite.cli.rehearse"),
     "monitor": ("scores over time: alerts and who moved; exit code 1 on alert", "theodolite.cli.monitor"),
     "tree": ("measurement trees: show, compute again, compare two", "theodolite.cli.tree"),
     "check-application": (

@@ -1,0 +1,1 @@
+"""Rehearsals: bots play a whole event over HTTP, on a copy of the study, before people do."""

@@ -1,0 +1,168 @@
+"""The play: bots come in by invitation, hold every session, and what they leave is measured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble, tally, troubles_of
+from theodolite.bootstrap.rehearsal.gallery import Gallery, browser, draw
+from theodolite.bootstrap.rehearsal.organising import ROLE_OF, OrganiserBot
+from theodolite.bootstrap.rehearsal.scratch import Scratch, ScratchServer, lay_out_scratch
+from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
+from theodolite.bootstrap.rehearsal.walking import Stuck, TesterBot
+from theodolite.bootstrap.reports import write_reports
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.bootstrap.workbench import open_workbench
+from theodolite.config.loading import load_study
+from theodolite.domain.errors import InputError
+from theodolite.domain.event import LevelPlan
+from theodolite.domain.failure import Party
+from theodolite.testing.assigning import people_levels
+
+AT_ONCE = 16
+"""Bots that test at the same moment at most; count."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsed:
+    """What a rehearsal brought.
+
+    Attributes:
+        people: Bots by level; count.
+        through: Bots that came to the end of the event; count.
+        sheets: Questionnaires that were handed in; count.
+        pages: Pages that the server gave; count.
+        cells: What was held, by level and application.
+        troubles: What did not go as it should.
+        took_s: How long the event took, from the first invitation to the close; seconds.
+        results: The measurement, as a file; empty where there was nothing to measure.
+        folder: Where pages and pictures are.
+        pictures: Pages that were drawn; count, None where no browser is there to draw.
+    """
+
+    people: dict[str, int]
+    through: int
+    sheets: int
+    pages: int
+    cells: tuple[CellTally, ...]
+    troubles: tuple[Trouble, ...]
+    took_s: float
+    results: str
+    folder: str
+    pictures: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Played:
+    bots: Sequence[TesterBot]
+    troubles: Sequence[Trouble]
+    took_s: float
+    files: tuple[Path, ...]
+
+
+def rehearse(
+    study: str, *, out: str, people: int | None = None, with_pictures: bool = True, tell: Tell = lambda _: None
+) -> Rehearsed:
+    """Let bots play the event of a study, on a copy in a folder of its own.
+
+    Args:
+        study: A folder with a study file, or the file.
+        out: Where the copy, the pages and the results go.
+        people: Bots of each level in place of all whom the study plans; count.
+        with_pictures: Whether pages are drawn, where a browser is there.
+        tell: Told in lines what goes on.
+
+    Raises:
+        StudyError: If the study holds faults; says all of them.
+        InputError: If nobody takes part in the study, or the folder holds something else.
+        RunStopped: If the server does not start.
+    """
+    loaded = load_study(Path(study), shelves=plugin_shelves())
+    plans = people_levels(loaded.study)
+    if not plans:
+        message = (
+            f"nobody takes part in `{loaded.study.name}`, so there is nothing to rehearse. "
+            "Say who does, e.g.  levels: {red_teaming: {people: 4, sessions: 2, minutes: 30}}"
+        )
+        raise InputError(message)
+    scratch, gallery = lay_out_scratch(loaded, Path(out)), Gallery()
+    seats = [(plan, people or plan.people) for plan in plans]
+    tell(f"{sum(n for _, n in seats)} bots on a copy of the study; its real workspace is not touched.")
+    played = _play(scratch, seats, gallery)
+    tell("Measuring what they left.")
+    cells, troubles, results = _measured(scratch)
+    program = browser() if with_pictures else ""
+    return Rehearsed(
+        people={plan.level.value: n for plan, n in seats},
+        through=sum(bot.is_through for bot in played.bots),
+        sheets=sum(bot.sheets for bot in played.bots),
+        pages=gallery.n_pages,
+        cells=cells,
+        troubles=(*troubles, *played.troubles),
+        took_s=played.took_s,
+        results=results,
+        folder=str(scratch.pages),
+        pictures=draw(played.files, program) if program else None,
+    )
+
+
+def _play(scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gallery) -> _Played:
+    began = time.monotonic()
+    bots: list[tuple[TesterBot, str]] = []
+    troubles: list[Trouble] = []
+    with ScratchServer(scratch) as server:
+        organiser = OrganiserBot(HttpVisitor(server.base, gallery.seen_by("organiser")))
+        try:
+            organiser.come_in(server.start)
+            organiser.prepare(SystemClock().now().date().isoformat())
+            doors = [(plan, *organiser.ask_in(plan.level, n)) for plan, n in seats]
+            organiser.open_event()
+            for plan, link, codes in doors:
+                eyes = gallery.seen_by(ROLE_OF[plan.level].value.replace(" ", "-"))
+                for seat, door in enumerate([link, *(f"/code/{code}/" for code in codes)], 1):
+                    bots.append((TesterBot(HttpVisitor(server.base, eyes), plan.level, seat, plan.sessions), door))
+            with ThreadPoolExecutor(max_workers=AT_ONCE) as room:
+                troubles += filter(None, room.map(lambda bot: _walked(*bot), bots))
+            organiser.close_event()
+        except (Stuck, OSError) as stuck:
+            troubles.append(Trouble(party=Party.MACHINERY, who="organiser", what=str(stuck)))
+        took_s = time.monotonic() - began
+        reader = HttpVisitor(server.base)
+        files = gallery.hang(scratch.pages, lambda address: reader.get(address).text)
+    return _Played(bots=[bot for bot, _ in bots], troubles=troubles, took_s=took_s, files=files)
+
+
+def _walked(bot: TesterBot, door: str) -> Trouble | None:
+    """Let a bot come in and walk to the end; return what kept it from that."""
+    visitor, who = bot.visitor, ROLE_OF[bot.level].value
+    try:
+        visitor.get(door)
+        if door.startswith("/code/"):
+            visitor.send("/code/", code=door.split("/")[2])
+        else:
+            visitor.send("", name=f"Bot as {who}")
+        visitor.get("/")
+        bot.walk()
+    except (Stuck, OSError, InputError) as stuck:
+        return Trouble(party=Party.MACHINERY, who=who, what=str(stuck))
+    return None
+
+
+def _measured(scratch: Scratch) -> tuple[tuple[CellTally, ...], tuple[Trouble, ...], str]:
+    bench = open_workbench(str(scratch.file), environ={})
+    try:
+        cells, troubles = tally(bench), tuple(troubles_of(bench))
+        if not any(cell.dialogues for cell in cells):
+            return cells, troubles, ""
+        evidence = bench.evidence()
+        written = write_reports(bench, evidence, bench.findings(evidence), out=str(scratch.folder))
+        return cells, troubles, written.results
+    finally:
+        bench.close()

@@ -1,0 +1,125 @@
+"""`theodolite rehearse`: bots play an event before people do."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from theodolite.cli.arguments import json_option, study_argument
+
+if TYPE_CHECKING:
+    from theodolite.bootstrap.rehearsal.counting import Trouble
+    from theodolite.bootstrap.rehearsal.playing import Rehearsed
+
+WIDTH = 80
+"""Columns of the summary; count."""
+
+_MOST_TROUBLES = 12
+_HEAD = 10
+
+
+@click.command()
+@study_argument
+@click.option("--people", type=click.IntRange(min=1), metavar="N", help="N bots of each level in place of all.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False),
+    default="theodolite-rehearsal",
+    show_default=True,
+    help="Folder for copy, pages and results; an earlier rehearsal in it is replaced.",
+)
+@click.option("--no-pictures", is_flag=True, help="Keep the pages as files only; draw none.")
+@json_option
+def rehearse(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
+    """Let bots play the whole event of a study, with pictures of its pages.
+
+    A copy of the study is served on this machine; the real workspace is not
+    touched, and nobody gets mail. Bots come in by invitation and by slips, agree,
+    read, talk to EVERY application of the study (this may cost money), begin anew,
+    note, mark, answer, guess and finish. What they leave is measured. What bots say
+    is nothing about your applications: it shows that the event works.
+
+    One page of each kind is kept as a file, without its scripts. It is drawn as
+    PNG where Chromium or Chrome is installed.
+
+    Ends with 1 where something failed.
+
+    \b
+    Examples
+      theodolite rehearse spoilers
+      theodolite rehearse spoilers --people 2 --out first-try
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.bootstrap.rehearsal.playing import rehearse as play
+
+    rehearsed = play(
+        study, out=out, people=people, with_pictures=not no_pictures, tell=lambda line: click.echo(line, err=True)
+    )
+    code = 1 if rehearsed.troubles else 0
+    if as_json:
+        from theodolite.cli.json_ending import as_line
+
+        click.echo(as_line({"exit_code": code, **asdict(rehearsed)}))
+    else:
+        click.echo(summary_of(rehearsed, study))
+    return code
+
+
+def summary_of(rehearsed: Rehearsed, study: str) -> str:
+    """Return what a rehearsal brought, in lines of 80 columns."""
+    return "\n".join([*_head(rehearsed), *_cells(rehearsed), *_troubles(rehearsed), *_foot(rehearsed, study)])
+
+
+def _head(rehearsed: Rehearsed) -> list[str]:
+    people = ", ".join(f"{n} {level}" for level, n in rehearsed.people.items())
+    sessions = sum(cell.sessions for cell in rehearsed.cells)
+    return [
+        f"Bots      {people}; {rehearsed.through} of {sum(rehearsed.people.values())} came to the end",
+        f"Held      {sessions} sessions, {rehearsed.sheets} questionnaires, {rehearsed.pages:,} pages",
+        f"Took      {rehearsed.took_s / 60:.1f} minutes",
+    ]
+
+
+def _cells(rehearsed: Rehearsed) -> list[str]:
+    head = f"{'Level':<18}{'Application':<26}{'Dialogues':>10}{'Prompts':>10}{'No reply':>12}"
+    rows = [
+        f"{_cut(cell.level, 17):<18}{_cut(cell.application, 25):<26}"
+        f"{cell.dialogues:>10,}{cell.turns:>10,}{cell.failed:>12,}"
+        for cell in rehearsed.cells
+    ]
+    dead = sorted({cell.application for cell in rehearsed.cells if cell.is_dead})
+    return ["", head, *rows, *(_line("DEAD", f"{name} answered no prompt at all") for name in dead), ""]
+
+
+def _troubles(rehearsed: Rehearsed) -> list[str]:
+    if not rehearsed.troubles:
+        return ["Failed    nothing"]
+    shown = [_trouble(each) for each in rehearsed.troubles[:_MOST_TROUBLES]]
+    more = len(rehearsed.troubles) - len(shown)
+    return [*shown, *([f"          and {more} more; --json has them all"] if more else [])]
+
+
+def _trouble(trouble: Trouble) -> str:
+    return _line("Failed", f"{trouble.party.value} {trouble.who}, {trouble.n} x: {trouble.what}")
+
+
+def _foot(rehearsed: Rehearsed, study: str) -> list[str]:
+    drawn = "none" if rehearsed.pictures is None else str(rehearsed.pictures)
+    why = ": no Chromium was found, or none was wanted" if rehearsed.pictures is None else ""
+    return [
+        f"Pages     {rehearsed.folder}",
+        f"Pictures  {drawn}{why}",
+        f"Measured  {rehearsed.results or 'nothing: no dialogue was held'}",
+        f"Next: theodolite serve {shlex.quote(study)}",
+    ]
+
+
+def _line(head: str, text: str) -> str:
+    return f"{head:<{_HEAD}}{_cut(text, WIDTH - _HEAD)}"
+
+
+def _cut(text: str, width: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 3]}..."

@@ -1,0 +1,86 @@
+"""`theodolite rehearse`: bots play an event over HTTP, and what they leave is measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from theodolite.bootstrap.demo import lay_out_event
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+DEAD = """\
+study: dead
+pack: aria/tv-spoilers
+applications:
+  green: {kind: python, call: "app.py:reply"}
+levels:
+  red_teaming: {people: 1, sessions: 1, minutes: 5}
+"""
+
+
+def rehearse(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    """Rehearse the study of a folder and return exit code and object."""
+    command = [sys.executable, "-m", "theodolite", "rehearse", "study", "--no-pictures", "--json", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("rehearsal")
+    lay_out_event(folder / "study")
+    before = sorted((folder / "study").rglob("*"))
+    code, told = rehearse(folder, "--people", "2")
+    assert code == 0, told["troubles"]
+    assert sorted((folder / "study").rglob("*")) == before
+    return folder, told
+
+
+def test_every_bot_came_to_the_end(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, told = played
+
+    assert told["people"] == {"red teaming": 2, "field testing": 2}
+    assert (told["through"], told["sheets"], told["troubles"]) == (4, 8, [])
+    cells = [(cell["level"], cell["application"], cell["sessions"], cell["failed"]) for cell in told["cells"]]
+    assert cells == [
+        ("field testing", "careful-toy", 2, 0),
+        ("field testing", "leaky-toy", 2, 0),
+        ("red teaming", "careful-toy", 2, 0),
+        ("red teaming", "leaky-toy", 2, 0),
+    ]
+    assert sum(cell["dialogues"] for cell in told["cells"]) == 12  # each of the four began anew once
+    assert (folder / told["folder"] / "red-teamer-test-chat.html").exists()
+
+
+def test_what_people_said_and_answered_is_measured_level_by_level(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, told = played
+    results = json.loads((folder / told["results"]).read_text(encoding="utf-8"))
+
+    assert results["run"]["held_dialogues"] == 12
+    assert {one["name"]: one["held"] for one in results["applications"]} == {"careful-toy": 6, "leaky-toy": 6}
+    testers = Counter(one["cluster"] for one in results["sessions"] if one["cluster"].startswith("tester-"))
+    assert sorted(testers.values()) == [3, 3, 3, 3]
+    answered = {one["level"]: (one["responses"], one["other_versions"]) for one in results["responses"]}
+    assert answered == {"red teaming": (4, 0), "field testing": (4, 0)}
+    assert {(one["level"], one["held_by"]) for one in results["strategies"]} == {("red teaming", "person")}
+
+
+def test_a_dead_application_is_named_as_the_one_at_fault(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "study.yaml").write_text(DEAD, encoding="utf-8")
+    (tmp_path / "study" / "app.py").write_text("def reply(prompt):\n    raise ConnectionError('no power')\n")
+
+    code, told = rehearse(tmp_path)
+
+    assert code == 1
+    assert {(one["party"], one["who"]) for one in told["troubles"]} == {("application", "green")}
+    assert all(cell["failed"] == cell["turns"] > 0 for cell in told["cells"])
+    assert (told["through"], told["results"]) == (1, "")

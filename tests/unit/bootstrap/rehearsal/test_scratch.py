@@ -1,0 +1,49 @@
+"""The copy that a rehearsal plays on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from theodolite.bootstrap.database import workspace_for
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.bootstrap.rehearsal.scratch import lay_out_scratch, rehearsal_environ
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.domain.errors import InputError
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> LoadedStudy:
+    lay_out_event(tmp_path / "event")
+    (tmp_path / "event" / "serve.yaml").write_text("listen: 0.0.0.0:80\n", encoding="utf-8")
+    return load_study(tmp_path / "event", shelves=plugin_shelves())
+
+
+def test_the_copy_has_a_workspace_of_its_own_even_within_the_study(loaded: LoadedStudy) -> None:
+    scratch = lay_out_scratch(loaded, loaded.folder / "out")
+
+    assert workspace_for(scratch.study) == scratch.study.resolve() / ".theodolite"
+    assert {each.name for each in scratch.study.iterdir()} == {".theodolite", "consent.md", "study.yaml", "tellers.py"}
+
+
+def test_a_folder_with_something_else_is_left_alone(loaded: LoadedStudy, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
+
+    with pytest.raises(InputError, match="holds something else than a rehearsal"):
+        lay_out_scratch(loaded, tmp_path / "mine")
+
+
+def test_an_earlier_rehearsal_is_replaced(loaded: LoadedStudy, tmp_path: Path) -> None:
+    earlier = lay_out_scratch(loaded, tmp_path / "out")
+    (earlier.pages / "old.html").touch()
+
+    assert list(lay_out_scratch(loaded, tmp_path / "out").pages.iterdir()) == []
+
+
+def test_the_server_gets_keys_but_no_database_and_no_mail() -> None:
+    given = {"TOY_KEY": "k", "DATABASE_URL": "postgres://real", "THEODOLITE_EMAIL_URL": "smtp://real"}
+
+    assert rehearsal_environ(given) == {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,51 @@
+"""The summary of a rehearsal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble
+from theodolite.bootstrap.rehearsal.playing import Rehearsed
+from theodolite.cli.rehearse import summary_of
+from theodolite.domain.failure import Party
+
+WELL = Rehearsed(
+    people={"red teaming": 2, "field testing": 2},
+    through=4,
+    sheets=8,
+    pages=119,
+    cells=(CellTally(level="red teaming", application="careful", sessions=2, dialogues=3, turns=6, failed=1),),
+    troubles=(),
+    took_s=90.0,
+    results="out/results.json",
+    folder="out/pages",
+    pictures=30,
+)
+
+
+def test_all_that_was_held_is_told_within_80_columns() -> None:
+    lines = summary_of(WELL, "spoilers").splitlines()
+
+    assert lines[0] == "Bots      2 red teaming, 2 field testing; 4 of 4 came to the end"
+    assert lines[2] == "Took      1.5 minutes"
+    assert lines[5].split() == ["red", "teaming", "careful", "3", "6", "1"]
+    assert "Failed    nothing" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_dead_application_is_named() -> None:
+    cell = CellTally(level="red teaming", application="green", sessions=1, turns=2, failed=2)
+    trouble = Trouble(party=Party.APPLICATION, who="green", what="unreachable: " + "x" * 99, n=2)
+
+    lines = summary_of(replace(WELL, cells=(cell,), troubles=(trouble,), results=""), "spoilers").splitlines()
+
+    assert "DEAD      green answered no prompt at all" in lines
+    assert any(line.startswith("Failed    application green, 2 x: unreachable") for line in lines)
+    assert "Measured  nothing: no dialogue was held" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_where_nothing_was_drawn_that_is_said() -> None:
+    said = summary_of(replace(WELL, pictures=None), "spoilers")
+
+    assert "Pictures  none: no Chromium was found, or none was wanted" in said
