@@ -9,6 +9,8 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Condition
+from theodolite.domain.number import Undefined
+from theodolite.domain.significance import Significance
 
 
 class Identification(StrEnum):
@@ -119,6 +121,46 @@ class CombinedReview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RiskPart:
+    """How often a risk became real for one part of the people.
+
+    Attributes:
+        group: Name of the group.
+        part: Its value.
+        n: Dialogues or sessions of which it is known whether the risk became real; count.
+        n_undecided: Those of which nobody said so or otherwise; count, in no other number.
+        n_people: Testers, personas or scripts behind the known ones; count.
+        count: In how many of them it did; None where they are too few to be told of.
+    """
+
+    group: str
+    part: str
+    n: int
+    n_undecided: int
+    n_people: int
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskContrast:
+    """A test whether a risk becomes real more often for one part of the people than for another.
+
+    Attributes:
+        group: Name of the group.
+        first: The one part.
+        second: The other.
+        test: The test; each person counts once.
+        adjusted_p_value: The p-value for all comparisons of all risks of the run; None where undefined.
+    """
+
+    group: str
+    first: str
+    second: str
+    test: Significance | Undefined
+    adjusted_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RiskFinding:
     """How often one risk became real with one application at one level of testing; a count, never a rate.
 
@@ -130,6 +172,8 @@ class RiskFinding:
         materialised: Where it did.
         pending: Keys of the sessions that somebody still has to review.
         n_dismissed: Sessions of which a combined review says that it did not; count.
+        parts: Counts by group of people.
+        contrasts: Comparisons of every two parts of a group.
     """
 
     risk: Risk
@@ -139,3 +183,5 @@ class RiskFinding:
     materialised: tuple[MaterialisedRisk, ...] = ()
     pending: tuple[str, ...] = ()
     n_dismissed: int = 0
+    parts: tuple[RiskPart, ...] = ()
+    contrasts: tuple[RiskContrast, ...] = ()

@@ -56,12 +56,13 @@ def _contrast(contrast: AnswerContrast) -> dict[str, Json]:
         "by": contrast.by,
         "first": contrast.first,
         "second": contrast.second,
-        **_test(contrast.test),
+        **comparison_fields(contrast.test),
         "adjusted_p_value": contrast.adjusted_p_value,
     }
 
 
-def _test(test: Significance | Undefined) -> dict[str, Json]:
+def comparison_fields(test: Significance | Undefined) -> dict[str, Json]:
+    """Return a test in which each tester counts once, as fields."""
     common: dict[str, Json] = {"n": test.n, "testers": test.n_clusters, "method": test.method}
     if isinstance(test, Undefined):
         return {**dict.fromkeys(("p_value", "effect", "effect_name")), **common, "undefined_reason": test.reason}

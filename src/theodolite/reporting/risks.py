@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from theodolite.domain.identity import Json
-from theodolite.domain.risk import MaterialisedRisk, RiskFinding
+from theodolite.domain.risk import MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
+from theodolite.reporting.responses import comparison_fields
 
 SESSION_DIGITS = 16
 """Digits of a session's key that are written."""
@@ -21,6 +22,30 @@ def risk_entry(finding: RiskFinding) -> dict[str, Json]:
         "materialised": [_record(record) for record in finding.materialised],
         "pending": [session[:SESSION_DIGITS] for session in finding.pending],
         "dismissed": finding.n_dismissed,
+        "groups": [_part(part) for part in finding.parts],
+        "contrasts": [_contrast(contrast) for contrast in finding.contrasts],
+    }
+
+
+def _part(part: RiskPart) -> dict[str, Json]:
+    return {
+        "group": part.group,
+        "part": part.part,
+        "n": part.n,
+        "testers": part.n_people,
+        "undecided": part.n_undecided,
+        "materialised": part.count,
+        "withheld": part.count is None,
+    }
+
+
+def _contrast(contrast: RiskContrast) -> dict[str, Json]:
+    return {
+        "group": contrast.group,
+        "first": contrast.first,
+        "second": contrast.second,
+        **comparison_fields(contrast.test),
+        "adjusted_p_value": contrast.adjusted_p_value,
     }
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
@@ -42,7 +43,8 @@ def people_permutation(
     Answers enter by their ranks, so that only the order of the scale counts. Where
     two people or more answered about both things, each of those is compared with
     themself and their two sides are exchanged; else whole people are exchanged
-    between the sides. It assumes nothing but that people are independent.
+    between the sides, all arrangements at once where they are of two kinds alone.
+    It assumes nothing but that people are independent.
 
     Args:
         answers: Points of an ordered scale; None = none given, left out.
@@ -126,13 +128,17 @@ def _between(
         return Undefined(reason=TOO_FEW_PEOPLE, n=total, n_clusters=len(means), method="permutation")
     if np.ptp(means) < SAME:
         return Undefined(reason=ALL_ALIKE, n=total, n_clusters=len(means), method="permutation")
-    is_whole = math.comb(n + m, m) <= MOST_WAYS
-    chosen = np.array(list(_arrangements(n + m, m, draws, seed, is_whole=is_whole)))
-    sums = means[chosen].sum(axis=1)
     found = float(means[second].mean() - means[~second].mean())
+    if len(levels := np.unique(means)) == 2:
+        p_value, is_whole = _of_two_kinds(means == levels[1], second), True
+    else:
+        is_whole = math.comb(n + m, m) <= MOST_WAYS
+        chosen = np.array(list(_arrangements(n + m, m, draws, seed, is_whole=is_whole)))
+        sums = means[chosen].sum(axis=1)
+        p_value = _share(sums / m - (means.sum() - sums) / n, found, is_whole=is_whole)
     higher = np.sign(np.where(np.abs(gap := means[second][:, None] - means[~second][None, :]) < SAME, 0.0, gap))
     return Significance(
-        p_value=_share(sums / m - (means.sum() - sums) / n, found, is_whole=is_whole),
+        p_value=p_value,
         statistic=found,
         method=f"permutation of people, {'exact' if is_whole else f'{draws:,} draws'}",
         n=total,
@@ -140,6 +146,18 @@ def _between(
         effect_name="Cliff's delta of people",
         n_clusters=n + m,
     )
+
+
+def _of_two_kinds(is_high: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
+    """Return the p-value where people are of two kinds alone: all arrangements at once, by the hypergeometric law."""
+    n, m, high = int((~second).sum()), int(second.sum()), int(is_high.sum())
+    there = np.arange(max(0, high - n), min(high, m) + 1)
+    gaps = np.abs(there / m - (high - there) / n)
+    seen = int((is_high & second).sum())
+    ways = gammaln(m + 1) - gammaln(there + 1) - gammaln(m - there + 1)
+    ways += gammaln(n + 1) - gammaln(high - there + 1) - gammaln(n - high + there + 1)
+    shares = np.exp(ways - logsumexp(ways))
+    return min(1.0, float(shares[gaps >= abs(seen / m - (high - seen) / n) - SAME].sum()))
 
 
 def _main_side(ranks: dict[str, list[float]], names: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ def measure_study(
         conducts=tuple(conducts(evidence)),
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
-        risks=tuple(risk_findings(evidence)),
+        risks=risk_findings(evidence),
         annotator_groups=adjusted(tuple(_groups(evidence))),
     )
 

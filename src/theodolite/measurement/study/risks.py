@@ -7,7 +7,8 @@ and those who do not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.application import Application
@@ -18,19 +19,25 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.risk import CombinedReview, Identification, MaterialisedRisk, Risk, RiskFinding
 from theodolite.measurement.study.labels import Sheet, asked_places, sources
+from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts
 
 COMBINED = "combined review"
 """What shows a risk that is identified by questionnaire and dialogue together."""
 
 
-def risk_findings(evidence: Evidence) -> Iterator[RiskFinding]:
-    """Yield where each risk of a study became real, for each application and level.
+def risk_findings(evidence: Evidence) -> tuple[RiskFinding, ...]:
+    """Return where each risk of a study became real, for each application and level.
 
-    Risks of which the study does not say what shows them are left out.
+    Risks of which the study does not say what shows them are left out. Groups of
+    people are counted apart and compared; p-values are adjusted over all risks.
 
     Args:
         evidence: All records of one run.
     """
+    return adjusted_together(tuple(_findings(evidence)))
+
+
+def _findings(evidence: Evidence) -> Iterator[RiskFinding]:
     for risk in evidence.study.risks:
         for application in evidence.study.applications:
             if risk.identified_by is Identification.DIALOGUE and risk.rules:
@@ -46,9 +53,25 @@ def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> I
     levels = _levels(evidence, application)
     for level, places in levels.items():
         found = [record for place in places for record in records.get(place, ())]
-        yield RiskFinding(
+        units = [_dialogue_unit(evidence, place, records.get(place)) for place in places]
+        finding = RiskFinding(
             risk=risk, application=application.name, level=level, n=len(places), materialised=tuple(found)
         )
+        yield _grouped(evidence, finding, units)
+
+
+def _dialogue_unit(evidence: Evidence, place: int, said: list[MaterialisedRisk] | None) -> RiskUnit:
+    """Return a dialogue; nobody has said anything of it where there is not even an empty list."""
+    setting = evidence.register.settings[place]
+    person = setting.cluster or evidence.sessions.label(place)
+    return RiskUnit(person=person, groups=setting.groups, is_real=None if said is None else bool(said))
+
+
+def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]) -> RiskFinding:
+    parts = risk_parts(units)
+    return replace(
+        finding, parts=parts, contrasts=tuple(risk_contrasts(units, parts, seed=evidence.study.sampling.seed))
+    )
 
 
 def _levels(evidence: Evidence, application: Application) -> dict[Level, list[int]]:
@@ -61,15 +84,14 @@ def _levels(evidence: Evidence, application: Application) -> dict[Level, list[in
 
 
 def _by_place(evidence: Evidence, risk: Risk, application: Application) -> dict[int, list[MaterialisedRisk]]:
-    """Return what annotators found by the rules of a risk, by position in the plan."""
+    """Return what annotators found by the rules of a risk, by position in the plan; nothing where they looked alone."""
     found: dict[int, list[MaterialisedRisk]] = defaultdict(list)
     for guideline in evidence.study.guidelines:
         for rule in guideline.defect_rules:
             name = f"{guideline.name}.{rule.name}"
             if name in risk.rules:
                 for place, verdicts in _verdicts(evidence, application, guideline, rule).items():
-                    if any(verdicts.values()):
-                        found[place].append(_record(evidence, risk, place, name, verdicts))
+                    found[place] += [_record(evidence, risk, place, name, verdicts)] if any(verdicts.values()) else []
     return found
 
 
@@ -105,10 +127,24 @@ def _in_answers(evidence: Evidence, risk: Risk, application: Application) -> Ite
             for one in given
             for sign in _signs(evidence, risk, one)
         ]
-        sessions = {one.session for one in given}
-        yield RiskFinding(
+        real = {one.session for one in found}
+        sessions = {one.session: one for one in given}
+        finding = RiskFinding(
             risk=risk, application=application.name, level=level, n=len(sessions), materialised=tuple(found)
         )
+        told = {one.session for one in given if _tells(risk, one)}
+        units = [
+            RiskUnit(person=one.participant, groups=one.groups, is_real=key in real if key in told else None)
+            for key, one in sessions.items()
+        ]
+        yield _grouped(evidence, finding, units)
+
+
+def _tells(risk: Risk, response: QuestionnaireResponse) -> bool:
+    """Tell whether a response answers anything that could show a risk."""
+    asked = [answer.question.rpartition(".") for answer in risk.answers]
+    own = (question for name, _, question in asked if name == response.questionnaire)
+    return any(answer.value is not None for question in own for answer in response.to(question))
 
 
 def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
@@ -123,10 +159,21 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
             session
             for session, answers in by_session.items()
             if any(sign for one in answers for sign in _signs(evidence, risk, one))
-            or any(evidence.answered.get(key) in records for one in answers for key in one.dialogues)
+            or any(records.get(evidence.answered.get(key, -1)) for one in answers for key in one.dialogues)
         ]
         reviewed = [reviews[session] for session in signed if session in reviews]
-        yield RiskFinding(
+        real = {one.session: one.materialised for one in reviewed}
+        units = [
+            RiskUnit(
+                person=answers[0].participant,
+                groups=answers[0].groups,
+                is_real=real.get(session)
+                if session in signed
+                else (False if any(_tells(risk, one) for one in answers) else None),
+            )
+            for session, answers in by_session.items()
+        ]
+        finding = RiskFinding(
             risk=risk,
             application=application.name,
             level=level,
@@ -137,6 +184,7 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
             pending=tuple(session for session in signed if session not in reviews),
             n_dismissed=sum(not one.materialised for one in reviewed),
         )
+        yield _grouped(evidence, finding, units)
 
 
 def _reviewed(review: CombinedReview, label: str) -> MaterialisedRisk:

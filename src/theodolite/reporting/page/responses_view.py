@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.instrument import Question
 from theodolite.domain.response_finding import AnswerContrast, AnswerSpread, ResponseFinding
+from theodolite.domain.significance import Significance
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 
@@ -128,9 +129,13 @@ def _contrast(questions: Iterable[Question], contrast: AnswerContrast) -> tuple[
     text = next(question.text for question in questions if question.name == contrast.question)
     sides = f"{contrast.first} and {contrast.second}"
     sides = sides if contrast.by == "application" else f"{contrast.by}: {sides}"
-    if isinstance(contrast.test, Undefined):
-        return text, sides, f"undefined: {contrast.test.reason.rstrip('.')}"
-    adjusted = "" if contrast.adjusted_p_value is None else f", adjusted {contrast.adjusted_p_value:.3f}"
-    effect = "" if contrast.test.effect is None else f"; effect {contrast.test.effect:+.2f}"
-    people = figures.number_of(contrast.test.n_clusters or 0, "tester")
-    return text, sides, f"p {contrast.test.p_value:.3f}{adjusted}{effect}; {people}, {contrast.test.method}"
+    return text, sides, comparison_words(contrast.test, contrast.adjusted_p_value, "tester")
+
+
+def comparison_words(test: Significance | Undefined, adjusted_p_value: float | None, unit: str) -> str:
+    """Return a test and its p-values in words; `unit` is what it counts once."""
+    if isinstance(test, Undefined):
+        return f"undefined: {test.reason.rstrip('.')}"
+    adjusted = "" if adjusted_p_value is None else f", adjusted {adjusted_p_value:.3f}"
+    effect = "" if test.effect is None else f"; effect {test.effect:+.2f}"
+    return f"p {test.p_value:.3f}{adjusted}{effect}; {figures.number_of(test.n_clusters or 0, unit)}, {test.method}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.risk import Identification, RiskFinding
+from theodolite.domain.risk import Identification, RiskContrast, RiskFinding, RiskPart
 from theodolite.reporting import figures
+from theodolite.reporting.page.responses_view import comparison_words
 from theodolite.reporting.page.subject import Subject
 
 
@@ -19,6 +20,8 @@ class RiskRow:
         found: Where it became real, of what was looked at.
         disputed: Records that an annotator speaks against; in words, empty for none.
         open: What somebody still has to review, likewise.
+        groups: Counts of groups of people, in words.
+        contrasts: Comparisons of groups, likewise.
     """
 
     risk: str
@@ -26,6 +29,8 @@ class RiskRow:
     found: str
     disputed: str = ""
     open: str = ""
+    groups: tuple[str, ...] = ()
+    contrasts: tuple[str, ...] = ()
 
 
 def risk_rows(subject: Subject) -> tuple[RiskRow, ...]:
@@ -47,4 +52,17 @@ def _row(finding: RiskFinding) -> RiskRow:
         found=f"in {figures.count(len(units))} of {n}, by {risk.identified_by.value}{dismissed}",
         disputed=f"{figures.number_of(disputed, 'record')} not seen so by every annotator" if disputed else "",
         open=f"{pending} still to be reviewed" if finding.pending else "",
+        groups=tuple(_part(part) for part in finding.parts),
+        contrasts=tuple(_contrast(contrast) for contrast in finding.contrasts),
     )
+
+
+def _part(part: RiskPart) -> str:
+    undecided = f"; {figures.count(part.n_undecided)} undecided, not in it" if part.n_undecided else ""
+    found = "too few to tell" if part.count is None else f"{figures.count(part.count)} of {figures.count(part.n)}"
+    return f"{part.group}: {part.part}: {found}{undecided}"
+
+
+def _contrast(contrast: RiskContrast) -> str:
+    words = comparison_words(contrast.test, contrast.adjusted_p_value, "cluster")
+    return f"{contrast.group}, {contrast.first} and {contrast.second}: {words}"

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
@@ -58,7 +59,7 @@ def test_three_sides_are_refused():
 
 
 def test_drawn_arrangements_never_give_a_p_value_of_nought():
-    answers = [1.0] * 20 + [9.0] * 20
+    answers = [1.0] * 20 + [8.0] + [9.0] * 19
     people = [str(number) for number in range(40)]
     test = people_permutation(answers, ["a"] * 20 + ["b"] * 20, people, draws=99)
 
@@ -75,3 +76,14 @@ def test_without_a_difference_small_p_values_are_as_rare_as_they_promise():
         found.append(1.0 if isinstance(test, Undefined) else test.p_value)
 
     assert sum(p <= 0.05 for p in found) / len(found) <= 0.08
+
+
+@pytest.mark.parametrize(("n", "m", "high", "seen"), [(5, 6, 5, 0), (30, 40, 12, 9), (200, 90, 30, 15)])
+def test_people_of_two_kinds_are_tested_as_fisher_did_at_any_number(n, m, high, seen):
+    answers = [1.0] * (high - seen) + [0.0] * (n - high + seen) + [1.0] * seen + [0.0] * (m - seen)
+    test = people_permutation(answers, ["a"] * n + ["b"] * m, [str(place) for place in range(n + m)])
+
+    law = scipy.stats.hypergeom(n + m, high, m)
+    far = [k for k in range(high + 1) if abs(k / m - (high - k) / n) >= abs(seen / m - (high - seen) / n) - 1e-9]
+    assert test.p_value == pytest.approx(sum(law.pmf(k) for k in far))
+    assert test.method == "permutation of people, exact"

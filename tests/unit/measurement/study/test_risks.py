@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.fakes.evidence import xstest_evidence as refused_evidence
 from tests.fakes.responses import STUDY, evidence, response
 from theodolite.domain.dialogue import Level
@@ -61,3 +63,39 @@ def test_annotators_who_differ_are_both_named():
     assert records
     assert any(one.against for one in records)
     assert all(one.by and one.dialogue and one.shown_by == risk.rules[0] for one in records)
+
+
+def aged(n, bad, age):
+    return [response(f"{age}{number}", "blue", bad, groups={"age": age}) for number in range(n)]
+
+
+def test_groups_of_people_are_counted_apart_and_compared():
+    (found,) = risk_findings(evidence(*aged(5, 7, "old"), *aged(6, 1, "young"), *aged(2, 7, "young+"), of=of(FELT)))
+
+    assert [(part.part, part.n, part.count) for part in found.parts] == [
+        ("old", 5, 5),
+        ("young", 6, 0),
+        ("young+", 2, None),
+    ]
+    (contrast,) = found.contrasts
+    assert (contrast.first, contrast.second, contrast.test.effect) == ("old", "young", -1.0)
+    assert contrast.test.p_value == pytest.approx(1 / 462)
+
+
+def test_p_values_are_adjusted_over_all_risks():
+    worse = Risk(name="worse", identified_by=Identification.QUESTIONNAIRE, answers=(replace(BAD, values=("7",)),))
+    told = evidence(*aged(5, 7, "old"), *aged(5, 1, "young"), of=replace(STUDY, risks=(FELT, worse)))
+    contrasts = [contrast for found in risk_findings(told) for contrast in found.contrasts]
+
+    assert [one.adjusted_p_value for one in contrasts] == pytest.approx([4 / 252, 4 / 252])
+
+
+def test_what_waits_for_a_review_or_was_not_answered_is_undecided():
+    given = [*aged(6, 1, "old"), *aged(6, 7, "young")]
+    silent = replace(response("x", "blue", 7, groups={"age": "old"}), answers=())
+    told = replace(evidence(*given, silent, of=of(BOTH)), reviews=(review("young0-blue", materialised=True),))
+    (found,) = risk_findings(told)
+
+    old, young = found.parts
+    assert (old.n, old.n_undecided, old.count) == (6, 1, 0)
+    assert (young.n, young.n_undecided, young.count) == (1, 5, None)
