@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
@@ -19,13 +20,16 @@ from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.config.loading import load_study
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.failure import Party
 from theodolite.testing.assigning import people_levels
 
 AT_ONCE = 16
 """Bots that test at the same moment at most; count."""
+
+LOST = (Stuck, NotFound, OSError, HTTPException)
+"""What ends a bot's walk: no way on, a form that is not there, a server that is gone."""
 
 Tell = Callable[[str], None]
 
@@ -131,7 +135,7 @@ def _play(scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gal
             with ThreadPoolExecutor(max_workers=AT_ONCE) as room:
                 troubles += filter(None, room.map(lambda bot: _walked(*bot), bots))
             organiser.close_event()
-        except (Stuck, OSError) as stuck:
+        except LOST as stuck:
             troubles.append(Trouble(party=Party.MACHINERY, who="organiser", what=str(stuck)))
         took_s = time.monotonic() - began
         reader = HttpVisitor(server.base)
@@ -150,7 +154,7 @@ def _walked(bot: TesterBot, door: str) -> Trouble | None:
             visitor.send("", name=f"Bot as {who}")
         visitor.get("/")
         bot.walk()
-    except (Stuck, OSError, InputError) as stuck:
+    except LOST as stuck:
         return Trouble(party=Party.MACHINERY, who=who, what=str(stuck))
     return None
 
