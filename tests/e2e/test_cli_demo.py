@@ -125,4 +125,4 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     ended = in_a_process("demo", "--out", tmp_path / "taken" / "demo")
 
     assert ended.code == 3
-    assert "Name another folder with --out" in ended.err
+    assert "name another folder with --out" in ended.err
