@@ -71,7 +71,7 @@ SIGNATURES = {
     "friedman": ["rows"],
     "ordinal_model": ["answers", "factors", "categories", "people", "confidence"],
     "odds_by_threshold": ["answers", "factors", "categories", "confidence"],
-    "group_agreement": ["ratings", "groups", "categories", "fewest", "draws", "seed", "confidence"],
+    "group_agreement": ["ratings", "groups", "categories", "fewest", "draws", "seed", "confidence", "clusters"],
     "cross_agreement": ["ours", "theirs", "categories", "clusters", "confidence"],
     "defect_rates_by_group": ["ratings", "groups", "fewest", "draws", "seed", "confidence"],
     "dawid_skene": ["labels", "categories", "smoothing", "most_rounds"],
