@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.identity import canonical_json, digest, keyed_draw
+from theodolite.domain.joined_sessions import JoinedSessions
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession, Sessions, Setting, Tester, TesterKind
 from theodolite.domain.recording import RecordedDialogue
@@ -173,53 +174,15 @@ class RecordedSessions:
         return self._places.get(label)
 
 
-class DrawnSessions:
+class DrawnSessions(JoinedSessions):
     """All sessions of a study: those that are to be held, then those that were recorded."""
+
+    __slots__ = ("live", "recorded")
 
     def __init__(self, live: LiveSessions, recorded: RecordedSessions) -> None:
         """Put one behind the other."""
+        super().__init__(live, recorded)
         self.live, self.recorded = live, recorded
-
-    def __len__(self) -> int:
-        """Return how many there are; count."""
-        return len(self.live) + len(self.recorded)
-
-    def __iter__(self) -> Iterator[PlannedSession]:
-        """Yield them in order of the plan."""
-        yield from self.live
-        yield from self.recorded
-
-    def __getitem__(self, position: int) -> PlannedSession:
-        """Return the session at a position; -1 is the last one."""
-        part, place = self._part(position if position >= 0 else position + len(self))
-        return part[place]
-
-    def label(self, position: int) -> str:
-        """Return what people call the dialogue at a position."""
-        part, place = self._part(position)
-        return part.label(place)
-
-    def pair_key(self, position: int) -> str:
-        """Return the pair key of the session at a position."""
-        part, place = self._part(position)
-        return part.pair_key(place)
-
-    def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
-        part, place = self._part(position)
-        return part.setting(place)
-
-    def find(self, label: str) -> int | None:
-        """Return the position of a label; None where no session has it."""
-        recorded = self.recorded.find(label)
-        return self.live.find(label) if recorded is None else len(self.live) + recorded
-
-    def _part(self, position: int) -> tuple[Sessions, int]:
-        n_live = len(self.live)
-        if not 0 <= position < n_live + len(self.recorded):
-            message = f"a plan of {len(self)} sessions has no position {position}"
-            raise IndexError(message)
-        return (self.live, position) if position < n_live else (self.recorded, position - n_live)
 
 
 def _planned(sessions: Sessions, position: int, repeat: int, tester: Tester) -> PlannedSession:

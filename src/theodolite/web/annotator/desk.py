@@ -60,34 +60,45 @@ def desk_of(here: Here) -> Desk | None:
     return Desk(here=here, queue=found) if found else None
 
 
-def at_desk(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Call a view as `view(request, desk, ...)`; what the store refuses is said in words.
+def seated(
+    refused: Callable[[HttpRequest, Desk, Exception], HttpResponse],
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Call a view as `view(request, desk, ...)`.
 
-    What is not one's own does not exist (404); what came too late is told on the
-    next page, or with 409 to a script.
+    What is not one's own does not exist (404).
+
+    Args:
+        refused: Says why the store did not do what was asked.
     """
 
-    @functools.wraps(view)
-    def seated(request: HttpRequest, here: Here, **rest: Any) -> HttpResponse:
-        desk = desk_of(here)
-        if desk is None:
-            raise Http404
-        try:
-            return view(request, desk, **rest)
-        except NotFound as error:
-            raise Http404 from error
-        except (Conflict, InputError) as error:
-            return refused(request, desk, error)
+    def decorated(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @functools.wraps(view)
+        def called(request: HttpRequest, here: Here, **rest: Any) -> HttpResponse:
+            desk = desk_of(here)
+            if desk is None:
+                raise Http404
+            try:
+                return view(request, desk, **rest)
+            except NotFound as error:
+                raise Http404 from error
+            except (Conflict, InputError) as error:
+                return refused(request, desk, error)
 
-    return seated
+        return called
+
+    return decorated
 
 
 def refused(request: HttpRequest, desk: Desk, error: Exception) -> HttpResponse:
-    """Say why something was not done."""
+    """Say why something was not done: on the next page, or with 409 to a script."""
     messages.warning(request, f"{error}.".replace("..", "."))
     if wants_json(request):
         return JsonResponse({"problem": str(error)}, status=409)
     return redirect(desk.address("home"))
+
+
+at_desk = seated(refused)
+"""Call a view of annotators at their desk; what came too late is told on the next page."""
 
 
 def wants_json(request: HttpRequest) -> bool:

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.store.models.annotating import WorkItemRow
-from theodolite.web.access import Here
-from theodolite.web.annotator.desk import Desk, desk_of
+from theodolite.web.annotator.desk import Desk, seated
 
 
-def at_senior_desk(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Call a view as `view(request, desk, ...)`; what the store refuses is said on the page one came from."""
+def _said_on_home(request: HttpRequest, desk: Desk, error: Exception) -> HttpResponse:
+    messages.warning(request, f"Not done: {error}.".replace("..", "."))
+    return redirect(page_of(desk, "home"))
 
-    @functools.wraps(view)
-    def seated(request: HttpRequest, here: Here, **rest: Any) -> HttpResponse:
-        desk = desk_of(here)
-        if desk is None:
-            raise Http404
-        try:
-            return view(request, desk, **rest)
-        except NotFound as error:
-            raise Http404 from error
-        except (Conflict, InputError) as error:
-            messages.warning(request, f"Not done: {error}.".replace("..", "."))
-            return redirect(page_of(desk, "home"))
 
-    return seated
+at_senior_desk = seated(_said_on_home)
+"""Call a view of seniors at their desk; what the store refuses is said on their first page."""
 
 
 def page_of(desk: Desk, name: str, **parts: str | int) -> str:
