@@ -33,7 +33,7 @@ class OpenedVenue:
     venue: Venue
     loaded: LoadedStudy
     workspace: Path
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
 
     def connect(self) -> Lines:
         """Return connections to the applications; nothing is sent yet."""
@@ -41,7 +41,13 @@ class OpenedVenue:
 
 
 def open_venue(
-    path: str, store: Store, *, workspace: Path, clock: Clock | None = None, study: Study | None = None
+    path: str,
+    store: Store,
+    *,
+    workspace: Path,
+    clock: Clock | None = None,
+    study: Study | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> OpenedVenue:
     """Read a study and open the run that dialogues of people are to join.
 
@@ -51,6 +57,7 @@ def open_venue(
         workspace: Its folder.
         clock: Tells the time; the machine's unless given.
         study: The study as it was published, where its files may hold another one by now.
+        environ: Environment variables that keys are taken from; those of the process where left out.
 
     Raises:
         StudyError: If the study holds faults; says all of them.
@@ -62,4 +69,5 @@ def open_venue(
     plan, _ = draw_plan(loaded.study, loaded.recordings)
     run = store.open_run(loaded.study, plan)
     venue = Venue(study=loaded.study, plan=plan, run=run, store=store, clock=clock or SystemClock())
-    return OpenedVenue(venue=venue, loaded=loaded, workspace=workspace)
+    variables = os.environ if environ is None else environ
+    return OpenedVenue(venue=venue, loaded=loaded, workspace=workspace, environ=variables)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
+from theodolite.bootstrap.sealing import with_team_keys
 from theodolite.bootstrap.shelves import plugin_shelves, strategy_catalogue, tree_methods
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
@@ -63,7 +64,7 @@ class Workbench:
     path: str
     store: Store
     clock: Clock = field(default_factory=SystemClock)
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
     chosen: Run | None = None
 
@@ -208,9 +209,8 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
     plan, sessions = draw_plan(loaded.study, loaded.recordings)
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     sessions = event_sessions(loaded.study, sessions, store.held(loaded.study.name))
-    return Workbench(
-        loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=variables
-    )
+    environ = with_team_keys(variables, store, loaded.study.name)
+    return Workbench(loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ)
 
 
 def users_of(study: Study, name: str) -> str:

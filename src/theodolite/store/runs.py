@@ -8,6 +8,7 @@ from theodolite.store.cabinet import Cabinet
 from theodolite.store.contents import Contents
 from theodolite.store.ledger import Ledger
 from theodolite.store.readings import Readings
+from theodolite.store.sealed import sealed_credentials
 from theodolite.store.workplace import Workplace
 
 
@@ -30,3 +31,7 @@ class Runs(Cabinet):
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan."""
         return self._work.read(lambda: self._ledger.run_of(plan))
+
+    def sealed_credentials(self, study: str) -> dict[str, bytes]:
+        """Return what teams left in the vault for the applications of a study, sealed, by the submission's token."""
+        return self._work.read(lambda: sealed_credentials(study))

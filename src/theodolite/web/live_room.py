@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.venues import OpenedVenue
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.flow import SayToApplication
@@ -53,7 +54,7 @@ class LiveRoom:
         """Open nothing yet."""
         self._keeper = StoreKeeper()
         self._replies = LiveReplies(self._keeper, SystemClock())
-        self._lines: dict[str, Lines] = {}
+        self._lines: dict[int, tuple[OpenedVenue, Lines]] = {}
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -63,7 +64,7 @@ class LiveRoom:
             async with self._replies.open():
                 yield
         finally:
-            for lines in self._lines.values():
+            for _, lines in self._lines.values():
                 await lines.close()
             self._keeper.aside.close()
 
@@ -88,33 +89,35 @@ class LiveRoom:
         """
         self._keeper.venues[turn.key] = venue
         try:
-            application = (await self._connected(hosted)).applications[session.application]
+            application = (await self._connected(hosted, session)).applications[session.application]
             self._replies.begin(turn.key, application, asked, session=dialogue, pacing=Pacing())
         except (TheodoliteError, KeyError) as error:
             cause = f"the application could not be asked: {type(error).__name__} {error}"
             await self._keeper.end(turn.key, LiveEnding(state=TurnState.ERROR, text="", cause=cause))
 
-    async def _connected(self, hosted: HostedStudy) -> Lines:
-        if hosted.token not in self._lines:
-            opened = await self._keeper.aside.call(opened_venue, hosted)
-            self._lines.setdefault(hosted.token, opened.connect())
-        return self._lines[hosted.token]
+    async def _connected(self, hosted: HostedStudy, session: Session) -> Lines:
+        """Return the lines of a session's own edition; made when they are first needed."""
+        opened = await self._keeper.aside.call(opened_venue, hosted, session.edition)
+        if id(opened) not in self._lines:
+            self._lines.setdefault(id(opened), (opened, opened.connect()))
+        return self._lines[id(opened)][1]
 
-    async def hang_up(self, hosted: HostedStudy, application: str, dialogue: LiveDialogue) -> None:
+    async def hang_up(self, hosted: HostedStudy, session: Session, dialogue: LiveDialogue) -> None:
         """End a conversation: stop the reply that is under way, and tell an application that wants to know.
 
         Args:
             hosted: The study.
-            application: Name of the application.
+            session: The session that it belongs to.
             dialogue: The conversation, as it was when its end was decided.
         """
         live = None if dialogue.under_way is None else self.find(dialogue.under_way.key)
         if live is not None:
             live.stop()
             await live.over()
-        line = self._lines[hosted.token].applications.get(application) if hosted.token in self._lines else None
-        if isinstance(line, Conversing):
-            await line.end(dialogue.key)
+        if self._lines:
+            line = (await self._connected(hosted, session)).applications.get(session.application)
+            if isinstance(line, Conversing):
+                await line.end(dialogue.key)
 
     def find(self, turn: str) -> LiveReply | None:
         """Return the reply of a turn while it goes on."""

@@ -22,7 +22,16 @@ def study_of(edition: Edition) -> Study:
     Raises:
         NotFound: If its contents are not here.
     """
-    return record_of(Study, contents().texts([edition.version])[edition.version])
+    return study_kept(edition.version)
+
+
+def study_kept(version: str) -> Study:
+    """Return a study by its content hash.
+
+    Raises:
+        NotFound: If its contents are not here.
+    """
+    return record_of(Study, contents().texts([version])[version])
 
 
 def contents() -> Contents:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
+from theodolite.bootstrap.sealing import key_variable
 from theodolite.domain.application import GuardrailSite
 from theodolite.web.models.hosted_study import HostedStudy
 from theodolite.web.models.membership import Membership
@@ -110,7 +111,7 @@ class Submission(models.Model):
     @property
     def key_variable(self) -> str:
         """The name under which a study file speaks of its credentials; empty where there are none."""
-        return f"SUBMISSION_{self.token.replace('-', '_').upper()}" if self.sealed else ""
+        return key_variable(self.token) if self.sealed else ""
 
     @property
     def conforms(self) -> bool:

@@ -13,4 +13,4 @@ def hang_up(visit: Visit, session: Session) -> None:
     """Let what is under way in a session end, with what is shown of it, before the session changes."""
     for dialogue in visit.venue.store.live_dialogues(session.key):
         if dialogue.is_open:
-            async_to_sync(room().hang_up)(visit.here.hosted, session.application, dialogue)
+            async_to_sync(room().hang_up)(visit.here.hosted, session, dialogue)

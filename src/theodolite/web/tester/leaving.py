@@ -29,7 +29,7 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
     now = visit.venue.clock.now()
     for session in visit.sessions:
         hang_up(visit, session)
-    leave_event(visit.venue, visit.participant)
+    leave_event(visit.venue, visit.participant, seated=lambda session: visit.seated(session).venue)
     membership = visit.here.membership
     if wish != _KEEP:
         withdraw(visit.venue, visit.participant, Withdrawal(wish))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -39,7 +39,7 @@ class Visit:
 
     Attributes:
         here: Who asks.
-        venue: The event, put together.
+        venue: The event, put together: as it was published last, or as a session of the person began with it.
         level: Of testing, as the person's role says.
         sessions: Those of the person that were made, in order.
         agreed: What the person acknowledged: text and version, with the session where it is about one.
@@ -82,13 +82,22 @@ class Visit:
                 return session
         raise Http404
 
+    def seated(self, session: Session) -> Visit:
+        """Return the visit in the edition that a session was made for: whoever began with it ends with it."""
+        return replace(self, venue=venue_of(self.here.hosted, session.edition))
+
+    def at(self, place: int) -> Visit:
+        """Return the visit as it is in the session of a number, from 1; as it stands where there is none yet."""
+        known = next((session for session in self.sessions if session.place == place - 1), None)
+        return self.seated(known) if known is not None else self
+
     def has_read(self, session: Session) -> bool:
         """Tell whether the instructions of a session were acknowledged."""
         return any(subject is AcknowledgedText.INSTRUCTIONS and key == session.key for subject, _, key in self.agreed)
 
     def to_answer(self, session: Session) -> list[Questionnaire]:
         """Return the questionnaires of a session that are not submitted yet, in order."""
-        asked = self.venue.study.questionnaires_after(session.scenario, session.level)
+        asked = self.seated(session).venue.study.questionnaires_after(session.scenario, session.level)
         if not asked:
             return []
         answered = {given.questionnaire for given in self.venue.store.responses_to(session.key) if given.submitted}
@@ -185,7 +194,7 @@ def arrived(request: HttpRequest, here: Here, steps: tuple[Step, ...], place: in
     if not steps:
         visit = visit_of(here)
         is_begun = not place or any(session.place == place - 1 for session in visit.sessions)
-        return visit if is_begun else redirect(visit.address(visit.upcoming()))
+        return visit.at(place) if is_begun else redirect(visit.address(visit.upcoming()))
     shut = _NOT_OPEN.get(HostedStudy.State(here.hosted.state))
     if shut:
         return render(request, "web/tester/wait.html", {"here": here, "title": shut[0], "words": shut[1]})
@@ -193,4 +202,4 @@ def arrived(request: HttpRequest, here: Here, steps: tuple[Step, ...], place: in
     upcoming = visit.upcoming()
     if upcoming.step not in steps or (place and place != upcoming.place):
         return redirect(visit.address(upcoming))
-    return visit
+    return visit.at(place)

@@ -1,0 +1,131 @@
+"""A new edition while people are in the middle of a session: they end with what they began with."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import override_settings
+
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.domain.dialogue import Level
+from theodolite.domain.identity import version_of
+from theodolite.domain.role import Role
+from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.usecases.people.talking import say
+from theodolite.web import live_room
+from theodolite.web.editions import publish, study_in_files
+from theodolite.web.models import HostedStudy, Membership, Submission
+from theodolite.web.teams.vault import seal
+from theodolite.web.venues import opened_venue, server_store, venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+KEY = "quiet harbour under a slow moon"
+
+
+@pytest.fixture
+def own(event, tmp_path) -> HostedStudy:
+    lay_out_event(tmp_path / "own")
+    event.folder = str(tmp_path / "own")
+    event.save()
+    return event
+
+
+@pytest.fixture
+def fresh_room(monkeypatch):
+    live_room.room.cache_clear()
+    yield live_room.room()
+    live_room.room.cache_clear()
+
+
+def change(hosted: HostedStudy, before: str, after: str) -> None:
+    file = Path(hosted.folder) / "study.yaml"
+    file.write_text(file.read_text().replace(before, after))
+
+
+def published(hosted: HostedStudy) -> None:
+    publish(hosted, hosted.made_by, version_of(study_in_files(hosted).study))
+
+
+def a_tester(hosted: HostedStudy, role: Role = Role.RED_TEAMER) -> str:
+    return Membership.objects.get(hosted=hosted, role=role.value).participant
+
+
+def begun(hosted: HostedStudy, role: Role, level: Level):
+    venue = venue_of(hosted)
+    return begin_session(venue, prepare_session(venue, a_tester(hosted, role), level, 0).key)
+
+
+def test_a_session_stays_with_its_edition_and_the_next_person_meets_the_new_one(own):
+    published(own)
+    session = begun(own, Role.RED_TEAMER, Level.RED_TEAMING)
+    change(own, "minutes: 30", "minutes: 45")
+    published(own)
+    later = begun(own, Role.FIELD_TESTER, Level.FIELD_TESTING)
+
+    assert session.edition != later.edition
+    assert [level.minutes for level in venue_of(own, session.edition).study.levels] == [30, 20]
+    assert [level.minutes for level in venue_of(own).study.levels] == [45, 20]
+    assert venue_of(own, session.edition).run.key == session.run
+    assert venue_of(own, "0" * 64) is venue_of(own)
+
+
+def test_the_page_of_a_session_shows_its_own_edition(own, client_as):
+    published(own)
+    tester = client_as(Role.RED_TEAMER)
+    for _ in range(4):
+        page = tester.get(f"/s/{own.token}/test/", follow=True)
+        boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', page.content.decode()))
+        version = dict(re.findall(r'type="hidden" name="(version)" value="(\w+)"', page.content.decode()))
+        tester.post(page.request["PATH_INFO"], {**boxes, **version, "skip": "yes"})
+    change(own, "minutes: 30", "minutes: 45")
+    published(own)
+
+    assert "30 min left" in tester.get(f"/s/{own.token}/test/1/").content.decode()
+
+
+def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, client_as, fresh_room):
+    published(own)
+    first = begun(own, Role.RED_TEAMER, Level.RED_TEAMING)
+    change(own, '"tellers.py:careful"', '"other.py:reply"')
+    change(own, '"tellers.py:leaky"', '"other.py:reply"')
+    (Path(own.folder) / "other.py").write_text("def reply(prompt):\n    return 'Quite another voice.'\n")
+    published(own)
+    second = begun(own, Role.FIELD_TESTER, Level.FIELD_TESTING)
+
+    async def asked(session) -> str:
+        venue = await sync_to_async(venue_of)(own, session.edition)
+        turn, request = await sync_to_async(say)(venue, session.key, "Who is in it?")
+        await fresh_room.ask(own, venue, session, turn.key, turn, request)
+        live = fresh_room.find(turn.key)
+        if live is not None:
+            await live.over()
+        return (await sync_to_async(venue.store.live_dialogues)(session.key))[0].turns[0].response
+
+    async def both() -> list[str]:
+        async with fresh_room.open():
+            return [await asked(first), await asked(second)]
+
+    replies = asyncio.run(both())
+
+    assert "Quite another voice" not in replies[0]
+    assert replies[1] == "Quite another voice."
+
+
+def test_credentials_of_teams_reach_the_lines_and_nothing_that_is_printed(own):
+    with override_settings(OPERATOR_KEY=KEY):
+        team = Membership.objects.get(hosted=own, role=Role.TEAM.value)
+        kept = Submission.objects.create(
+            hosted=own, team=team, name="harbour", way="endpoint", url="https://bot.example/chat", state="accepted",
+            agreed_by="Tove", sealed=seal("tok-91c4-very-secret"),
+        )  # fmt: skip
+        published(own)
+        opened = opened_venue(own)
+
+    assert opened.environ[kept.key_variable] == "tok-91c4-very-secret"
+    assert list(server_store().sealed_credentials(own.name)) == [kept.token]
+    assert "tok-91c4" not in repr(opened)
