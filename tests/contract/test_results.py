@@ -263,6 +263,16 @@ async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, j
     )
 
 
+async def test_what_calls_without_a_reply_cost_is_summed_too(store: Store, run: Run, unit: Unit) -> None:
+    wasted = Spending(attempts=1, tokens_in=50, tokens_out=400, cost_microusd=900)
+    await store.keep_failure(unit, a_failure(unit, spent=wasted))
+    [kept] = store.failures(run)
+    store.reopen([unit.key])
+
+    assert kept.spent == wasted
+    assert store.spending(run) == wasted, "to try again makes nothing undone"
+
+
 async def test_it_is_known_how_answers_were_asked_for(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
     await store.append(unit.key, an_entry(0))
     await store.append(judging.key, an_entry(0, a_reply(schema_use=SchemaUse.REFUSED)))

@@ -49,6 +49,7 @@ class FakeStore(FakePeople):
         self.kept_dialogues: dict[str, Dialogue] = {}
         self.kept_annotations: dict[str, list[Annotation]] = {}
         self.kept_failures: dict[str, Failure] = {}
+        self.struck_failures: list[Failure] = []
         self.kept_adjudications: dict[tuple[str, str, str, str], Adjudication] = {}
         self.kept_labels: list[Annotation] = []
         self.files: dict[str, list[str]] = {}
@@ -156,7 +157,7 @@ class FakeStore(FakePeople):
             kept = self.units.get(key)
             if kept is not None and kept.unit.state is UnitState.FAILED:
                 kept.unit = replace(kept.unit, state=UnitState.WAITING)
-                del self.kept_failures[key]
+                self.struck_failures.append(self.kept_failures.pop(key))
 
     def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
         states = [kept.unit.state for kept in self._in_plan(run, kind)]
@@ -268,7 +269,10 @@ class FakeStore(FakePeople):
     def spending(self, run: Run) -> Spending:
         replies = [entry.reply for kept in self.units.values() if kept.run == run.key for entry in kept.journal]
         from_models = [reply for reply in replies if reply.tokens_in or reply.tokens_out or reply.finish]
-        return Spending(
+        own = {kept.unit.key for kept in self.units.values() if kept.run == run.key}
+        failures = [*self.kept_failures.values(), *self.struck_failures]
+        in_vain = (failure.spent for failure in failures if failure.unit in own)
+        of_replies = Spending(
             calls=sum(not reply.cached for reply in replies),
             attempts=sum(reply.attempts for reply in replies),
             tokens_in=sum(reply.tokens_in for reply in replies),
@@ -276,6 +280,7 @@ class FakeStore(FakePeople):
             cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
             unpriced_calls=sum(reply.cost_microusd is None and not reply.scripted for reply in from_models),
         )
+        return sum(in_vain, start=of_replies)
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
         uses: dict[str, Counter[str]] = defaultdict(Counter)

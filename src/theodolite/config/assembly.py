@@ -24,6 +24,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
+from theodolite.config.prices import price_book
 from theodolite.config.recordings import recorded_of
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
@@ -34,6 +35,7 @@ from theodolite.config.shaping import shaped
 from theodolite.config.trees import trees_of
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario, Task
@@ -57,7 +59,7 @@ def assemble(
         environ: The environment, to see which keys are there.
     """
     pack = read_packs(entry, desk)
-    models = tuple(endpoint_of(model, desk, environ) for model in section(entry, "models"))
+    models = _models(entry, desk, environ)
     names = tuple(model.name for model in models) + dropped(entry, "models")
     risks = _risks(entry, pack)
     parts = Parts(entry=entry)
@@ -96,6 +98,11 @@ def assemble(
         questionnaires=asked.questionnaires,
     )
     return study, tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
+
+
+def _models(entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None) -> tuple[ModelEndpoint, ...]:
+    prices = price_book(desk)
+    return tuple(endpoint_of(model, desk, environ, prices) for model in section(entry, "models"))
 
 
 def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -> GuidelineShelf:

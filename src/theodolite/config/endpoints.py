@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from theodolite.config.lookup import Desk, Entry
-from theodolite.config.prices import known_price
+from theodolite.config.prices import DAY, PriceBook
 from theodolite.config.secret_shapes import is_variable_name
 from theodolite.config.shapes.study import ModelShape, PriceShape
 from theodolite.config.yaml_source import Scalar, typed
@@ -18,16 +18,18 @@ from theodolite.domain.model import ModelEndpoint, ModelKind, Param, Price
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 _ANTHROPIC_HOST = "api.anthropic.com"
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str] | None) -> ModelEndpoint:
+def endpoint_of(
+    entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str] | None, prices: PriceBook
+) -> ModelEndpoint:
     """Return the model that an entry describes; what is wrong with it becomes faults.
 
     Args:
         entry: The entry.
         desk: Takes the faults.
         environ: The environment, to see which keys are there; None where nobody asks.
+        prices: What models cost where the entry does not say it.
     """
     shape = entry.shape
     problem = url_problem(shape.url) if shape.url else ""
@@ -41,7 +43,7 @@ def endpoint_of(entry: Entry[ModelShape], desk: Desk, environ: Mapping[str, str]
         key=shape.key,
         params=_params(entry, desk),
         script=tuple(str(line) for line in shape.script),
-        price=_price(entry, shape.price, desk) if shape.price else known_price(shape.url, shape.name),
+        price=_price(entry, shape.price, desk) if shape.price else prices.price_of(shape.url, shape.name),
         parallel=shape.parallel,
         timeout_s=shape.timeout,
         deadline_s=shape.deadline,
@@ -108,7 +110,7 @@ def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, Param]:
 
 
 def _price(entry: Entry[ModelShape], shape: PriceShape, desk: Desk) -> Price:
-    if shape.as_of and not _DAY.fullmatch(shape.as_of):
+    if shape.as_of and not DAY.fullmatch(shape.as_of):
         message = f"`as_of` is `{shape.as_of}`; expected a day, e.g. 2026-10-01"
         desk.complaints.add(entry.fault("price", "as_of", message=message))
     return Price(input_usd=shape.input, output_usd=shape.output, as_of=shape.as_of)

@@ -1,34 +1,98 @@
-"""Prices: what well-known models cost by their makers' public lists, each with its day and source."""
+"""Prices: what models cost by a list of the study's own, else by their makers' public lists, each with its day."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
+from theodolite.config.lookup import Desk, Entry, is_there
+from theodolite.config.shapes.prices import ListedPriceShape, PriceListShape
+from theodolite.config.shaping import shaped
 from theodolite.config.shipped import shipped_text
+from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.model import Price
+
+OWN = "prices.yaml"
+"""Name of a study's own price list, in its folder."""
+
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+"""How a day is written."""
+
+Prices = Mapping[tuple[str, str], Price]
+"""Host and name of a model to its price; without a host, wherever the model is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceBook:
+    """Prices of a study's own list, and behind them the shipped ones.
+
+    Attributes:
+        own: Those of the study's own list.
+    """
+
+    own: Prices = field(default_factory=dict)
+
+    def price_of(self, url: str, model: str) -> Price | None:
+        """Return what a model costs, or None if nobody lists it."""
+        host = _host(url)
+        return self.own.get((host, model)) or self.own.get(("", model)) or known_price(url, model)
+
+
+def price_book(desk: Desk) -> PriceBook:
+    """Return the prices that hold in a study; what is wrong with its own list becomes faults."""
+    path = desk.folder / OWN
+    if not is_there(path):
+        return PriceBook()
+    source = read_yaml(desk.bytes_of(path), OWN)
+    shape = shaped(source, PriceListShape, owner=f"`{OWN}`") if source.content else None
+    desk.complaints.add(*source.faults)
+    if shape is None:
+        return PriceBook()
+    return PriceBook(own=_own_prices(Entry(name=OWN, shape=shape, source=source, path=()), desk))
+
+
+def _own_prices(entry: Entry[PriceListShape], desk: Desk) -> Prices:
+    found: dict[tuple[str, str], Price] = {}
+    for place, listed in enumerate(entry.shape.prices):
+        if not DAY.fullmatch(listed.as_of):
+            message = f"`as_of` is `{listed.as_of}`; expected a day, e.g. 2026-10-01"
+            desk.complaints.add(entry.fault("prices", place, "as_of", message=message))
+        for number, key in enumerate(_keys(listed)):
+            if key in found:
+                message = f"`{key[1]}` is listed twice{f' for {key[0]}' if key[0] else ''}"
+                desk.complaints.add(entry.fault("prices", place, "models", number, message=message))
+            found[key] = Price(input_usd=listed.input, output_usd=listed.output, as_of=listed.as_of)
+    return found
 
 
 def known_price(url: str, model: str) -> Price | None:
-    """Return the listed price of a model at its maker's address, or None if nobody lists one."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return None
-    listed = shipped_text("prices.yaml")
+    """Return the shipped price of a model at its maker's address, or None if nobody lists one."""
+    host, listed = _host(url), shipped_text(OWN)
     # Reading the list takes a while, and most studies name other hosts.
-    return _prices(listed).get((host, model)) if host and host in listed else None
+    return _shipped_prices(listed).get((host, model)) if host and host in listed else None
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 @cache
-def _prices(text: str) -> dict[tuple[str, str], Price]:
-    listed = YAML(typ="safe", pure=True).load(text)
+def _shipped_prices(text: str) -> Prices:
+    listed = PriceListShape.model_validate(YAML(typ="safe", pure=True).load(text))
     return {
-        (entry["host"], model): Price(
-            input_usd=float(entry["input"]), output_usd=float(entry["output"]), as_of=str(entry["as_of"])
-        )
-        for entry in listed["prices"]
-        for model in entry["models"]
+        key: Price(input_usd=entry.input, output_usd=entry.output, as_of=entry.as_of)
+        for entry in listed.prices
+        for key in _keys(entry)
     }
+
+
+def _keys(listed: ListedPriceShape) -> Iterator[tuple[str, str]]:
+    yield from ((listed.host, model) for model in listed.models)

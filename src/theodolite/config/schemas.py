@@ -11,6 +11,7 @@ from theodolite.config.described import describe_shapes
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
+from theodolite.config.shapes.prices import PriceListShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import PackShape, StudyShape
 from theodolite.config.shapes.trees import TreeShape
@@ -25,6 +26,7 @@ SHAPES: Mapping[str, type[Shape]] = {
     "tree.schema.json": TreeShape,
     "annotation-schema.schema.json": SchemaShape,
     "questionnaire.schema.json": QuestionnaireShape,
+    "prices.schema.json": PriceListShape,
 }
 """File name to the shape that it describes."""
 

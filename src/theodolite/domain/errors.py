@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.domain.fault import Fault
+from theodolite.domain.run import Spending
 
 
 class TheodoliteError(Exception):
@@ -62,14 +63,18 @@ class GatewayError(TheodoliteError):
         endpoint: Name of the model or application in the study.
         tries: Attempts made before giving up; count, 0 where nothing was called.
         status: HTTP status of the last answer, where there was one.
+        spent: What the call has cost although it brought no reply.
     """
 
-    def __init__(self, message: str, *, endpoint: str = "", tries: int = 1, status: int = 0) -> None:
+    def __init__(
+        self, message: str, *, endpoint: str = "", tries: int = 1, status: int = 0, spent: Spending | None = None
+    ) -> None:
         """Keep what came and from where."""
         super().__init__(message)
         self.endpoint = endpoint
         self.tries = tries
         self.status = status
+        self.spent = spent or Spending()
 
 
 class Unreachable(GatewayError):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+
+from theodolite.domain.run import Spending
 
 
 class Party(StrEnum):
@@ -47,6 +49,7 @@ class Failure:
         annotator: The annotator that failed; empty in testing.
         endpoint: Name of the model or application that was called.
         tries: Attempts made; count.
+        spent: What its last call has cost although it brought no reply.
     """
 
     unit: str
@@ -59,3 +62,4 @@ class Failure:
     annotator: str = ""
     endpoint: str = ""
     tries: int = 1
+    spent: Spending = field(default_factory=Spending)

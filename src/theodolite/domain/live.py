@@ -20,7 +20,8 @@ class LiveEnding:
     Attributes:
         state: Complete, interrupted (by the person, or as the program ended) or error.
         text: What was shown of it.
-        reply: What the application gave, and what it took; None where it gave nothing or not all.
+        reply: What the application gave, and what it took; without words where it could not be used, None where
+            it gave nothing or not all.
         kind: What went wrong; None unless the state is error.
         cause: The cause of an error in words, for organisers only; empty otherwise.
         latency_s: Time from sending to the application's last word; seconds.

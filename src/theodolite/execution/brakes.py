@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
 from theodolite.domain.flow import Reply
@@ -60,7 +60,7 @@ class Brakes:
         self.spent = spent_with(self.spent, reply)
 
     def refused(self, endpoint: str, error: GatewayError, unit: str) -> None:
-        """Take note of a call that brought nothing; a gap in a recording is no such call.
+        """Take note of a call that brought nothing, and of what it cost; a gap in a recording is no such call.
 
         Args:
             endpoint: The model or application that was asked; rows are counted by it.
@@ -71,7 +71,8 @@ class Brakes:
             return
         streak = self._streaks[endpoint]
         streak.append(unit)
-        self.spent += Spending(attempts=error.tries)
+        error.spent = replace(error.spent, attempts=error.tries)
+        self.spent += error.spent
         if len(streak) >= REFUSALS_IN_A_ROW:
             self._unjust.update(streak)
             words = "refused," if isinstance(error, Rejected) else "brought no reply; the last:"

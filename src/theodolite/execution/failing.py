@@ -16,8 +16,8 @@ from theodolite.domain.errors import (
     Unreachable,
 )
 from theodolite.domain.failure import Failure, FailureKind, Party
-from theodolite.domain.flow import AskFunction, AskModel, Request, SayToApplication
-from theodolite.domain.run import Unit
+from theodolite.domain.flow import AskFunction, AskModel, Reply, Request, SayToApplication
+from theodolite.domain.run import Spending, Unit
 
 UnitError = GatewayError | ReplayError | TemplateError
 """Errors that end a unit of work and not the run."""
@@ -56,6 +56,27 @@ def failure_of(unit: Unit, error: UnitError, request: Request | None) -> Failure
         annotator=unit.annotator,
         endpoint=error.endpoint if isinstance(error, GatewayError) else "",
         tries=error.tries if isinstance(error, GatewayError) else 1,
+        spent=error.spent if isinstance(error, GatewayError) else Spending(),
+    )
+
+
+def paid_reply(error: GatewayError, text: str, *, finish: str = "") -> Reply:
+    """Return a reply that stands for one that cannot be used, with what that one cost.
+
+    Args:
+        error: What came instead.
+        text: What stands in place of its words.
+        finish: Why it ended.
+    """
+    spent = error.spent
+    is_priced = spent.tokens_in + spent.tokens_out > 0 and not spent.unpriced_calls
+    return Reply(
+        text=text,
+        finish=finish,
+        attempts=error.tries,
+        tokens_in=spent.tokens_in,
+        tokens_out=spent.tokens_out,
+        cost_microusd=spent.cost_microusd if is_priced else None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import cast
 from theodolite.domain.errors import ContentRefused, GatewayError
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
 from theodolite.execution.brakes import Brakes
+from theodolite.execution.failing import paid_reply
 from theodolite.ports.application import Application, Conversing
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
@@ -43,7 +44,7 @@ class Lines:
         try:
             reply = await self._call(request, unit)
         except ContentRefused as refusal:
-            reply = Reply(text=FILTERED_TEXT, finish=CONTENT_FILTER, attempts=refusal.tries)
+            reply = paid_reply(refusal, FILTERED_TEXT, finish=CONTENT_FILTER)
         except GatewayError as error:
             error.endpoint = error.endpoint or endpoint
             self.brakes.refused(endpoint, error, unit)

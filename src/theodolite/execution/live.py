@@ -13,7 +13,7 @@ from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, Not
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, Reply, SayToApplication
 from theodolite.domain.live import LiveEnding
-from theodolite.execution.failing import kind_of
+from theodolite.execution.failing import kind_of, paid_reply
 from theodolite.execution.live_reply import LiveReply
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
@@ -185,7 +185,7 @@ class _Answering:
         except ContentRefused as refusal:
             # A refusal is what happened; what was said before it is part of it.
             text = "\n\n".join(filter(None, (self.reply.heard, FILTERED_TEXT)))
-            reply = Reply(text=text, finish=CONTENT_FILTER, attempts=refusal.tries)
+            reply = paid_reply(refusal, text, finish=CONTENT_FILTER)
         finally:
             self._given_s = self._clock.monotonic_s()
         self.reply.hear_all(reply.text or FILTERED_TEXT)
@@ -220,7 +220,7 @@ class _Answering:
         return LiveEnding(
             state=state,
             text=self.reply.shown,
-            reply=given if isinstance(given, Reply) else None,
+            reply=_reply(given),
             kind=kind,
             cause=cause,
             latency_s=last_s - self._sent_s,
@@ -236,3 +236,10 @@ class _Answering:
             return TurnState.ERROR, FailureKind.SERVER_FAULT, f"{type(given).__name__}: {given}"
         whole = isinstance(given, Reply) and not self.reply.is_behind
         return (TurnState.COMPLETE if whole else TurnState.INTERRUPTED), None, ""
+
+
+def _reply(given: Reply | BaseException) -> Reply | None:
+    """Return what an application gave; of an answer that cannot be used, what it cost."""
+    if isinstance(given, GatewayError) and given.spent.tokens_in + given.spent.tokens_out:
+        return paid_reply(given, "")
+    return given if isinstance(given, Reply) else None

@@ -12,9 +12,9 @@ from theodolite.gateways.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.chat_form import NOTHING, body_bytes
 from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.dialect import Dialect
-from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count
+from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count, words_in
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
+from theodolite.gateways.trouble import Trouble, malformed, withheld
 from theodolite.gateways.wire import Answer
 
 TOKENS_AT_MOST = 4096
@@ -62,13 +62,8 @@ def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply 
         return Trouble(
             kind=ServerFault, words=f"200 with an error: {secret.scrub(complaint.words if complaint else '')}"
         )
-    if found.get("stop_reason") == REFUSAL:
-        return withheld("the endpoint's classifier withheld the reply")
-    text = _text(found)
-    if isinstance(text, Trouble):
-        return text
     said = Said(
-        text=text,
+        text=_text(found),
         model=found.get("model"),
         finish=found.get("stop_reason"),
         tokens_in=sum(token_count(found, key) for key in _TOKENS_READ),
@@ -100,6 +95,8 @@ def _said(message: Message) -> dict[str, str]:
 
 def _text(found: Mapping[str, Any]) -> str | Trouble:
     """Return the words; thinking blocks are none, and a tool call is no answer."""
+    if found.get("stop_reason") == REFUSAL:
+        return withheld("the endpoint's classifier withheld the reply")
     blocks = found.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
         return malformed("the answer holds no `content` with blocks")
@@ -107,9 +104,5 @@ def _text(found: Mapping[str, Any]) -> str | Trouble:
     if not all(isinstance(text, str) for text in texts):
         return malformed("a text block of the reply holds no text")
     joined = "".join(str(text) for text in texts)
-    if joined.strip():
-        return joined
-    if found.get("stop_reason") == "max_tokens":
-        return empty("the reply holds no text: the token limit was reached first")
-    asked = any(block.get("type") == "tool_use" for block in blocks)
-    return empty("it asked for a tool instead of answering") if asked else empty()
+    asks = any(block.get("type") == "tool_use" for block in blocks)
+    return words_in(joined, is_cut=found.get("stop_reason") == "max_tokens", asks_for_tool=asks)

@@ -13,9 +13,9 @@ from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.chat_stream import STREAMED_CHAT
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
 from theodolite.gateways.dialect import Dialect
-from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count, word
+from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count, word, words_in
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
+from theodolite.gateways.trouble import Trouble, malformed, withheld
 from theodolite.gateways.wire import Answer
 
 FORM_FIELD = "response_format"
@@ -55,11 +55,8 @@ def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply 
     choice = _first_choice(found)
     if choice is None:
         return _no_choice(found, secret)
-    text = _text(choice, secret)
-    if isinstance(text, Trouble):
-        return text
     said = Said(
-        text=text,
+        text=_text(choice, secret),
         model=found.get("model"),
         finish=choice.get("finish_reason"),
         tokens_in=token_count(found, "prompt_tokens"),
@@ -119,11 +116,7 @@ def _text(choice: Mapping[str, Any], secret: Secret) -> str | Trouble:
     content = _joined(message.get("content"))
     if content is None:
         return malformed("`content` of the reply is neither text nor a list of texts")
-    if content.strip():
-        return content
-    if finish == "length":
-        return empty("the reply holds no text: the token limit was reached first")
-    return empty("it asked for a tool instead of answering" if message.get("tool_calls") else "the reply holds no text")
+    return words_in(content, is_cut=finish == "length", asks_for_tool=bool(message.get("tool_calls")))
 
 
 def _joined(content: Any) -> str | None:

@@ -10,9 +10,9 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.gateways.model_answer import Said, reply_of
+from theodolite.gateways.model_answer import Said, reply_of, words_in
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import Trouble, empty, withheld
+from theodolite.gateways.trouble import Trouble, withheld
 from theodolite.gateways.wire import Answer
 
 OURS = frozenset(
@@ -49,30 +49,31 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
 def read_output(output: Any, *, latency_s: float, price: Price | None, secret: Secret) -> Reply | Trouble:
     """Return the reply that one of Inspect's outputs holds, or what is wrong with it."""
     finish = output.stop_reason if output.choices else "unknown"
-    if finish == "content_filter":
-        return withheld(secret.scrub(output.error or "") or "the endpoint's content filter withheld the reply")
-    text = output.completion
-    if not text.strip():
-        return _nothing(finish)
     usage = output.usage
     read = (usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write) if usage else ()
     said = Said(
-        text=text,
+        text=_text(output, finish, secret),
         model=output.model,
         finish=finish,
         tokens_in=sum(n or 0 for n in read),
         tokens_out=usage.output_tokens if usage else 0,
     )
-    reply = reply_of(said, Answer(body=b"", latency_s=latency_s), price)
-    return reply if price is not None else _priced(reply, getattr(usage, "total_cost", None))
+    outcome = reply_of(said, Answer(body=b"", latency_s=latency_s), price)
+    return outcome if price is not None else _priced(outcome, getattr(usage, "total_cost", None))
 
 
-def _nothing(finish: str) -> Trouble:
-    if finish in {"max_tokens", "model_length"}:
-        return empty("the reply holds no text: the token limit was reached first")
-    return empty("it asked for a tool instead of answering") if finish == "tool_calls" else empty()
+def _text(output: Any, finish: str, secret: Secret) -> str | Trouble:
+    if finish == "content_filter":
+        return withheld(secret.scrub(output.error or "") or "the endpoint's content filter withheld the reply")
+    is_cut = finish in {"max_tokens", "model_length"}
+    return words_in(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
 
 
-def _priced(reply: Reply, cost_usd: float | None) -> Reply:
-    """Return a reply at the price that Inspect knows for it."""
-    return reply if cost_usd is None else replace(reply, cost_microusd=math.ceil(round(cost_usd * _MILLION, 6)))
+def _priced(outcome: Reply | Trouble, cost_usd: float | None) -> Reply | Trouble:
+    """Return an outcome at the price that Inspect knows for it."""
+    if cost_usd is None:
+        return outcome
+    cost = math.ceil(round(cost_usd * _MILLION, 6))
+    if isinstance(outcome, Trouble):
+        return replace(outcome, spent=replace(outcome.spent, cost_microusd=cost, unpriced_calls=0))
+    return replace(outcome, cost_microusd=cost)

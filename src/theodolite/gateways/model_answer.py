@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
+from theodolite.domain.run import Spending
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.trouble import Trouble, malformed
+from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.gateways.wire import Answer
 
 
@@ -19,23 +20,44 @@ class Said:
     """What an answer holds.
 
     Attributes:
-        text: The words.
+        text: The words, or why there are none.
         model: Name that the endpoint gave itself; anything, as it came.
         finish: Why the model stopped; anything, as it came.
         tokens_in: Tokens read; count, 0 where unknown.
         tokens_out: Tokens written; count, 0 where unknown.
     """
 
-    text: str
+    text: str | Trouble
     model: Any
     finish: Any
     tokens_in: int
     tokens_out: int
 
 
-def reply_of(said: Said, answer: Answer, price: Price | None) -> Reply:
-    """Return what an answer holds as a reply; without tokens there is no cost, not even 0."""
-    known = price is not None and said.tokens_in + said.tokens_out > 0
+def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Trouble:
+    """Return the words of a reply, or why there are none.
+
+    Args:
+        text: What it holds.
+        is_cut: Whether the limit of tokens ended it.
+        asks_for_tool: Whether it wants a tool to be called.
+    """
+    if text.strip():
+        return text
+    if is_cut:
+        return empty("the reply holds no text: the token limit was reached first")
+    return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
+
+
+def reply_of(said: Said, answer: Answer, price: Price | None) -> Reply | Trouble:
+    """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
+
+    An answer without words is a trouble that says what it has cost.
+    """
+    n_tokens = said.tokens_in + said.tokens_out
+    cost = price.cost_microusd(said.tokens_in, said.tokens_out) if price is not None and n_tokens else None
+    if isinstance(said.text, Trouble):
+        return replace(said.text, spent=_spent(said, cost))
     kept, n_repaired = repaired(said.text)
     return Reply(
         text=kept,
@@ -43,10 +65,20 @@ def reply_of(said: Said, answer: Answer, price: Price | None) -> Reply:
         finish=word(said.finish),
         tokens_in=said.tokens_in,
         tokens_out=said.tokens_out,
-        cost_microusd=price.cost_microusd(said.tokens_in, said.tokens_out) if price is not None and known else None,
+        cost_microusd=cost,
         latency_s=answer.latency_s,
         attempts=answer.attempts,
         repaired=n_repaired,
+    )
+
+
+def _spent(said: Said, cost: int | None) -> Spending:
+    is_unpriced = cost is None and said.tokens_in + said.tokens_out > 0
+    return Spending(
+        tokens_in=said.tokens_in,
+        tokens_out=said.tokens_out,
+        cost_microusd=cost or 0,
+        unpriced_calls=int(is_unpriced),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import aiohttp
@@ -25,6 +25,7 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
+from theodolite.domain.run import Spending
 
 
 class Again(StrEnum):
@@ -48,6 +49,7 @@ class Trouble:
         again: Whether to try again.
         status: HTTP status; 0 where there was no answer.
         asked_wait_s: How long the endpoint asks to wait; seconds, None where it does not say.
+        spent: What an answer has cost that could not be used: its tokens are paid for all the same.
     """
 
     kind: type[GatewayError]
@@ -55,6 +57,7 @@ class Trouble:
     again: Again = Again.NEVER
     status: int = 0
     asked_wait_s: float | None = None
+    spent: Spending = field(default_factory=Spending)
 
     def error(self, *, endpoint: str, host: str = "", tries: int = 1, elapsed_s: float = 0.0) -> GatewayError:
         """Return the error that people read once nothing more is tried."""
@@ -64,7 +67,7 @@ class Trouble:
             message = f"nobody answers{where} ({', '.join(filter(None, (self.words, effort)))})"
         else:
             message = f"{self.words} ({effort})" if effort else self.words
-        return self.kind(message, endpoint=endpoint, tries=tries, status=self.status)
+        return self.kind(message, endpoint=endpoint, tries=tries, status=self.status, spent=self.spent)
 
 
 def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> Trouble:

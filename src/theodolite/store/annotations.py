@@ -1,4 +1,4 @@
-"""Annotations, final labels and failures read back."""
+"""Annotations and final labels read back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from django.db.models import Q
 
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Control, Outcome, Quote
-from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
     AnnotationRow,
     AnswerRow,
-    FailureRow,
     QuoteRow,
     VoteRow,
 )
@@ -63,13 +61,6 @@ def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]
     return [_adjudication(row, by_label.get(row.id, [])) for row in rows]
 
 
-def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
-    """Return the valid failures of some units, in the order of the units."""
-    rows = FailureRow.objects.filter(unit_id__in=unit_ids, struck=False).select_related("unit")
-    found = {row.unit_id: _failure(row) for row in rows}
-    return [found[unit_id] for unit_id in unit_ids if unit_id in found]
-
-
 def _annotation(
     row: AnnotationRow, keys: Sequence[str | None], answers: Sequence[Answer], votes: Sequence[VoteRow]
 ) -> Annotation:
@@ -107,19 +98,4 @@ def _adjudication(row: AdjudicationRow, people: Sequence[AdjudicatorRow]) -> Adj
         rationale=row.rationale,
         decided=row.decided,
         raw=row.raw,
-    )
-
-
-def _failure(row: FailureRow) -> Failure:
-    return Failure(
-        unit=row.unit.key,
-        label=row.label,
-        application=row.application,
-        party=Party(row.party),
-        kind=FailureKind(row.kind),
-        message=row.message,
-        turn=row.turn,
-        annotator=row.annotator,
-        endpoint=row.endpoint,
-        tries=row.tries,
     )

@@ -19,9 +19,10 @@ from theodolite.domain.run import Run, Spending, UnitKind, UnitState
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
-from theodolite.store.annotations import adjudications_of, annotations_of, failures_of
+from theodolite.store.annotations import adjudications_of, annotations_of
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
+from theodolite.store.failures import failures_of, spent_on_failures
 from theodolite.store.labels import labels_of
 from theodolite.store.ledger import id_of_run
 from theodolite.store.models import AdjudicationRow, AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
@@ -88,13 +89,14 @@ class Readings:
         return failures_of(stretch.origins), stretch.end
 
     def spending(self, run: Run) -> Spending:
-        """Return what the replies of a run's own units have cost.
+        """Return what the calls of a run's own units have cost, those that brought no reply included.
 
         A call without a cost is an unpriced one if a model was called, which its
         tokens or its reason to stop show; applications tell neither.
         """
         from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
-        sums = JournalEntryRow.objects.filter(unit__run_id=id_of_run(run)).aggregate(
+        run_id = id_of_run(run)
+        sums = JournalEntryRow.objects.filter(unit__run_id=run_id).aggregate(
             # First, because the sums after it take the names of the columns that it asks about.
             unpriced_calls=Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
             calls=Count("id", filter=Q(attempts__gt=0)),  # the cache needs no attempt
@@ -103,7 +105,7 @@ class Readings:
             tokens_out=Sum("tokens_out", default=0),
             cost_microusd=Sum("cost_microusd", default=0),
         )
-        return Spending(**{name: int(value) for name, value in sums.items()})
+        return Spending(**{name: int(value) for name, value in sums.items()}) + spent_on_failures(run_id)
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
         """Return how annotators' answers were asked for, by annotator; those that a run took over count."""

@@ -17,6 +17,7 @@ from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.run import UnitState
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
+from theodolite.store.failures import keep_failures
 from theodolite.store.fresh import ReplyTexts, RowNumbers
 from theodolite.store.journal import keep_replies
 from theodolite.store.ledger import CHUNK, id_of_run, ids_of_units, one_at_a_time
@@ -26,7 +27,6 @@ from theodolite.store.models import (
     AnnotationRow,
     AnswerRow,
     DialogueRow,
-    FailureRow,
     ParticipantRow,
     QuoteRow,
     VoteRow,
@@ -171,23 +171,7 @@ def number_in(value: str | None) -> float | None:
 
 
 def _keep_failures(writes: Sequence[KeepFailure], ids: dict[str, int], now: datetime) -> None:
-    FailureRow.objects.bulk_create(
-        FailureRow(
-            unit_id=ids[write.unit.key],
-            label=write.failure.label,
-            application=write.failure.application,
-            party=write.failure.party.value,
-            kind=write.failure.kind.value,
-            message=write.failure.message,
-            turn=write.failure.turn,
-            annotator=write.failure.annotator,
-            endpoint=write.failure.endpoint,
-            tries=write.failure.tries,
-            repaired=n_repaired(write.failure.message),
-            created=now,
-        )
-        for write in writes
-    )
+    keep_failures(writes, ids, now)
     _mark([ids[write.unit.key] for write in writes], UnitState.FAILED)
 
 

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from theodolite.config.described import describe_shapes
-from theodolite.config.shapes import applications, guidelines, instruments, scenarios, study
+from theodolite.config.shapes import applications, guidelines, instruments, prices, scenarios, study
 from theodolite.config.shapes.base import Shape
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
@@ -20,6 +20,7 @@ TABLES: dict[str, type[Shape]] = {
     "study": study.StudyShape,
     "model": study.ModelShape,
     "price": study.PriceShape,
+    "listed price": prices.ListedPriceShape,
     "every application": applications.ApplicationShape,
     "recorded": applications.RecordedShape,
     "prompted model": applications.PromptedModelShape,
@@ -63,7 +64,7 @@ def table(shape: type[Shape]) -> str:
     shared = applications.ApplicationShape.model_fields if shape is not applications.ApplicationShape else {}
     is_application = issubclass(shape, applications.ApplicationShape)
     rows = [
-        f"| `{field.alias or name}` | {field.description} | {default(field)} |"
+        f"| `{field.alias or name}` | {' '.join((field.description or '').split())} | {default(field)} |"
         for name, field in shape.model_fields.items()
         if not (is_application and name in shared)
     ]

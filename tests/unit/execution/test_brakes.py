@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import reply
 
-from theodolite.domain.errors import Rejected, RunStopped, ServerFault, TimedOut
+from theodolite.domain.errors import EmptyReply, Rejected, RunStopped, ServerFault, TimedOut
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spent_with
@@ -118,6 +118,16 @@ def test_the_first_reason_stands():
     brakes.stop("second")
 
     assert braked(brakes) == "first"
+
+
+def test_an_answer_that_cannot_be_used_is_paid_for_all_the_same():
+    brakes = Brakes(budget=Budget(usd=1))
+    error = EmptyReply("the token limit was reached first", spent=Spending(tokens_out=900, cost_microusd=1_000_000))
+    brakes.refused("large", error, unit="u1")
+
+    with pytest.raises(RunStopped, match=r"\$1.00 is spent"):
+        brakes.check()
+    assert brakes.spent == Spending(attempts=1, tokens_out=900, cost_microusd=1_000_000)
 
 
 def test_attempts_of_refused_calls_are_counted():

@@ -7,6 +7,7 @@ from tests.fakes.lines import Switchboard, lines_to
 from theodolite.domain.errors import ContentRefused, RunStopped, TimedOut
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication
+from theodolite.domain.run import Spending
 
 SAID = SayToApplication(application="bot", prompt="p", turn=1)
 ASKED = AskModel(model="large", messages=(), party=Party.JUDGE)
@@ -32,6 +33,15 @@ async def test_a_reply_that_a_filter_withheld_is_a_reply(request_):
 
     assert (answered.text, answered.finish, answered.attempts) == (FILTERED_TEXT, CONTENT_FILTER, 2)
     lines.brakes.check()
+
+
+async def test_what_a_withheld_reply_cost_is_kept_with_it():
+    spent = Spending(tokens_in=9, tokens_out=4, cost_microusd=13)
+    lines = lines_to(Switchboard(answer=lambda _: ContentRefused("filter", spent=spent)))
+
+    answered = await lines.answer(SAID, "u")
+
+    assert (answered.tokens_in, answered.tokens_out, answered.cost_microusd) == (9, 4, 13)
 
 
 async def test_an_error_says_where_it_comes_from():

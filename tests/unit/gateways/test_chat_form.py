@@ -12,6 +12,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.run import Spending
 from theodolite.gateways.chat_form import read_model_names, read_reply, request_body
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble
@@ -115,6 +116,28 @@ def test_what_is_no_reply_is_told_apart(body: Any, kind: type[GatewayError], wor
     assert isinstance(trouble, Trouble)
     assert trouble.kind is kind
     assert words in trouble.words
+
+
+@pytest.mark.parametrize(
+    "body",
+    [altered(message={"content": ""}, finish_reason="length"), altered(finish_reason="content_filter")],
+    ids=["no words", "filtered"],
+)
+def test_an_answer_that_cannot_be_used_says_what_it_cost(body: Any) -> None:
+    body["usage"] = {"prompt_tokens": 10, "completion_tokens": 400}
+    trouble = read(body, price=Price(input_usd=1.0, output_usd=2.0))
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.spent == Spending(tokens_in=10, tokens_out=400, cost_microusd=810)
+    assert trouble.error(endpoint="m").spent == trouble.spent
+
+
+def test_an_unusable_answer_without_a_known_price_is_an_unpriced_one() -> None:
+    body = altered(message={"content": ""}) | {"usage": {"prompt_tokens": 10, "completion_tokens": 0}}
+    trouble = read(body)
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.spent == Spending(tokens_in=10, unpriced_calls=1)
 
 
 JSON = st.recursive(

@@ -13,7 +13,7 @@ from theodolite.store.models.unit import UnitRow
 
 
 class FailureRow(models.Model):
-    """Why a unit brought nothing; struck, not deleted, when the unit is tried again."""
+    """Why a unit brought nothing, and what its last call cost; struck, not deleted, when the unit is tried again."""
 
     unit = models.ForeignKey(UnitRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     label = StorableTextField()
@@ -25,6 +25,11 @@ class FailureRow(models.Model):
     annotator = StorableTextField(default="")
     endpoint = StorableTextField(default="")
     tries = models.IntegerField(default=1)
+    attempts = models.IntegerField(default=0)
+    tokens_in = models.BigIntegerField(default=0)
+    tokens_out = models.BigIntegerField(default=0)
+    cost_microusd = models.BigIntegerField(default=0)
+    unpriced_calls = models.IntegerField(default=0)
     struck = models.BooleanField(default=False)
     repaired = models.IntegerField(default=0)
     created = MomentField()

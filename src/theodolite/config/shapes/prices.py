@@ -1,0 +1,31 @@
+"""Shape of a price list: what models cost, each with its day and source."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from theodolite.config.shapes.base import Filled, Shape
+
+
+class ListedPriceShape(Shape):
+    """What some models of one host cost."""
+
+    host: str = ""
+    """Host that they are asked at, e.g. `api.openai.com`; any where left out."""
+    models: list[Filled] = Field(min_length=1)
+    """Names that the endpoint knows them by."""
+    input: float = Field(ge=0)
+    """US dollars for a million tokens read."""
+    output: float = Field(ge=0)
+    """US dollars for a million tokens written."""
+    as_of: Filled
+    """Day of the price list, `YYYY-MM-DD`."""
+    source: str = ""
+    """Where the price was read."""
+
+
+class PriceListShape(Shape):
+    """A price list: `prices.yaml` beside a study, which goes before the shipped one."""
+
+    prices: list[ListedPriceShape] = Field(default_factory=list)
+    """Prices, one entry for models that cost the same."""
