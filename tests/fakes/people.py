@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from theodolite.domain.blinding import BlindingGuess
+from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
 from theodolite.domain.consent import Acknowledgement
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
@@ -33,6 +34,9 @@ class FakeEvent:
     responses: list[QuestionnaireResponse] = field(default_factory=list)
     guesses: dict[tuple[str, str], BlindingGuess] = field(default_factory=dict)
     tombstones: list[Tombstone] = field(default_factory=list)
+    codings: list[Coding] = field(default_factory=list)
+    coding_resolutions: list[CodingResolution] = field(default_factory=list)
+    releases: list[QuoteRelease] = field(default_factory=list)
     n_keys: int = 0
 
     def key(self) -> str:

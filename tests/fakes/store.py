@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from tests.fakes.coding import FakeCoding
 from tests.fakes.people import FakeEvent, FakePeople
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -39,7 +40,7 @@ class _Kept:
     journal: list[JournalEntry] = field(default_factory=list)
 
 
-class FakeStore(FakePeople):
+class FakeStore(FakeCoding, FakePeople):
     """Implements `ports.store.Store` with dictionaries; every write is at once."""
 
     def __init__(self) -> None:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theodolite.domain.case import Redaction, TurnText
+from theodolite.domain.case import Redaction, TurnText, blocked
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.errors import InputError
-
-BLOCK = "\N{FULL BLOCK}"
-"""What stands in place of each hidden character, so that lengths and places stay."""
 
 
 def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str) -> Dialogue:
@@ -31,15 +28,10 @@ def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
     prompt, response = turn.prompt, turn.response
     for one in redactions:
         if one.turn == turn.number and one.side is TurnText.PROMPT:
-            prompt = _blocked(prompt, one)
+            prompt = blocked(prompt, one.start, one.end)
         elif one.turn == turn.number:
-            response = _blocked(response, one)
+            response = blocked(response, one.start, one.end)
     return replace(turn, prompt=prompt, response=response)
-
-
-def _blocked(text: str, redaction: Redaction) -> str:
-    start, end = max(0, redaction.start), min(len(text), redaction.end)
-    return text[:start] + BLOCK * max(0, end - start) + text[end:]
 
 
 def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ()) -> tuple[Redaction, ...]:

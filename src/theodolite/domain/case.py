@@ -6,6 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+BLOCK = "\N{FULL BLOCK}"
+"""What stands in place of each hidden character, so that lengths and places stay."""
+
+
+def blocked(text: str, start: int, end: int) -> str:
+    """Return a text with one stretch of it blocked out; its length stays.
+
+    Example:
+        >>> blocked("Call Ana now", 5, 8)
+        'Call \N{FULL BLOCK}\N{FULL BLOCK}\N{FULL BLOCK} now'
+    """
+    start, end = max(0, start), min(len(text), end)
+    return text[:start] + BLOCK * max(0, end - start) + text[end:]
+
 
 class FlagKind(StrEnum):
     """What a flag says about a place in a dialogue."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from theodolite.domain.agreeing import AnnotatorGroups
 from theodolite.domain.claim import ClaimTest
+from theodolite.domain.coding_finding import CodingFinding
 from theodolite.domain.conduct import Conduct
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
@@ -146,6 +147,7 @@ class Findings:
         responses: What testers answered after their sessions, a questionnaire and level each.
         risks: Where risks became real, a risk, application and level each.
         annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
+        codings: What came of coding answers in own words, an open question each.
     """
 
     measurements: tuple[Measurement, ...]
@@ -160,3 +162,4 @@ class Findings:
     responses: tuple[ResponseFinding, ...] = ()
     risks: tuple[RiskFinding, ...] = ()
     annotator_groups: tuple[AnnotatorGroups, ...] = ()
+    codings: tuple[CodingFinding, ...] = ()

@@ -9,6 +9,7 @@ from typing import Protocol
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
+from theodolite.domain.coded import CodingWork
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.label_sample import LabelSample
@@ -82,6 +83,7 @@ class Evidence:
         answered: Key of each dialogue that such a response is about to its position in the plan.
         reviews: What people found who read a session's dialogues and questionnaire together.
         described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
+        coding: What was done about answers in own words; None where nobody has begun.
     """
 
     study: Study
@@ -100,6 +102,7 @@ class Evidence:
     answered: Mapping[str, int] = field(default_factory=dict)
     reviews: tuple[CombinedReview, ...] = ()
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    coding: CodingWork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
+from theodolite.ports.coding import CodingDesk
 from theodolite.ports.people import People
 
 R = TypeVar("R", bound=Record)
@@ -245,7 +246,7 @@ class Files(Protocol):
         ...
 
 
-class Store(Ledger, Journal, Results, Readings, Contents, Files, People, Protocol):
+class Store(Ledger, Journal, Results, Readings, Contents, Files, People, CodingDesk, Protocol):
     """The whole database."""
 
     async def start(self) -> None:

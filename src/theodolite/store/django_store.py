@@ -18,6 +18,7 @@ from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
+from theodolite.store.coding_office import CodingOffice
 from theodolite.store.contents import Contents
 from theodolite.store.fresh import RowNumbers
 from theodolite.store.journal import entries_of, journals_of
@@ -39,7 +40,7 @@ from theodolite.store.writes import (
 )
 
 
-class DjangoStore(Guestbook, Runs):
+class DjangoStore(CodingOffice, Guestbook, Runs):
     """The whole database of one workspace.
 
     What a flow waits for goes through the writer; everything else is done at the

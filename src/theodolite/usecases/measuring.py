@@ -26,6 +26,7 @@ from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import counted, failures_of
 from theodolite.usecases.calls import calls_of
+from theodolite.usecases.coding import coding_room
 from theodolite.usecases.placing import as_planned
 from theodolite.usecases.reviewing_risks import reviews_of
 
@@ -126,6 +127,7 @@ def evidence_of(
         answered=answered,
         reviews=reviews_of(store, study),
         described=described_in(store, peopled),
+        coding=coding_room(store, study, responses).work if responses else None,
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.fakes.annotating import a_dialogue
 
-from theodolite.assessment.redacting import BLOCK, redacted, stretches
-from theodolite.domain.case import Redaction, TurnText
+from theodolite.assessment.redacting import redacted, stretches
+from theodolite.domain.case import BLOCK, Redaction, TurnText
 from theodolite.domain.errors import InputError
 from theodolite.domain.run import Unit, UnitKind
 

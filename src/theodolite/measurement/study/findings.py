@@ -17,6 +17,7 @@ from theodolite.domain.study import Study
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups
 from theodolite.measurement.study.claims import claim_tests
+from theodolite.measurement.study.codings import coding_findings
 from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
@@ -87,6 +88,7 @@ def measure_study(
         responses=tuple(response_findings(evidence)),
         risks=risk_findings(evidence),
         annotator_groups=adjusted(tuple(_groups(evidence))),
+        codings=tuple(coding_findings(evidence)),
     )
 
 

@@ -1,6 +1,6 @@
 """The tables of a workspace, one small file for each noun."""
 
-from theodolite.store.models import annotating, people
+from theodolite.store.models import annotating, coding, people
 from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
 from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow, VoteRow
 from theodolite.store.models.content import ContentRow
@@ -34,5 +34,6 @@ __all__ = [
     "UnitRow",
     "VoteRow",
     "annotating",
+    "coding",
     "people",
 ]

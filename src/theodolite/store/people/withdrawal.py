@@ -36,6 +36,7 @@ from theodolite.store.models.people import (
     SessionRow,
     TombstoneRow,
 )
+from theodolite.store.people.coding import forget_codings, mask_notes
 from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
 from theodolite.store.people.forgetting_work import rename_tester
 
@@ -120,6 +121,7 @@ def _remove(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], now: 
     n_answers = forget_dialogues(units)
     answers = ResponseAnswerRow.objects.filter(response__session_id__in=sessions)
     n_answers += answers.count()
+    forget_codings(sessions)
     ResponseRow.objects.filter(session_id__in=sessions).delete()
     GuessRow.objects.filter(session_id__in=sessions).delete()
     rows = SessionRow.objects.filter(id__in=sessions)
@@ -146,6 +148,7 @@ def _mask_texts(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], m
         answer.value = answer.value if answer.value is None else mask(answer.value)
         answer.raw, answer.reasoning = mask(answer.raw), mask(answer.reasoning)
         answer.save(update_fields=["value", "raw", "reasoning"])
+    mask_notes(sessions, mask)
     return len(answers)
 
 

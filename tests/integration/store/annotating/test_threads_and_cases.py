@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.annotating import Venue
-from theodolite.assessment.redacting import BLOCK
-from theodolite.domain.case import CaseAct, Flag, FlagKind
+from theodolite.domain.case import BLOCK, CaseAct, Flag, FlagKind
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.thread import Anchor, AnchorKind, ThreadEnd
 from theodolite.store.annotating.cases import (

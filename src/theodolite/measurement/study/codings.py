@@ -1,0 +1,195 @@
+"""Codings: what testers wrote in their own words, counted by theme; agreement beside it and never in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from theodolite.domain.coded import CodedAnswer, CodedState, CodingWork
+from theodolite.domain.coding import Codebook, OpenAnswer
+from theodolite.domain.coding_finding import CodeAgreement, CodingFinding, ThemeQuote, ThemeShare
+from theodolite.domain.dialogue import Level
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.measurement.alpha import krippendorff_alpha
+from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.questionnaire.sets import set_alpha
+from theodolite.measurement.study.risk_groups import FEWEST
+
+UNIT: Final = "fraction of answers"
+"""What shares are shares of."""
+
+
+def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
+    """Yield what came of coding each open question, where there is a codebook.
+
+    Codes count for an answer where two coders, blind to each other, gave them both,
+    or agreed on them afterwards; what they differ on is counted apart. Nothing is
+    decided by the greater number.
+
+    Args:
+        evidence: All records of one run.
+
+    Source:
+        Shares: `defect_rate` over testers as clusters; agreement: `krippendorff_alpha`, `set_alpha`.
+    """
+    work = evidence.coding
+    book = work.codebook if work else None
+    if work is None or book is None:
+        return
+    for questionnaire in evidence.study.questionnaires:
+        for question in questionnaire.instrument.questions:
+            written = written_answers(questionnaire, question, evidence.responses)
+            if written:
+                yield _finding(evidence, work, book, _Theme(questionnaire, question, written, work))
+
+
+def written_answers(
+    questionnaire: Questionnaire, question: Question, responses: Sequence[QuestionnaireResponse]
+) -> list[QuestionnaireResponse]:
+    """Return the responses that hold an answer in own words to a question; only those that were handed in.
+
+    Args:
+        questionnaire: Its present version; responses to another one are left out.
+        question: One of its questions; one with a scale has no such answers.
+        responses: All of a study.
+    """
+    if question.scale.kind is not ScaleKind.TEXT:
+        return []
+    version = version_of(questionnaire)
+    return [
+        one
+        for one in responses
+        if (one.questionnaire, one.instrument_version) == (questionnaire.name, version)
+        and one.submitted
+        and any(answer.value for answer in one.to(question.name))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Theme:
+    """The answers to one open question with their codings."""
+
+    questionnaire: Questionnaire
+    question: Question
+    written: Sequence[QuestionnaireResponse]
+    work: CodingWork
+
+    def pairs(self) -> list[tuple[QuestionnaireResponse, CodedAnswer]]:
+        """Return each response with where its answer stands."""
+        name, question = self.questionnaire.name, self.question.name
+        answers = [OpenAnswer(session=one.session, questionnaire=name, question=question) for one in self.written]
+        return list(zip(self.written, self.work.coded(answers), strict=True))
+
+
+def _finding(evidence: Evidence, work: CodingWork, book: Codebook, theme: _Theme) -> CodingFinding:
+    pairs = theme.pairs()
+    both = [(response.participant, coded) for response, coded in pairs if coded.is_coded]
+    alike = [len({frozenset(one.codes) for one in coded.codings}) == 1 for _, coded in both]
+    people = [person for person, _ in both]
+    return CodingFinding(
+        questionnaire=theme.questionnaire.name,
+        question=theme.question.name,
+        text=theme.question.text,
+        codebook=version_of(book),
+        revision=book.revision,
+        n=len(pairs),
+        n_coders=len({coding.coder for _, coded in pairs for coding in coded.codings}),
+        states={state: n for state in CodedState if (n := sum(coded.state is state for _, coded in pairs))},
+        alike=_rate(list(zip(people, alike, strict=True))),
+        alpha=set_alpha([[one.codes for one in coded.codings] for _, coded in both], clusters=_clusters(people)),
+        codes=tuple(_agreement(name, both) for name in book.names),
+        themes=tuple(_shares(evidence, book, pairs)),
+        quotes=tuple(_quotes(work, book, pairs)),
+    )
+
+
+def _clusters(people: Sequence[str]) -> list[str] | None:
+    """Return the testers as clusters, where one of them wrote several answers."""
+    return list(people) if len(set(people)) < len(people) else None
+
+
+def _agreement(code: str, both: Sequence[tuple[str, CodedAnswer]]) -> CodeAgreement:
+    said = [[code in coding.codes for coding in coded.codings] for _, coded in both]
+    people = [person for person, _ in both]
+    rows = [[float(one[place]) for one in said] for place in range(2)]
+    return CodeAgreement(
+        code=code,
+        n_given=sum(sum(one) for one in said),
+        alike=_rate([(person, len(set(one)) == 1) for person, one in zip(people, said, strict=True)]),
+        alpha=krippendorff_alpha(rows, scale="nominal", clusters=_clusters(people)),
+    )
+
+
+def _shares(
+    evidence: Evidence, book: Codebook, pairs: Sequence[tuple[QuestionnaireResponse, CodedAnswer]]
+) -> Iterator[ThemeShare]:
+    """Yield the share of each code by application and level, then by group within each."""
+    groups: list[tuple[str, str] | tuple[()]] = [(), *_groups([response for response, _ in pairs])]
+    for group in groups:
+        for level in Level:
+            for application in evidence.study.applications:
+                own = [
+                    (response.participant, coded)
+                    for response, coded in pairs
+                    if response.level is level
+                    and response.application == application.name
+                    and (not group or response.groups.get(group[0]) == group[1])
+                ]
+                if own:
+                    yield from (_share(name, application.name, level, group, own) for name in book.names)
+
+
+def _groups(responses: Sequence[QuestionnaireResponse]) -> list[tuple[str, str]]:
+    names = dict.fromkeys(name for one in responses for name in one.groups)
+    values = {name: sorted({one.groups[name] for one in responses if name in one.groups}) for name in names}
+    return [(name, value) for name, found in values.items() if len(found) > 1 for value in found]
+
+
+def _share(
+    code: str,
+    application: str,
+    level: Level,
+    group: tuple[str, str] | tuple[()],
+    own: Sequence[tuple[str, CodedAnswer]],
+) -> ThemeShare:
+    said = [(person, coded.has(code)) for person, coded in own]
+    known = [(person, has) for person, has in said if has is not None]
+    n_undecided = sum(has is None and coded.is_coded for (_, has), (_, coded) in zip(said, own, strict=True))
+    people = {person for person, _ in known}
+    is_shown = not group or len({person for person, _ in own}) >= FEWEST
+    found = sum(has for _, has in known)
+    return ThemeShare(
+        code=code,
+        application=application,
+        level=level,
+        group=group,
+        n=len(known),
+        n_undecided=n_undecided,
+        n_uncoded=len(own) - len(known) - n_undecided,
+        n_people=len(people),
+        share=_rate(known) if is_shown else None,
+        bounds=(found / len(own), (found + len(own) - len(known)) / len(own)) if is_shown else None,
+    )
+
+
+def _rate(known: Sequence[tuple[str, bool]]) -> Estimate | Undefined:
+    flags, clusters = [has for _, has in known], _clusters([person for person, _ in known])
+    return replace(defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters)), unit=UNIT)
+
+
+def _quotes(
+    work: CodingWork, book: Codebook, pairs: Sequence[tuple[QuestionnaireResponse, CodedAnswer]]
+) -> Iterator[ThemeQuote]:
+    texts = {quote.answer: quote.text for quote in work.quotes}
+    for response, coded in pairs:
+        if coded.answer in texts and response.level is not None:
+            codes = tuple(name for name in book.names if coded.has(name))
+            yield ThemeQuote(
+                text=texts[coded.answer], codes=codes, application=response.application, level=response.level
+            )

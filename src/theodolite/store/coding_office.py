@@ -1,0 +1,39 @@
+"""The coding office: what people do about answers in own words, asked of the store and done at its desk."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
+from theodolite.store.people import coding
+from theodolite.store.workplace import Workplace
+
+
+class CodingOffice:
+    """Codings, resolutions and leave to quote of one workspace."""
+
+    _work: Workplace
+
+    def keep_coding(self, given: Coding) -> None:
+        """Store a further revision of what a coder sees in an answer."""
+        self._work.write(partial(coding.keep_coding, given))
+
+    def codings(self, study: str) -> list[Coding]:
+        """Return the latest coding of each coder and answer of a study."""
+        return self._work.read(partial(coding.codings, study))
+
+    def keep_coding_resolution(self, given: CodingResolution) -> None:
+        """Store a further revision of what came of talking about an answer."""
+        self._work.write(partial(coding.keep_coding_resolution, given))
+
+    def coding_resolutions(self, study: str) -> list[CodingResolution]:
+        """Return the latest resolution of each answer of a study that was talked about."""
+        return self._work.read(partial(coding.coding_resolutions, study))
+
+    def keep_quote_release(self, given: QuoteRelease) -> None:
+        """Store a further revision of the leave to show an answer."""
+        self._work.write(partial(coding.keep_quote_release, given))
+
+    def quote_releases(self, study: str) -> list[QuoteRelease]:
+        """Return the latest leave, given or taken back, for each answer that somebody read for it."""
+        return self._work.read(partial(coding.quote_releases, study))

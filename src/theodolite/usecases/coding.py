@@ -1,0 +1,300 @@
+"""Coding: a study's answers in own words, who has coded what, and what may be shown of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from theodolite.assessment.blinding import mask_for
+from theodolite.assessment.capture.personal import mask_personal
+from theodolite.domain.coded import CodedAnswer, CodedState, CodingWork, books_by_version
+from theodolite.domain.coding import (
+    CODERS,
+    Code,
+    Codebook,
+    Coding,
+    CodingResolution,
+    HiddenStretch,
+    OpenAnswer,
+    QuoteRelease,
+    ReleasedAnswer,
+)
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.study import Study
+from theodolite.measurement.study.codings import written_answers
+from theodolite.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenText:
+    """One answer in own words.
+
+    Attributes:
+        answer: Where it was given.
+        asked: The question.
+        text: Its words as they were written.
+        response: The response that it is part of: application, level, groups.
+    """
+
+    answer: OpenAnswer
+    asked: str
+    text: str
+    response: QuestionnaireResponse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingRoom:
+    """The answers in own words of a study, with everything that was done about them.
+
+    Attributes:
+        study: The study.
+        texts: The answers, in order of questionnaires, questions and sessions.
+        work: What was done about them.
+        mask: Takes out of a text names of applications and personal details.
+    """
+
+    study: Study
+    texts: tuple[OpenText, ...]
+    work: CodingWork
+    mask: Callable[[str], str]
+
+    @property
+    def coded(self) -> tuple[CodedAnswer, ...]:
+        """Where each answer stands, in the order of the texts."""
+        return tuple(self.work.coded(one.answer for one in self.texts))
+
+    def text_of(self, answer: OpenAnswer) -> OpenText:
+        """Return an answer.
+
+        Raises:
+            InputError: If it is none of the study, or was withdrawn.
+        """
+        for text in self.texts:
+            if text.answer == answer:
+                return text
+        message = "this answer is not among those of the study; it may have been taken back"
+        raise InputError(message)
+
+    def own(self, answer: OpenAnswer, coder: str) -> Coding | None:
+        """Return what a coder said of an answer last, by whichever codebook; None for nothing."""
+        mine = (one for one in self.work.codings if one.answer == answer and one.coder == coder)
+        return next(mine, None)
+
+    def coders(self, answer: OpenAnswer) -> tuple[str, ...]:
+        """Return who has coded an answer, by whichever codebook."""
+        return tuple(one.coder for one in self.work.codings if one.answer == answer)
+
+    def waiting(self, coder: str) -> tuple[OpenText, ...]:
+        """Return the answers that a coder is to code next, again where the codebook has changed, in an own order."""
+        order = sorted(self.texts, key=lambda one: digest("coding order", coder, *_parts(one.answer)))
+        return tuple(one for one in order if self._waits(one.answer, coder))
+
+    def _waits(self, answer: OpenAnswer, coder: str) -> bool:
+        own = self.own(answer, coder)
+        if own is not None:
+            return self.work.is_due(own)
+        return self.work.codebook is not None and len(self.coders(answer)) < CODERS
+
+    def differing(self) -> tuple[CodedAnswer, ...]:
+        """Return the answers that were coded differently, those that nobody talked about first."""
+        states = CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS
+        return tuple(one for state in states for one in self.coded if one.state is state)
+
+
+def coding_room(store: Store, study: Study, responses: Sequence[QuestionnaireResponse]) -> CodingRoom:
+    """Return the answers in own words of a study, with everything that was done about them.
+
+    Args:
+        store: The database.
+        study: As it is written now; answers to other versions of its questionnaires are left out.
+        responses: What testers answered.
+    """
+    masks, texts = mask_for(study), tuple(_texts(study, responses))
+    releases = tuple(store.quote_releases(study.name))
+    work = CodingWork(
+        codebooks=books_by_version(store.filed(Codebook, Codebook.subject(study.name))),
+        codings=tuple(store.codings(study.name)),
+        resolutions=tuple(store.coding_resolutions(study.name)),
+        releases=releases,
+    )
+    room = CodingRoom(study=study, texts=texts, work=work, mask=lambda text: masks(mask_personal(text)))
+    return replace(room, work=replace(work, quotes=_quotes(room)))
+
+
+def _texts(study: Study, responses: Sequence[QuestionnaireResponse]) -> Iterable[OpenText]:
+    for questionnaire in study.questionnaires:
+        for question in questionnaire.instrument.questions:
+            for one in written_answers(questionnaire, question, responses):
+                yield OpenText(
+                    answer=OpenAnswer(session=one.session, questionnaire=questionnaire.name, question=question.name),
+                    asked=question.text,
+                    text="\n".join(answer.value for answer in one.to(question.name) if answer.value),
+                    response=one,
+                )
+
+
+def _quotes(room: CodingRoom) -> tuple[ReleasedAnswer, ...]:
+    """Return what may be shown: released, hidden words blocked out, names and personal details masked."""
+    leave = {one.answer: one for one in room.work.releases if one.is_given}
+    return tuple(
+        ReleasedAnswer(answer=one.answer, text=room.mask(leave[one.answer].shown(one.text)))
+        for one in room.texts
+        if one.answer in leave
+    )
+
+
+def keep_codebook(store: Store, study: str, codes: Sequence[Code], *, by: str, note: str, follows: int) -> Codebook:
+    """Keep a further revision of a study's codebook and return it.
+
+    Args:
+        store: The database.
+        study: Name of the study.
+        codes: All codes, in order.
+        by: Opaque key of who wrote it.
+        note: What has changed, and why; demanded from the second revision on.
+        follows: Revision that the writer had before them; 0 for none.
+
+    Raises:
+        Conflict: If somebody else has kept another one in the meantime.
+        InputError: If a code has no meaning, two have one name, nothing has changed, or nothing says why.
+    """
+    last = max(store.filed(Codebook, Codebook.subject(study)), key=lambda one: one.revision, default=None)
+    if (last.revision if last else 0) != follows:
+        message = f"somebody has written revision {last.revision if last else 0} meanwhile; look at it, then go on"
+        raise Conflict(message)
+    if last and last.codes == tuple(codes):
+        message = "nothing has changed in the codebook"
+        raise InputError(message)
+    if last and not note.strip():
+        message = "say in a few words what has changed and why; readers of the results are told"
+        raise InputError(message)
+    book = Codebook(study=study, codes=tuple(codes), revision=follows + 1, by=by, note=note.strip())
+    store.file(Codebook.subject(study), book)
+    return book
+
+
+def keep_coding(
+    store: Store, room: CodingRoom, answer: OpenAnswer, coder: str, codes: Sequence[str], memo: str
+) -> None:
+    """Keep what a coder sees in an answer.
+
+    What was coded stays as it is once everybody has coded the answer, until the codebook changes.
+
+    Raises:
+        Conflict: If it is complete, or enough others have coded it.
+        InputError: If there is no codebook, no such answer or no such code.
+    """
+    room.text_of(answer)
+    book, own = _book(room), room.own(answer, coder)
+    book.check(codes)
+    (stands,) = room.work.coded([answer])
+    if own is not None and not room.work.is_due(own) and stands.is_coded:
+        message = "both have coded this answer, so the codings stay as they are; talk about it where they differ"
+        raise Conflict(message)
+    store.keep_coding(
+        Coding(
+            answer=answer,
+            coder=coder,
+            codes=tuple(name for name in book.names if name in codes),
+            codebook=version_of(book),
+            memo=memo.strip(),
+            revision=own.revision + 1 if own else 1,
+        )
+    )
+
+
+def resolve(
+    store: Store, room: CodingRoom, answer: OpenAnswer, codes: Sequence[str] | None, *, by: str, rationale: str
+) -> None:
+    """Keep what came of talking about an answer that was coded differently; the codings stay as they are.
+
+    Args:
+        store: The database.
+        room: The answers.
+        answer: Which one.
+        codes: What those who talked agreed on; None where they did not.
+        by: Opaque key of who writes it down.
+        rationale: Why, in their words.
+
+    Raises:
+        Conflict: If coders do not differ on it.
+        InputError: If nothing says why, or there is no such code.
+    """
+    (stands,) = room.work.coded([room.text_of(answer).answer])
+    book = _book(room)
+    book.check(codes or ())
+    if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
+        message = f"this answer is {stands.state.value}; only what was coded differently is talked about"
+        raise Conflict(message)
+    if not rationale.strip():
+        message = "say in a few words why; a consensus without a reason cannot be followed"
+        raise InputError(message)
+    known = next((one.revision for one in room.work.resolutions if one.answer == answer), 0)
+    people = dict.fromkeys([*(one.coder for one in stands.codings), by])
+    store.keep_coding_resolution(
+        CodingResolution(
+            answer=answer,
+            codebook=version_of(book),
+            codes=None if codes is None else tuple(name for name in book.names if name in codes),
+            participants=tuple(people),
+            rationale=rationale.strip(),
+            revision=known + 1,
+        )
+    )
+
+
+def release_quote(
+    store: Store, room: CodingRoom, answer: OpenAnswer, hidden: Sequence[str], *, by: str, is_given: bool = True
+) -> None:
+    """Give leave to show an answer but for some words, or take it back.
+
+    Args:
+        store: The database.
+        room: The answers.
+        answer: Which one.
+        hidden: Words that are not shown, wherever they stand in it.
+        by: Opaque key of who read it.
+        is_given: False to take leave back.
+
+    Raises:
+        InputError: If there is no such answer, or some words stand nowhere in it; says all of them.
+    """
+    text = room.text_of(answer).text
+    words = [word.strip() for word in hidden if word.strip()]
+    strange = [word for word in words if word not in text]
+    if strange:
+        message = f"nowhere in the answer: {', '.join(map(repr, strange))}; copy the words as they stand there"
+        raise InputError(message)
+    known = next((one.revision for one in room.work.releases if one.answer == answer), 0)
+    given = QuoteRelease(answer=answer, by=by, hidden=_stretches(text, words), is_given=is_given, revision=known + 1)
+    store.keep_quote_release(given)
+
+
+def _stretches(text: str, words: Iterable[str]) -> tuple[HiddenStretch, ...]:
+    """Return every place where some words stand, in order; stretches that meet are one."""
+    found: list[HiddenStretch] = []
+    for word in words:
+        start = text.find(word)
+        while start >= 0:
+            found.append(HiddenStretch(start=start, end=start + len(word)))
+            start = text.find(word, start + 1)
+    joined: list[HiddenStretch] = []
+    for one in sorted(found):
+        if joined and one.start <= joined[-1].end:
+            joined[-1] = HiddenStretch(start=joined[-1].start, end=max(joined[-1].end, one.end))
+        else:
+            joined.append(one)
+    return tuple(joined)
+
+
+def _book(room: CodingRoom) -> Codebook:
+    if room.work.codebook is None:
+        message = "there is no codebook yet; write one first"
+        raise InputError(message)
+    return room.work.codebook
+
+
+def _parts(answer: OpenAnswer) -> tuple[str, str, str]:
+    return answer.session, answer.questionnaire, answer.question

@@ -1,0 +1,50 @@
+"""Testers who wrote something in their own words, and two people who coded it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.fakes.responses import STUDY, evidence, response, said
+from theodolite.domain.coded import CodingWork, books_by_version
+from theodolite.domain.coding import Code, Codebook, Coding, CodingResolution, OpenAnswer, ReleasedAnswer
+from theodolite.domain.identity import version_of
+
+BOOK = Codebook(
+    study=STUDY.name,
+    codes=(Code(name="vague", definition="Says nothing definite."), Code(name="cold", definition="Unkind in tone.")),
+    by="c1",
+)
+VERSION = version_of(BOOK)
+TEXTS = {"p": "It never said yes or no.", "q": "Rude!", "r": "Fine.", "s": "It dodged, rudely.", "t": "Hm."}
+
+
+def wrote(person, application="blue", **facts):
+    return response(person, application, 3, more=(said("open", TEXTS[person]),), **facts)
+
+
+def about(person, application="blue"):
+    return OpenAnswer(session=f"{person}-{application}", questionnaire="after", question="open")
+
+
+def coding(person, coder, *codes, **facts):
+    return Coding(answer=about(person), coder=coder, codes=codes, codebook=VERSION, **facts)
+
+
+CODINGS = (
+    *(coding("p", coder, "vague") for coder in ("c1", "c2")),
+    *(coding("q", coder, "cold") for coder in ("c1", "c2")),
+    *(coding("r", coder) for coder in ("c1", "c2")),
+    coding("s", "c1", "vague", "cold"),
+    coding("s", "c2", "cold"),
+    coding("t", "c1", "vague"),
+)
+WORK = CodingWork(
+    codebooks=books_by_version([BOOK]),
+    codings=CODINGS,
+    quotes=(ReleasedAnswer(answer=about("q"), text="Rude!"),),
+)
+CONSENSUS = CodingResolution(answer=about("s"), codebook=VERSION, codes=("cold",), participants=("c1", "c2"))
+
+
+def coded_evidence(work=WORK, **facts):
+    return replace(evidence(*(wrote(person, **facts) for person in TEXTS)), coding=work)

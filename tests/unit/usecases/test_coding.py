@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.contract.given import a_person_session, a_plan
+from tests.fakes.responses import AFTER, STUDY, said
+from tests.fakes.store import FakeStore
+
+from theodolite.domain.coded import CodedState
+from theodolite.domain.coding import Code, OpenAnswer
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.usecases.coding import coding_room, keep_codebook, keep_coding, release_quote, resolve
+
+CODES = (Code(name="vague", definition="Says nothing definite."), Code(name="cold", definition="Unkind."))
+TEXTS = {"p": "Mail ana@example.org, said bot-7.", "q": "Rude! Rude to Ana."}
+
+
+@pytest.fixture
+def store():
+    """A store in which two testers have written something."""
+    made = FakeStore()
+    run = made.open_run(STUDY, a_plan())
+    for person, text in TEXTS.items():
+        key = digest(person)
+        made.keep_session(a_person_session(run, key=key, participant=person, study=STUDY.name))
+        given = QuestionnaireResponse(
+            session=key,
+            participant=person,
+            questionnaire="after",
+            instrument_version=version_of(AFTER),
+            answers=(said("open", text),),
+            submitted=True,
+        )
+        made.keep_response(given)
+    return made
+
+
+def room(store):
+    return coding_room(store, STUDY, store.study_responses(STUDY.name))
+
+
+def about(person):
+    return OpenAnswer(session=digest(person), questionnaire="after", question="open")
+
+
+def begin(store, codes=CODES, note="", follows=0):
+    return keep_codebook(store, STUDY.name, codes, by="c1", note=note, follows=follows)
+
+
+def code(store, person, coder, *codes, memo=""):
+    keep_coding(store, room(store), about(person), coder, codes, memo)
+
+
+def stands(store, person):
+    return {one.answer: one.state for one in room(store).coded}[about(person)]
+
+
+def test_answers_are_masked_and_wait_for_two_coders_each_in_an_own_order(store):
+    begin(store)
+    code(store, "p", "c1", "vague")
+    code(store, "p", "c2", "vague")
+
+    assert len(room(store).waiting("c1")) == len(room(store).waiting("c3")) == 1
+    assert "ana@example.org" not in room(store).mask(TEXTS["p"])
+    assert stands(store, "p") is CodedState.ALIKE
+
+
+def test_nobody_codes_before_there_is_a_codebook(store):
+    assert room(store).waiting("c1") == ()
+    with pytest.raises(InputError, match="no codebook"):
+        code(store, "p", "c1")
+
+
+def test_a_coding_may_be_changed_until_the_other_has_coded(store):
+    begin(store)
+    code(store, "p", "c1", "vague")
+    code(store, "p", "c1", "cold", memo="on second thoughts")
+    code(store, "p", "c2", "cold")
+
+    with pytest.raises(Conflict, match="both have coded"):
+        code(store, "p", "c1")
+    assert room(store).own(about("p"), "c1").memo == "on second thoughts"
+
+
+def test_a_changed_codebook_is_due_for_all_and_kept_with_its_reason(store):
+    begin(store)
+    code(store, "p", "c1", "vague")
+    more = (*CODES, Code(name="late", definition="Came late."))
+    with pytest.raises(InputError, match="what has changed"):
+        begin(store, more, follows=1)
+    begin(store, more, note="Some speak of time.", follows=1)
+
+    assert about("p") in [one.answer for one in room(store).waiting("c1")]
+    assert [book.note for book in room(store).work.codebooks.values()] == ["", "Some speak of time."]
+
+
+def test_two_writers_of_a_codebook_do_not_overwrite_each_other(store):
+    begin(store)
+
+    with pytest.raises(Conflict, match="meanwhile"):
+        begin(store, CODES[:1])
+    with pytest.raises(InputError, match="nothing has changed"):
+        begin(store, follows=1)
+
+
+def test_what_differs_is_resolved_with_a_reason_and_codings_stay(store):
+    begin(store)
+    code(store, "q", "c1", "cold")
+    code(store, "q", "c2", "cold", "vague")
+    with pytest.raises(InputError, match="why"):
+        resolve(store, room(store), about("q"), ["cold"], by="c1", rationale=" ")
+    resolve(store, room(store), about("q"), None, by="c3", rationale="It stays open.")
+    resolve(store, room(store), about("q"), ["cold"], by="c1", rationale="A complaint, not vague.")
+
+    assert stands(store, "q") is CodedState.CONSENSUS
+    assert [one.codes for one in room(store).work.codings] == [("cold",), ("vague", "cold")]
+    assert [one.participants for one in room(store).work.resolutions] == [("c1", "c2")]
+
+
+def test_only_what_differs_is_talked_about(store):
+    begin(store)
+
+    with pytest.raises(Conflict, match="not coded yet"):
+        resolve(store, room(store), about("q"), None, by="c1", rationale="Why not.")
+
+
+def test_codes_that_are_not_in_the_codebook_are_refused(store):
+    begin(store)
+
+    with pytest.raises(InputError, match="meant `cold`"):
+        code(store, "p", "c1", "colt")
+
+
+def test_a_quote_hides_what_is_told_wherever_it_stands(store):
+    release_quote(store, room(store), about("q"), ["Ana", "Rude", "ude!"], by="c1")
+    release_quote(store, room(store), about("p"), [], by="c1")
+    quotes = {one.answer: one.text for one in room(store).work.quotes}
+
+    assert quotes[about("q")] == "█" * 5 + " " + "█" * 4 + " to " + "█" * 3 + "."
+    assert "ana@example.org" not in quotes[about("p")]
+
+
+def test_leave_to_quote_is_taken_back(store):
+    release_quote(store, room(store), about("q"), [], by="c1")
+    release_quote(store, room(store), about("q"), [], by="c1", is_given=False)
+
+    assert room(store).work.quotes == ()
+
+
+def test_words_that_stand_nowhere_are_all_named(store):
+    with pytest.raises(InputError, match=r"'Bea', 'Cy'"):
+        release_quote(store, room(store), about("q"), ["Ana", "Bea", "Cy"], by="c1")
+
+
+def test_an_answer_that_was_taken_back_is_none(store):
+    begin(store)
+
+    with pytest.raises(InputError, match="taken back"):
+        keep_coding(store, room(store), replace(about("p"), question="other"), "c1", (), "")
