@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('store', '0010_reviews_and_rooms'),
+        ('store', '0011_failure_costs'),
     ]
 
     operations = [
