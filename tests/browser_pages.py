@@ -11,6 +11,12 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 """What axe is to look for."""
 
 
+_LOOK = """async rules => {
+  const found = await axe.run(document, {runOnly: rules, resultTypes: ["violations"]});
+  return found.violations.flatMap(v => v.nodes.map(n => `${v.id}: ${n.failureSummary} ${n.html.slice(0, 120)}`));
+}"""
+
+
 class Visitor:
     """A person at a browser, whose pages remember what went wrong on them.
 
@@ -42,19 +48,30 @@ class Visitor:
         return [url for url in self.requests if urlsplit(url).netloc != own and not url.startswith("data:")]
 
 
-def barriers(page: Page) -> list[str]:
-    """Return what axe finds on a page as it stands, one line a finding."""
-    page.evaluate(resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)["violations"]
-    return [f"{v['id']}: {node['html'][:120]}" for v in found for node in v["nodes"]]
+def barriers(page: Page, rules: list[str] | None = None) -> list[str]:
+    """Return what axe finds on a page as it stands, one line a finding: by all rules, or by those that are named."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(_LOOK, rules or RULES)
+    return found
 
 
 def assert_accessible(page: Page) -> None:
     """Fail where axe finds a barrier on the page, or where 320 columns of pixels make it scroll sideways."""
-    assert barriers(page) == []
+    found = barriers(page)
+    assert not found, f"{page.url} bars people:\n" + "\n".join(found)
     size = page.viewport_size
     page.set_viewport_size({"width": 320, "height": 640})
     too_wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
     if size:
         page.set_viewport_size(size)
     assert not too_wide, f"{page.url} scrolls sideways at 320 px"
+
+
+def assert_free_at_every_height(page: Page) -> None:
+    """Fail where something that stays in sight while one scrolls covers what is to be pressed or read."""
+    height, step = page.evaluate("[document.documentElement.scrollHeight, window.innerHeight]")
+    for top in range(0, height, step):
+        page.evaluate("top => window.scrollTo({top, behavior: 'instant'})", top)
+        found = barriers(page, ["target-size", "color-contrast"])
+        assert not found, f"{page.url} scrolled by {top} px bars people:\n" + "\n".join(found)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,9 @@ from theodolite.web.demo import seed
 from theodolite.web.models import Account, HostedStudy
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a running server with the seeded event; one for all tests of a process."""
-    folder = tmp_path_factory.mktemp("served")
+@contextmanager
+def demo_server(folder: Path) -> Iterator[str]:
+    """Serve the seeded event from a folder and give its address."""
     words = [sys.executable, "-m", "theodolite", "serve", "--demo", "--listen", "127.0.0.1:0"]
     environ = {**os.environ, "PYTHONUNBUFFERED": "1"}
     process = subprocess.Popen(words, cwd=folder, env=environ, stdout=subprocess.PIPE, text=True)
@@ -37,6 +37,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.terminate()
     process.wait(timeout=20)
     process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a running server with the seeded event; one for all tests of a process."""
+    with demo_server(tmp_path_factory.mktemp("served")) as address:
+        yield address
 
 
 @pytest.fixture

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.browser_pages import assert_accessible
+from tests.integration.web.conftest import demo_server
 from theodolite.domain.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def served(tmp_path):
+    """A server of its own: on the shared one, other tests have led people further than their first pages."""
+    with demo_server(tmp_path) as address:
+        yield address
 
 
 def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):

@@ -1,0 +1,62 @@
+"""Every shipped questionnaire in every state, for every barrier: empty, followed up, refused, complete."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser_pages import assert_accessible, assert_free_at_every_height, barriers
+from tests.integration.web.conftest import demo_server
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.config.packs import pack_names
+from theodolite.domain.role import Role
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+PACKS = [name for name in pack_names() if name.startswith("aria/")]
+LEVELS = ("red-teaming", "field-testing")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server whose event asks all that the three scenario packs ask."""
+    temporary = tmp_path_factory.mktemp("packs")
+    folder = temporary / "theodolite-event"
+    lay_out_event(folder)
+    study = (folder / "study.yaml").read_text(encoding="utf-8")
+    (folder / "study.yaml").write_text(study.replace("pack: aria/tv-spoilers", f"pack: [{', '.join(PACKS)}]"))
+    with demo_server(temporary) as address:
+        yield address
+
+
+def test_no_state_of_any_questionnaire_bars_anybody(page_as):
+    page = page_as(Role.ORGANISER, bypass_csp=True, viewport={"width": 1280, "height": 720})
+    questions = page.locator("a[href*='/organise/']").first.get_attribute("href") + "questions/"
+    for pack, level in [(pack, level) for pack in PACKS for level in LEVELS]:
+        page.goto(f"{questions}{pack.removeprefix('aria/')}-{level}/")
+        assert barriers(page) == []
+        follow_up(page)
+        page.get_by_role("button", name="Try to hand in").click()
+        expect(page.get_by_role("alert")).to_contain_text("still open")
+        assert_accessible(page)
+    assert_free_at_every_height(page)
+    answer_all(page)
+    assert barriers(page) == []
+
+
+def follow_up(page):
+    """Give the first question the answer that opens what follows from it."""
+    n_asked = page.locator("fieldset.question:visible").count()
+    page.locator("fieldset.question").first.get_by_role("radio", name="yes", exact=True).check(timeout=5000)
+    expect(page.locator("fieldset.question:visible")).not_to_have_count(n_asked)
+
+
+def answer_all(page):
+    for _ in range(40):
+        box = page.locator("fieldset.question:visible:not(:has(:checked)):not(:has(textarea))").first
+        if not box.count():
+            break
+        box.get_by_role("radio").or_(box.get_by_role("checkbox")).last.check()
+    for text in page.locator("fieldset.question:visible textarea").all():
+        text.fill("Nothing to add.")
+    expect(page.get_by_text("All questions answered")).to_be_visible()
