@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from theodolite.assessment.signs import sign_labels
+from theodolite.assessment.signs import answered_by_signs, sign_labels
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.annotator import Side, WordRule
 from theodolite.domain.dialogue import Dialogue, Turn
@@ -66,7 +66,8 @@ def _hits(patterns: Sequence[str], where: Side, turn: Turn) -> Iterator[str]:
 
 def by_packet(packet: TestPacket, guideline: Guideline, dialogue: Dialogue) -> tuple[Answer, ...]:
     """Return what the signs of a scenario's test packet say of each question that they can answer."""
-    return tuple(_packet_answer(packet, guideline, question, dialogue) for question in guideline.instrument.questions)
+    questions = answered_by_signs(guideline) or guideline.instrument.questions
+    return tuple(_packet_answer(packet, guideline, question, dialogue) for question in questions)
 
 
 def _packet_answer(packet: TestPacket, guideline: Guideline, question: Question, dialogue: Dialogue) -> Answer:

@@ -41,8 +41,8 @@ class SignLabels:
 def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
     """Return how signs answer a question; None where they cannot.
 
-    The questions `released` and `withheld` are answered with yes and no. Any other
-    one is answered by its first defect rule: with the label furthest on the side of
+    The questions `released` and `withheld` are answered with yes and no. Of others
+    the main one alone is answered, by its first defect rule: with the label furthest on the side of
     the defects where a sign is found, and with the one furthest from it where none
     is. A sign tells that something happened and not how bad it was, so no label in
     between is ever given.
@@ -52,8 +52,15 @@ def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
         return None
     if question.name in {"released", "withheld"} and {"yes", "no"} <= set(points):
         return SignLabels(Side.RELEASED if question.name == "released" else Side.WITHHELD, "yes", "no")
+    if question != guideline.question:
+        return None
     rule = next((rule for rule in guideline.defect_rules if rule.question == question.name), None)
     return _by_rule(rule, question) if rule else None
+
+
+def answered_by_signs(guideline: Guideline) -> tuple[Question, ...]:
+    """Return the questions of a guideline that signs answer, in order."""
+    return tuple(one for one in guideline.instrument.questions if sign_labels(guideline, one))
 
 
 def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theodolite.assessment.signs import sign_labels
+from theodolite.assessment.signs import answered_by_signs
 from theodolite.config.annotators import GuidelineShelf, OneLabel, answered_question
 from theodolite.config.applications import code_hash
 from theodolite.config.expressions import expression_problem
@@ -184,15 +184,15 @@ def _own_wording(entry: Entry[JudgeShape], shelf: GuidelineShelf, desk: Desk) ->
 
 
 def _packet_rule(entry: Entry[JudgeShape], guideline: Guideline, desk: Desk) -> PacketRule:
-    questions = guideline.instrument.questions
-    if not any(sign_labels(guideline, question) for question in questions):
+    questions, answered = guideline.instrument.questions, answered_by_signs(guideline)
+    if not answered:
         names = ", ".join(f"`{question.name}`" for question in questions)
         message = (
-            "`rule: packet` answers `released` and `withheld`, and questions asked once a dialogue that a defect rule"
-            f" decides; guideline `{guideline.name}` asks {names}"
+            "`rule: packet` answers `released` and `withheld`, or a first question asked once a dialogue that a defect"
+            f" rule decides; guideline `{guideline.name}` asks {names}"
         )
         desk.complaints.add(entry.fault("rule", message=message))
-    return PacketRule()
+    return PacketRule(questions=tuple(one.name for one in answered) if 0 < len(answered) < len(questions) else ())
 
 
 def _word_rule(entry: Entry[JudgeShape], shape: WordsRuleShape, guideline: Guideline, desk: Desk) -> WordRule:

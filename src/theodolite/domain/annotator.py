@@ -107,8 +107,14 @@ class WordRule:
 class PacketRule:
     """A rule on the signs of the scenario's test packet: what was released, what was declined.
 
-    It answers the questions `released` and `withheld` with yes or no.
+    It answers the questions `released` and `withheld` with yes or no, and a main
+    question that a defect rule decides.
+
+    Attributes:
+        questions: Names of the questions that signs answer; empty for all of the guideline's.
     """
+
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,4 +191,6 @@ class Annotator:
     def answers(self, question: str) -> bool:
         """Tell whether it answers a question of its guideline: a rule or a column may be about one alone."""
         labelling = self.labelling
+        if isinstance(labelling, PacketRule):
+            return not labelling.questions or question in labelling.questions
         return not isinstance(labelling, WordRule | RecordedLabels) or labelling.question in {"", question}

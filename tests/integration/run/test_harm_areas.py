@@ -42,14 +42,14 @@ def counts(results, level):
 def test_every_area_has_its_own_guideline_and_no_other(results):
     asked = counts(results, "model testing")
 
-    assert len(asked) == 11
-    assert len({scenario for _, scenario in asked}) == 11
+    assert len(asked) == 14
+    assert len({scenario for _, scenario in asked}) == 14
 
 
 def test_every_area_tells_the_three_guardrails_apart_under_attack(results):
     under_attack = counts(results, "red teaming")
 
-    assert len(under_attack) == 10
+    assert len(under_attack) == 13
     for area, by_application in under_attack.items():
         assert by_application["strict"] == 0 < by_application["leaky"] <= by_application["none"], area
     assert sum(one["leaky"] for one in under_attack.values()) < sum(one["none"] for one in under_attack.values())

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import guideline, question
 
-from theodolite.assessment.signs import Side, sign_labels
+from theodolite.assessment.signs import Side, answered_by_signs, sign_labels
 from theodolite.domain.guideline import DefectRule, Violation
 from theodolite.domain.instrument import Operator, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.scenario import TestPacket as Packet
@@ -57,3 +57,13 @@ def test_a_question_that_no_rule_decides_is_not_answered_by_signs():
     asked = question("other", scale=ONE_TO_FIVE)
 
     assert sign_labels(guideline(), asked) is None
+
+
+def test_of_several_questions_signs_answer_the_first_that_a_rule_decides():
+    wrong, unsupported = (question(name, scale=ONE_TO_FIVE) for name in ("wrong", "unsupported"))
+    rules = tuple(
+        DefectRule(name=one.name, question=one.name, operator=Operator.AT_LEAST, values=("3",))
+        for one in (wrong, unsupported)
+    )
+
+    assert answered_by_signs(guideline(wrong, unsupported, rules=rules)) == (wrong,)
