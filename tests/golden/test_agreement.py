@@ -186,6 +186,12 @@ def test_coefficients_and_standard_errors_are_those_that_irrcac_prints(weights, 
         assert standard_error(result, stdtrit(11, 0.975)) == pytest.approx(error, abs=5.1e-6)
 
 
+def test_the_share_of_agreeing_pairs_behind_the_coefficients_is_the_printed_one():
+    evenly = brennan_prediger(irrcac_ratings(), categories=range(1, 6)).value
+
+    assert evenly * (1 - 1 / 5) + 1 / 5 == pytest.approx(PANEL["identity"]["pa"], abs=5.1e-6)
+
+
 def test_the_standard_error_of_conger_is_near_the_one_that_irrcac_prints():
     result = conger_kappa(irrcac_ratings(), categories=range(1, 6))
 

@@ -53,6 +53,13 @@ def test_sequences_with_known_values(row):
     assert found == pytest.approx({name: row[name] for name in found}, abs=1e-9)
 
 
+@pytest.mark.parametrize(("order", "bits"), [(2, 0.918), (3, 1.522)])
+def test_the_example_of_bandt_and_pompe_in_bits_as_they_print_it(order, bits):
+    example = next(row["sequence"] for row in SEQUENCES if row["sequence"][0] == 4)
+
+    assert permutation_entropy(example, order=order) / np.log(2) == pytest.approx(bits, abs=5.1e-4)
+
+
 def test_the_example_of_relevance_is_medium_high_and_low():
     profile = relevance_profile([5, 4] * 4)
 
@@ -66,6 +73,7 @@ def test_all_orders_of_eight_scores():
 
     assert (inversions.mean(), inversions.var()) == pytest.approx((NULL8["cin_mean"], NULL8["cin_variance"]))
     assert np.mean(inversions <= 4) == pytest.approx(NULL8["cin_at_most_4"], abs=5e-5)
+    assert np.mean((inversions >= 5) & (inversions <= 9)) == pytest.approx(NULL8["cin_5_to_9"], abs=1e-4)
     assert np.mean(inversions >= 10) == pytest.approx(NULL8["cin_at_least_10"], abs=5e-5)
     assert np.bincount(rising.astype(int))[1:].tolist() == NULL8["lis_counts"]
 

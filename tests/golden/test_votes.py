@@ -41,6 +41,17 @@ def test_a_lead_without_a_limit_is_the_gamblers_ruin(share, lead):
 
 
 @pytest.mark.parametrize(
+    ("lead", "share", "right", "calls"),
+    [(2, 0.8, 0.9412, 2.941), (2, 0.9, 0.9878, 2.439), (3, 0.8, 0.9846, 4.846), (3, 0.9, 0.9986, 3.740)],
+)
+def test_a_lead_gives_the_shares_and_calls_that_were_computed_elsewhere(lead, share, right, calls):
+    outcome = voting_outcome(share, most=301, lead=lead, curtailed=False)
+
+    assert outcome.right == pytest.approx(right, abs=5.1e-5)
+    assert outcome.calls == pytest.approx(calls, abs=5.1e-4)
+
+
+@pytest.mark.parametrize(
     ("rule", "right", "calls"),
     [
         ({"most": 1}, 0.9405, 1.0),
