@@ -64,6 +64,11 @@ class QuestionnaireResponse:
     dialogues: tuple[str, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def label(self) -> str:
+        """What trees call the session that it is about."""
+        return f"session {self.session[:8]}"
+
     def to(self, question: str) -> tuple[Answer, ...]:
         """Return the answers to one question: several where several labels were chosen, none where it was left open."""
         return tuple(answer for answer in self.answers if answer.question == question)

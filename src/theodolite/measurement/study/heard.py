@@ -48,7 +48,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
     answer = next(iter(response.to(question.name)), Answer(question=question.name, outcome=absent))
     leaf = Leaf(
         question=name,
-        session=f"session {response.session[:8]}",
+        session=response.label,
         value=answer.value,
         outcome=answer.outcome,
         by=response.participant,

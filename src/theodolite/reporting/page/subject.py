@@ -48,9 +48,17 @@ class Subject:
         return self.labelled({label for rate in leading for label in rate.measurement.dialogues})
 
     def labelled(self, labels: Iterable[str]) -> list[Case]:
-        """Return the cases of some labels, in order of the plan."""
-        found = {self.evidence.sessions.find(label) for label in labels}
-        return [self.cases[place] for place in sorted(place for place in found if place is not None)]
+        """Return the cases of some labels, in order of the plan; the label of a tester's session stands for all its."""
+        found = {place for label in labels for place in self._places(label)}
+        return [self.cases[place] for place in sorted(found)]
+
+    def _places(self, label: str) -> list[int]:
+        place = self.evidence.sessions.find(label)
+        if place is not None:
+            return [place]
+        told = (one for one in self.evidence.responses if one.label == label)
+        answered = self.evidence.answered
+        return [answered[key] for one in told for key in one.dialogues if key in answered]
 
 
 def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:
