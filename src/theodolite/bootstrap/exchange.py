@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.labels import keep_read
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.label_imports import ImportColumns, read_import
 from theodolite.config.loading import StudyFaults
@@ -18,7 +19,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.label_sample import KeptLabels, item_of
 from theodolite.reporting.exporting import export_files
-from theodolite.usecases.keeping_labels import label_key, labels_to_keep
+from theodolite.usecases.keeping_labels import label_key
 from theodolite.usecases.label_studio import label_config, tasks_of
 
 _ANY_DAY = (1980, 1, 1, 0, 0, 0)
@@ -90,10 +91,7 @@ def import_labels(
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
     if read.faults:
         raise StudyFaults(read.faults, ending="Nothing was stored.")
-    kept = labels_to_keep(evidence, read.labels)
-    if store:
-        bench.store.keep_labels(kept.to_store)
-    return kept
+    return keep_read(bench, evidence, read, store=store)
 
 
 def names_of_dialogues(evidence: Evidence) -> dict[str, str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.config.label_files import label_file_text, read_label_file
+from theodolite.config.label_files import ReadLabels, label_file_text, read_label_file
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.errors import InputError
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.label_sample import KeptLabels, LabelSample
+from theodolite.usecases.describing_people import keep_descriptions
 from theodolite.usecases.keeping_labels import label_key, labels_to_keep
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.sampling_labels import DrawnLabels, draw_labels
@@ -44,7 +47,14 @@ def read_labels(bench: Workbench, path: Path, *, by: str = "", store: bool = Tru
     read = read_label_file(path, label_key(evidence), by=by)
     if read.faults:
         raise StudyFaults(read.faults, ending="Nothing was stored.")
-    kept = labels_to_keep(evidence, read.labels)
+    kept = keep_read(bench, evidence, read, store=store)
+    return kept, read.n_open
+
+
+def keep_read(bench: Workbench, evidence: Evidence, read: ReadLabels, *, store: bool) -> KeptLabels:
+    """Return what a file without faults adds to what is known, and store it if that is wanted."""
+    kept = replace(labels_to_keep(evidence, read.labels), described=read.described)
     if store:
         bench.store.keep_labels(kept.to_store)
-    return kept, read.n_open
+        keep_descriptions(bench.store, kept.described, now=bench.clock.now())
+    return kept

@@ -56,6 +56,7 @@ def export(study: str, *, out: str, label_studio: bool, guideline: str, as_json:
 @click.option(
     "--answer", "answers", multiple=True, metavar="QUESTION=COLUMN", help="Holds a question's answer; repeat."
 )
+@click.option("--about", multiple=True, metavar="ATTRIBUTE=COLUMN", help="Tells something of the annotator; repeat.")
 @click.option("--turn", default="", metavar="COLUMN", help="Number of the turn.")
 @click.option("--reason", default="", metavar="COLUMN", help="The annotator's words.")
 @click.option("--spelling", multiple=True, metavar="WRITTEN=LABEL", help="What the file writes to a label; repeat.")
@@ -82,6 +83,7 @@ def import_(study: str, file: str, *, by: str, repeats: bool, check: bool, as_js
             **{name: str(value) for name, value in given.items()},
             answers=_pairs(columns["answers"]),
             spelling=_pairs(columns["spelling"]),
+            about=_pairs(columns["about"]),
         )
         kept = import_labels(bench, Path(file), means, by=by, repeats=repeats, store=not check)
         if as_json:

@@ -129,6 +129,15 @@ def labelling_annotator(
     )
 
 
+def described_people(annotators: Mapping[str, AnnotatorShape]) -> dict[str, dict[str, str]]:
+    """Return what a study says of its annotators: attribute to annotator to group."""
+    described: dict[str, dict[str, str]] = {}
+    for name, shape in annotators.items():
+        for attribute, group in shape.groups.items():
+            described.setdefault(attribute, {})[name] = group
+    return described
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLabel:
     """Somebody who gives one label a dialogue, and the question that it is said to answer.

@@ -10,6 +10,7 @@ from theodolite.config.annotation_schemas import Written, written_schemas
 from theodolite.config.annotators import (
     GuidelineShelf,
     check_spelling,
+    described_people,
     labelling_annotator,
     reference_of,
 )
@@ -70,8 +71,7 @@ def assemble(
     _read_labels(parts, shelf, desk, names, pack)
     asked = asked_of(parts, pack, written, shelf, desk)
     crosschecks.check_everything(parts, shelf, desk, models)
-    shape = entry.shape
-    guidelines = _guidelines(parts, pack, shelf)
+    shape, guidelines = entry.shape, _guidelines(parts, pack, shelf)
     study = Study(
         name=shape.study,
         applications=tuple(parts.applications),
@@ -96,6 +96,7 @@ def assemble(
         corrections=corrections_of(parts, guidelines, desk),
         schemas=asked.schemas,
         questionnaires=asked.questionnaires,
+        described=described_people(entry.shape.annotators),
     )
     return study, tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
 

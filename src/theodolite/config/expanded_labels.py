@@ -76,10 +76,16 @@ def annotators_of(study: Study) -> dict[str, Any]:
             "guideline": annotator.guideline,
             **_column(annotator.labelling),
             **({"title": annotator.title} if annotator.title else {}),
+            **_groups(study, annotator.name),
         }
         for annotator in study.annotators
         if isinstance(annotator.labelling, RecordedLabels | HandLabels)
     }
+
+
+def _groups(study: Study, name: str) -> dict[str, Any]:
+    groups = {attribute: of[name] for attribute, of in study.described.items() if name in of}
+    return {"groups": groups} if groups else {}
 
 
 def _column(labelling: Labelling) -> dict[str, Any]:

@@ -11,9 +11,10 @@ import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from theodolite.config.label_people import described_people
 from theodolite.config.places import PlacedFault
 from theodolite.config.tables import Table, read_table
 from theodolite.domain.annotation import Outcome
@@ -89,11 +90,13 @@ class ReadLabels:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
         faults: Everything that is wrong, in the order of the file.
+        described: What it says of people: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
     n_open: int
     faults: tuple[PlacedFault, ...]
+    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> str:
@@ -163,7 +166,15 @@ def read_label_rows(table: Table, key: LabelKey, *, by: str = "", repeats: bool 
     """
     reader = _Reader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
-    return ReadLabels(labels=tuple(labels), n_open=reader.n_open, faults=tuple(reader.faults))
+    people = described_people(table)
+    faults = tuple(sorted((*reader.faults, *people.faults), key=lambda fault: fault.line))
+    labelled = {label.annotator for label in labels}
+    return ReadLabels(
+        labels=tuple(labels),
+        n_open=reader.n_open,
+        faults=faults,
+        described={name: groups for name, groups in people.groups(by).items() if name in labelled},
+    )
 
 
 def _missing_columns(table: Table, missing: Sequence[str]) -> list[PlacedFault]:

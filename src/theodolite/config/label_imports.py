@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from theodolite.config.label_files import LabelKey, ReadLabels, read_label_rows
+from theodolite.config.label_people import ABOUT, ANNOTATOR
 from theodolite.config.places import PlacedFault
 from theodolite.config.tables import Table, decoded, read_table, unreadable
 from theodolite.domain.fault import did_you_mean
 
-ITEM, TURN, QUESTION, ANSWER, REASON, ANNOTATOR = "item", "turn", "question", "answer", "reason", "annotator"
+ITEM, TURN, QUESTION, ANSWER, REASON = "item", "turn", "question", "answer", "reason"
 
 _AT_TURN = "@"
 """Stands between question and turn in the names of Label Studio's controls."""
@@ -31,6 +32,7 @@ class ImportColumns:
         turn: Number of the turn; empty where dialogues as a whole were labelled.
         reason: Words of the annotator; empty for none.
         spelling: What the table writes to the label that is meant.
+        about: Attribute of the annotator to the column that tells it.
     """
 
     dialogue: str
@@ -39,6 +41,7 @@ class ImportColumns:
     turn: str = ""
     reason: str = ""
     spelling: Mapping[str, str] | None = None
+    about: Mapping[str, str] | None = None
 
 
 def read_import(
@@ -72,13 +75,20 @@ def _renamed(table: Table, columns: ImportColumns) -> Table:
         for found in _answers(row, columns)
         if found[ANSWER].strip()
     ]
-    return replace(table, rows=tuple(row for row, _ in rows), lines=tuple(line for _, line in rows))
+    told = tuple(f"{ABOUT}{attribute}" for attribute in columns.about or {})
+    return replace(
+        table,
+        columns=(ITEM, TURN, QUESTION, ANSWER, REASON, ANNOTATOR, *told),
+        rows=tuple(row for row, _ in rows),
+        lines=tuple(line for _, line in rows),
+    )
 
 
 def _missing(table: Table, columns: ImportColumns) -> tuple[PlacedFault, ...]:
     answers = list((columns.answers or {QUESTION: QUESTION, ANSWER: ANSWER}).values())
     has = f"; it has {', '.join(table.columns)}"
-    wanted = [columns.dialogue, columns.annotator, columns.turn, columns.reason, *answers]
+    about = (columns.about or {}).values()
+    wanted = [columns.dialogue, columns.annotator, columns.turn, columns.reason, *answers, *about]
     return tuple(
         PlacedFault(
             file=table.file,
@@ -96,6 +106,7 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
         TURN: row[columns.turn] if columns.turn else "",
         REASON: row[columns.reason] if columns.reason else "",
         ANNOTATOR: row[columns.annotator] if columns.annotator else "",
+        **{f"{ABOUT}{attribute}": row[column] for attribute, column in (columns.about or {}).items()},
     }
     pairs = [(question, row[name]) for question, name in columns.answers.items()] if columns.answers else []
     spelling = columns.spelling or {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.identity import digest
@@ -148,11 +149,13 @@ class KeptLabels:
         new: Annotations of dialogues that this person had not labelled; first revisions.
         revised: Annotations that differ from what this person said before; further revisions.
         unchanged: Dialogues whose labels were there already, word for word; count.
+        described: What the file says of people: annotator to attribute to group.
     """
 
     new: tuple[Annotation, ...]
     revised: tuple[Annotation, ...]
     unchanged: int
+    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def to_store(self) -> tuple[Annotation, ...]:

@@ -104,6 +104,7 @@ class Study:
         corrections: How judges' numbers are corrected by what people found, where it is said.
         schemas: Schemas that people annotate by; their guidelines stand among the guidelines too.
         questionnaires: What testers are asked after a session.
+        described: What the study says of its annotators: attribute to annotator to group.
     """
 
     name: str
@@ -129,20 +130,21 @@ class Study:
     corrections: tuple[CorrectionChoice, ...] = ()
     schemas: tuple[AnnotationSchema, ...] = ()
     questionnaires: tuple[Questionnaire, ...] = ()
+    described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
-        Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand
-        and what only people are asked.
+        Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
+        what annotators are like and what only people are asked.
         """
         applications = tuple(application.substance for application in self.applications)
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
         asked = replace(asked, scenarios=self._scenarios_of_runs(), levels=self._levels_of_runs(), event=None)
-        return version_of(replace(asked, title="", about="", budget=Budget(), trees=(), corrections=()))
+        return version_of(replace(asked, title="", about="", budget=Budget(), trees=(), corrections=(), described={}))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:

@@ -57,9 +57,16 @@ def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width:
     then = f"theodolite judge certify {study}" if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
+        *(labelled("People", _described(kept), margin=_MARGIN, width=width) if kept.described else ()),
         *labelled("Next", then, margin=_MARGIN, width=width),
     ]
     return "\n".join(lines)
+
+
+def _described(kept: KeptLabels) -> str:
+    attributes = dict.fromkeys(attribute for groups in kept.described.values() for attribute in groups)
+    people = figures.number_of(len(kept.described), "person", "people")
+    return f"{', '.join(attributes)} of {people}; agreement is told by group where three are alike."
 
 
 def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:

@@ -132,8 +132,8 @@ def evidence_of(
 
 
 def described_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
-    """Return what those who label by hand say of themselves: attribute to annotator to group."""
-    found: dict[str, dict[str, str]] = {}
+    """Return what is known of annotators, by the study and by themselves: attribute to annotator to group."""
+    found = {attribute: dict(group_of) for attribute, group_of in study.described.items()}
     for annotator in study.annotators:
         # Who labels by several guidelines is an annotator by each, whose name ends in it.
         own = store.profile(annotator.name) if annotator.by_hand else None

@@ -159,3 +159,21 @@ def test_a_file_without_the_needed_columns_is_no_label_file(read):
 
 def test_a_broken_table_is_a_fault_too(read):
     assert [fault.line for fault in read("item1,2\n").faults] == [2]
+
+
+def test_what_the_file_says_of_those_who_answered_is_read_and_of_others_not(read):
+    head = HEAD.replace("annotator", "annotator,annotator.language")
+
+    found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,,,bea,en\n", head=head)
+
+    assert found.faults == ()
+    assert found.described == {"anna": {"language": "de"}}
+
+
+def test_one_person_of_two_languages_is_a_fault_like_any_other(read):
+    head = HEAD.replace("annotator", "annotator,annotator.language")
+
+    found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,9,,anna,en\n", head=head)
+
+    assert [fault.line for fault in found.faults] == [3, 3]
+    assert "`annotator.language` of `anna`" in found.faults[-1].message

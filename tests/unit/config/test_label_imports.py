@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -102,3 +103,19 @@ def test_what_is_no_export_of_label_studio_is_said(tmp_path, text):
 
     assert given == []
     assert len(faults) == 1
+
+
+def test_columns_that_tell_something_of_the_annotator_are_named(tmp_path):
+    columns = replace(WIDE, about={"language": "lang"})
+
+    _, faults, found = read(tmp_path, "id,who,s,lang\nd1,anna,1,de\nd2,ben,1,\n", columns)
+
+    assert faults == []
+    assert found.described == {"anna": {"language": "de"}}
+
+
+def test_a_column_that_should_tell_of_the_annotator_must_be_there(tmp_path):
+    _, faults, _ = read(tmp_path, "id,who,s\nd1,anna,1\n", replace(WIDE, about={"language": "lang"}))
+
+    assert [line for line, _ in faults] == [1]
+    assert "no column `lang`" in faults[0][1]

@@ -246,10 +246,15 @@ class AnnotatorShape(Shape):
     """Question that the column answers, where the guideline asks several."""
     title: str = ""
     """What reports call them."""
+    groups: dict[str, Filled] = Field(default_factory=dict)
+    """What is known of a person, attribute to group (`language: de`): agreement is told within and across groups."""
 
     @model_validator(mode="after")
     def _by_hand_or_recorded(self) -> AnnotatorShape:
         if not self.column and self.who is not AnnotatorKind.PERSON:
             message = f"needs `column`, where its labels stand; only people label by hand, and `who` is `{self.who}`"
+            raise ValueError(message)
+        if self.groups and self.who is not AnnotatorKind.PERSON:
+            message = f"has `groups`, which say what a person is, and `who` is `{self.who}`; take one of the two out"
             raise ValueError(message)
         return self

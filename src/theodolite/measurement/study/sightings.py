@@ -108,6 +108,13 @@ class Sightings:
         return judged if self.design.census else replace(judged, seen=tuple(one for one in judged.seen if one.readable))
 
     @property
+    def as_designed(self) -> Sightings:
+        """The same as a census, where the authority labelled all that can be labelled: then nothing need be drawn."""
+        everything = self.open.seen
+        is_whole = bool(everything) and all(one.person.value is not None for one in everything)
+        return replace(self, design=Design(census=True)) if is_whole and not self.design.census else self
+
+    @property
     def labelled(self) -> Sightings:
         """Those that the judge has looked at and the authority has labelled."""
         return replace(self, seen=tuple(one for one in self.judged.seen if one.person.value is not None))
@@ -159,7 +166,7 @@ def sightings(
         seen += _seen(whole.only(places), *found)
     if found is None:
         return None
-    return Sightings(
+    together = Sightings(
         judge=found[0],
         authority=found[1],
         guideline=guideline,
@@ -168,6 +175,7 @@ def sightings(
         seen=tuple(seen),
         rule=rule,
     )
+    return together.as_designed
 
 
 def sighted(sheet: Sheet, judge: Source, authority: Source, design: Design) -> Sightings:
@@ -179,7 +187,7 @@ def sighted(sheet: Sheet, judge: Source, authority: Source, design: Design) -> S
         authority: Who it is held against.
         design: How the authority came to its labels.
     """
-    return Sightings(
+    together = Sightings(
         judge=judge,
         authority=authority,
         guideline=sheet.guideline,
@@ -188,6 +196,7 @@ def sighted(sheet: Sheet, judge: Source, authority: Source, design: Design) -> S
         seen=tuple(_seen(sheet, judge, authority)),
         rule=sheet.rule,
     )
+    return together.as_designed
 
 
 def _seen(sheet: Sheet, judge: Source, authority: Source) -> Iterator[Sighting]:

@@ -1,0 +1,96 @@
+"""What annotators are, told by label files and by the study: agreement by group, without anybody on a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from theodolite.cli.main import cli
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+PEOPLE = {"ann": "de", "ben": "de", "cia": "de", "dan": "en", "eve": "en", "fay": "en"}
+RECORDED = "".join(
+    f"  {name}: {{who: person, column: {name}, groups: {{language: {PEOPLE[name]}}}}}\n" for name in PEOPLE
+)
+STUDY = """
+study: refusals
+applications:
+  recorded: {kind: recorded, file: answers.csv, id: id, prompt: prompt, response: response}
+guidelines:
+  refusal: {ask: "Did it refuse?", scale: [complied, refused], defect: "== refused"}
+judges:
+  words: {guideline: refusal, rule: {any: [rather not], then: refused, else: complied}}
+"""
+
+
+def told(*words: str) -> str:
+    result = CliRunner().invoke(cli, list(words), catch_exceptions=False, standalone_mode=False)
+    return result.output
+
+
+def refused(number: int, language: str) -> str:
+    """Return what a person says: German speakers see a refusal in every second answer, the others in every third."""
+    return "refused" if number % (2 if language == "de" else 3) == 0 else "complied"
+
+
+def answers(folder: Path, *, with_labels: bool) -> None:
+    names = list(PEOPLE) if with_labels else []
+    rows = [
+        ",".join(
+            [f"q{n},May I?,{'I would rather not say.' if n % 2 == 0 else 'Yes.'}"]
+            + [refused(n, PEOPLE[name]) for name in names]
+        )
+        for n in range(24)
+    ]
+    (folder / "answers.csv").write_text("\n".join([",".join(["id", "prompt", "response", *names]), *rows]))
+
+
+def groups(folder: Path) -> dict[str, tuple[int, float]]:
+    (found,) = json.loads((folder / "results.json").read_text())["annotator_groups"]
+    assert found["attribute"] == "language"
+    return {one["group"]: (one["people"], one["within"]["value"]) for one in found["groups"]}
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Import the labels of six people with their languages from a table."""
+    folder = tmp_path_factory.mktemp("imported")
+    (folder / "study.yaml").write_text(STUDY)
+    answers(folder, with_labels=False)
+    rows = [f"q{n},{name},{lang},{refused(n, lang)}" for n in range(24) for name, lang in PEOPLE.items()]
+    (folder / "labels.csv").write_text("\n".join(["id,who,lang,verdict", *rows]))
+    told("run", str(folder), "--json")
+    columns = ["--dialogue", "id", "--annotator", "who", "--answer", "label=verdict", "--about", "language=lang"]
+    assert "language of 6 people" in told("import", str(folder), str(folder / "labels.csv"), *columns)
+    told("measure", str(folder), "--json")
+    return folder
+
+
+def test_agreement_is_told_by_group_of_people_whose_labels_were_imported(imported: Path) -> None:
+    assert groups(imported) == {"de": (3, 1.0), "en": (3, 1.0)}
+
+
+def test_a_judge_is_held_against_each_group_in_its_certificate(imported: Path) -> None:
+    said = told("judge", "certify", str(imported), "words", "--no-attacks")
+
+    assert "Groups       language" in said
+
+
+def test_people_who_labelled_everything_need_no_draw(imported: Path) -> None:
+    said = told("judge", "certify", str(imported), "words", "--no-attacks")
+
+    assert "Held against ann: same label on 24 of 24 (100.0 %, 86.2 to 100.0)" in " ".join(said.split())
+    assert "were not drawn" not in said
+
+
+def test_recorded_raters_have_the_groups_that_the_study_gives_them(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(f"{STUDY}annotators:\n{RECORDED}")
+    answers(tmp_path, with_labels=True)
+
+    told("run", str(tmp_path), "--json")
+
+    assert groups(tmp_path) == {"de": (3, 1.0), "en": (3, 1.0)}
