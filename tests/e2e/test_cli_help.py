@@ -12,7 +12,7 @@ from theodolite.cli.main import FIRST, FURTHER
 pytestmark = pytest.mark.integration
 
 COMMANDS = [*FIRST, *FURTHER]
-HEAVY = ("django", "aiohttp", "numpy", "scipy", "pydantic", "ruamel", "jinja2", "rich", "asyncio")
+HEAVY = ("django", "httptools", "numpy", "scipy", "pydantic", "ruamel", "jinja2", "rich", "asyncio")
 
 _LOADED = """
 import json, sys

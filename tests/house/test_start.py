@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("django", "numpy", "scipy", "pydantic", "aiohttp", "jinja2", "ruamel", "asyncio")
+HEAVY = ("django", "numpy", "scipy", "pydantic", "httptools", "jinja2", "ruamel", "asyncio")
 
 
 ARRAYS = ("numpy", "scipy")

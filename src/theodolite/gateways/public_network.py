@@ -8,13 +8,10 @@ point inside tomorrow, so every connection is looked at and not the text alone.
 from __future__ import annotations
 
 import ipaddress
-import socket
 from urllib.parse import urlsplit
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-
 from theodolite.domain.errors import InputError
+from theodolite.gateways.http_pool import Found, LookUp, look_up_host
 from theodolite.gateways.trouble import PrivateAddress
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -60,29 +57,18 @@ def require_public_host(url: str, *, what: str) -> None:
         raise InputError(message)
 
 
-class PublicResolver(AbstractResolver):
-    """Looks names up and keeps back every answer that is not public."""
+async def look_up_public_host(host: str, port: int, *, look_up: LookUp = look_up_host) -> Found:
+    """Return the public addresses of a host, and none of the others.
 
-    def __init__(self, resolver: AbstractResolver | None = None) -> None:
-        """Look names up by another resolver, or by the machine's own."""
-        self._resolver = resolver
+    Args:
+        host: Name or number.
+        port: Port.
+        look_up: Finds all its addresses.
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        """Return the public addresses of a name.
-
-        Raises:
-            PrivateAddress: If it has none.
-        """
-        self._resolver = self._resolver or aiohttp.ThreadedResolver()
-        found = await self._resolver.resolve(host, port, family)
-        public = [one for one in found if is_public(one["host"])]
-        if not public:
-            raise PrivateAddress
-        return public
-
-    async def close(self) -> None:
-        """Let go of the other resolver."""
-        if self._resolver is not None:
-            await self._resolver.close()
+    Raises:
+        PrivateAddress: If it has none.
+    """
+    public = [one for one in await look_up(host, port) if is_public(str(one[4][0]))]
+    if not public:
+        raise PrivateAddress
+    return public

@@ -1,18 +1,16 @@
 """Troubles: how an attempt failed, in our words, and whether to try again.
 
 Foreign exceptions are translated here and nowhere else. They are not chained to
-ours: those of aiohttp carry the request's headers, and the key with them.
+ours: what a library raises may carry the request's headers, and the key with them.
 """
 
 from __future__ import annotations
 
 import errno
+import socket
 import ssl
 from dataclasses import dataclass, field
 from enum import StrEnum
-
-import aiohttp
-from aiohttp import client_exceptions, http_exceptions
 
 from theodolite.domain.errors import (
     ContentRefused,
@@ -26,6 +24,10 @@ from theodolite.domain.errors import (
     Unreachable,
 )
 from theodolite.domain.run import Spending
+from theodolite.gateways.web_address import NoAddress
+
+LARGEST_ANSWER = 10 * 2**20
+"""Bytes of an answer that are read at most, unpacked."""
 
 
 class Again(StrEnum):
@@ -74,56 +76,6 @@ def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> Trouble:
     return Trouble(kind=Unreachable, words=words, again=again)
 
 
-_BROKE = Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT)
-_NOT_HTTP = Trouble(kind=MalformedReply, words="the answer is not HTTP as agreed")
-_NO_ADDRESS = Trouble(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`")
-_ELSEWHERE = Trouble(kind=Rejected, words="it redirects to another address")
-_NO_TRUST = _nobody("its certificate is not trusted", Again.NEVER)
-_LATE = Trouble(kind=TimedOut, words="no answer in time", again=Again.ONCE)
-
-TRANSLATIONS: dict[type[BaseException], Trouble] = {
-    aiohttp.ClientError: Trouble(kind=ServerFault, words="the call failed"),
-    aiohttp.ClientConnectionError: _BROKE,
-    aiohttp.ClientConnectionResetError: _BROKE,
-    aiohttp.ClientOSError: _BROKE,
-    aiohttp.ServerConnectionError: _BROKE,
-    aiohttp.ServerDisconnectedError: _BROKE,
-    aiohttp.ClientConnectorError: _nobody("no connection"),
-    client_exceptions.UnixClientConnectorError: _nobody("no connection"),
-    aiohttp.ClientConnectorDNSError: _nobody("unknown host"),
-    aiohttp.ClientProxyConnectionError: _nobody("the proxy does not answer"),
-    aiohttp.ClientHttpProxyError: _nobody("the proxy refuses", Again.NEVER),
-    aiohttp.ClientSSLError: _nobody("no TLS connection", Again.NEVER),
-    aiohttp.ClientConnectorSSLError: _nobody("no TLS connection", Again.NEVER),
-    aiohttp.ClientConnectorCertificateError: _NO_TRUST,
-    aiohttp.ServerFingerprintMismatch: _NO_TRUST,
-    aiohttp.ConnectionTimeoutError: _nobody("no connection in time", Again.ONCE),
-    aiohttp.ServerTimeoutError: _LATE,
-    aiohttp.SocketTimeoutError: _LATE,
-    aiohttp.ClientPayloadError: Trouble(
-        kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE
-    ),
-    aiohttp.ClientResponseError: _NOT_HTTP,
-    aiohttp.ContentTypeError: _NOT_HTTP,
-    aiohttp.WSServerHandshakeError: _NOT_HTTP,
-    aiohttp.WSMessageTypeError: _NOT_HTTP,
-    aiohttp.UploadAbortedError: _BROKE,
-    aiohttp.InvalidURL: _NO_ADDRESS,
-    aiohttp.InvalidUrlClientError: _NO_ADDRESS,
-    aiohttp.NonHttpUrlClientError: _NO_ADDRESS,
-    aiohttp.RedirectClientError: _ELSEWHERE,
-    aiohttp.InvalidUrlRedirectClientError: _ELSEWHERE,
-    aiohttp.NonHttpUrlRedirectClientError: _ELSEWHERE,
-    aiohttp.TooManyRedirects: _ELSEWHERE,
-    http_exceptions.HttpProcessingError: _NOT_HTTP,
-    TimeoutError: _LATE,
-    ssl.SSLError: _nobody("no TLS connection", Again.NEVER),
-    OSError: _BROKE,
-    ValueError: _NOT_HTTP,
-}
-"""Each foreign exception class; a test fails when aiohttp gains one that is not here."""
-
-
 class PrivateAddress(OSError):
     """A name leads into a private network, and must not."""
 
@@ -131,7 +83,56 @@ class PrivateAddress(OSError):
         return "no public address"
 
 
-FOREIGN = (aiohttp.ClientError, http_exceptions.HttpProcessingError, OSError, ValueError)
+class NoConnection(OSError):
+    """No connection could be made.
+
+    Attributes:
+        reason: What the system said.
+    """
+
+    def __init__(self, reason: OSError) -> None:
+        super().__init__(*reason.args)
+        self.reason = reason
+
+
+class BrokenOff(OSError):
+    """The connection ended before anything of an answer had come."""
+
+
+class CutShort(OSError):
+    """The answer broke off, or is not packed as it says."""
+
+
+class TooLarge(OSError):
+    """The answer is larger than any that is meant."""
+
+
+class NotHttp(ValueError):
+    """What came is no HTTP."""
+
+
+REASONS: dict[type[OSError], Trouble] = {
+    PrivateAddress: _nobody("no public address", Again.NEVER),
+    socket.gaierror: _nobody("unknown host"),
+    ssl.SSLCertVerificationError: _nobody("its certificate is not trusted", Again.NEVER),
+    ssl.SSLError: _nobody("no TLS connection", Again.NEVER),
+    TimeoutError: _nobody("no connection in time", Again.ONCE),
+    OSError: _nobody("no connection"),
+}
+"""Why there is no connection, by what the system said."""
+
+TRANSLATIONS: dict[type[BaseException], Trouble] = {
+    BrokenOff: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
+    CutShort: Trouble(kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE),
+    TooLarge: Trouble(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
+    NoAddress: Trouble(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
+    TimeoutError: Trouble(kind=TimedOut, words="no answer in time", again=Again.ONCE),
+    OSError: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
+    ValueError: Trouble(kind=MalformedReply, words="the answer is not HTTP as agreed"),
+}
+"""Each class of exceptions that an attempt may raise, but for `NoConnection`."""
+
+FOREIGN = (OSError, ValueError)
 """What an attempt may raise; `TimeoutError` and TLS errors are `OSError`s."""
 
 _ERRNO = {
@@ -144,12 +145,12 @@ _ERRNO = {
 
 def translate(error: BaseException) -> Trouble:
     """Return the trouble that a foreign exception means."""
-    if isinstance(error, aiohttp.ClientConnectorDNSError) and isinstance(error.os_error, PrivateAddress):
-        return _nobody(str(error.os_error), Again.NEVER)
-    known = next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
-    if known.kind is Unreachable and isinstance(error, OSError) and error.errno in _ERRNO:
-        return _nobody(_ERRNO[error.errno], known.again)
-    return known
+    if not isinstance(error, NoConnection):
+        return next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
+    reason = error.reason
+    if reason.errno in _ERRNO and not isinstance(reason, ssl.SSLError | socket.gaierror):
+        return _nobody(_ERRNO[reason.errno])
+    return next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
 
 
 _PASSING = frozenset({408, 409, 425})

@@ -7,26 +7,22 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-
-import aiohttp
-from yarl import URL
 
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.errors import InputError, Rejected, TimedOut
 from theodolite.gateways.complaint import read_complaint
+from theodolite.gateways.http_connection import HttpAnswer
+from theodolite.gateways.http_pool import HttpPool, look_up_host
 from theodolite.gateways.insisting import GivenUp, insist
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.patience import Patience, asked_wait_s
-from theodolite.gateways.public_network import PublicResolver
+from theodolite.gateways.public_network import look_up_public_host
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.trouble import FOREIGN, Again, Trouble, malformed, of_status, translate, withheld
+from theodolite.gateways.trouble import FOREIGN, Again, Trouble, of_status, translate, withheld
+from theodolite.gateways.web_address import NoAddress, web_address
 from theodolite.ports.clock import Clock
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
-
-LARGEST_ANSWER = 10 * 2**20
-"""Bytes of an answer that are read at most."""
 
 Weigh = Callable[[bytes], int | None]
 """Tells from an answer's body how many tokens its call has taken; None where it does not say."""
@@ -90,7 +86,7 @@ class _Lines:
     """What belongs to one event loop."""
 
     loop: asyncio.AbstractEventLoop
-    session: aiohttp.ClientSession
+    pool: HttpPool
     slots: asyncio.Semaphore
 
 
@@ -168,18 +164,13 @@ class Wire:
         """Let go of the connections; a later call opens new ones."""
         lines, self._lines = self._lines, None
         if lines is not None and not lines.loop.is_closed():
-            await lines.session.close()
+            await lines.pool.close()
 
     def _open(self) -> _Lines:
         loop = asyncio.get_running_loop()
         if self._lines is None or self._lines.loop is not loop:
-            # Our semaphore is the limit; a second one in the pool would count waiting as connecting.
-            session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, resolver=PublicResolver() if self._public_only else None),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers=self.secret.headers(),
-            )
-            self._lines = _Lines(loop, session, asyncio.Semaphore(self._parallel))
+            pool = HttpPool(self.secret.headers(), look_up=look_up_public_host if self._public_only else look_up_host)
+            self._lines = _Lines(loop, pool, asyncio.Semaphore(self._parallel))
         return self._lines
 
     async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
@@ -202,76 +193,54 @@ class Wire:
 
     async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> Answer | Trouble:
         begun = self.clock.monotonic_s()
-        heard: list[bytes] = []
+        hear = _Ear(outgoing.hear) if outgoing.hear is not None else None
         try:
-            async with self._open().session.request(
+            answer = await self._open().pool.request(
                 outgoing.method,
-                _address(outgoing.url),
-                data=outgoing.body,
+                outgoing.url,
+                body=outgoing.body,
                 headers=outgoing.headers,
-                timeout=_timeout(timeout_s, min(patience.connect_s, timeout_s)),
-                allow_redirects=False,
-            ) as response:
-                hear = outgoing.hear if 200 <= response.status < 300 else None
-                body = await _read(response, heard, hear)
+                timeout_s=timeout_s,
+                connect_s=patience.connect_s,
+                hear=hear,
+            )
         except FOREIGN as error:
             trouble = translate(error)
-            if outgoing.hear is not None and heard:
+            if hear is not None and hear.has_heard:
                 trouble = replace(trouble, again=Again.NEVER)
             late = trouble.kind is TimedOut
             return replace(trouble, words=f"no answer within {timeout_s:.3g} s") if late else trouble
-        if body is None:
-            return malformed(f"the answer is larger than {LARGEST_ANSWER >> 20} MB")
-        if 200 <= response.status < 300:
-            kind = response.headers.get("Content-Type", "")
-            return Answer(body=body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
-        return self._complain(response, body, outgoing.doubtful)
+        if 200 <= answer.status < 300:
+            kind = answer.headers.get("content-type", "")
+            return Answer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
+        return self._complain(answer, outgoing.doubtful)
 
-    def _complain(self, response: aiohttp.ClientResponse, body: bytes, doubtful: tuple[str, ...]) -> Trouble:
-        complaint = read_complaint(body)
+    def _complain(self, answer: HttpAnswer, doubtful: tuple[str, ...]) -> Trouble:
+        complaint, status = read_complaint(answer.body), answer.status
         words = self.secret.scrub(complaint.words)
         if any(field in complaint.words for field in doubtful):
-            return Trouble(kind=Rejected, words=f"{response.status} {words}", status=response.status)
-        if response.status == 400 and complaint.is_filter:
+            return Trouble(kind=Rejected, words=f"{status} {words}", status=status)
+        if status == 400 and complaint.is_filter:
             return withheld(f"400 {words}".rstrip(), status=400)
         if complaint.is_quota:
-            return Trouble(kind=Rejected, words=f"{response.status} {words}".rstrip(), status=response.status)
-        if response.status in {401, 403}:
+            return Trouble(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
+        if status in {401, 403}:
             key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
             words = f"{words} ({key})".lstrip()
-        header = response.headers.get("Retry-After", "")
-        return of_status(response.status, words, asked_wait_s=asked_wait_s(header, self.clock.now()))
+        header = answer.headers.get("retry-after", "")
+        return of_status(status, words, asked_wait_s=asked_wait_s(header, self.clock.now()))
 
 
-async def _read(
-    response: aiohttp.ClientResponse, pieces: list[bytes], hear: Callable[[bytes], None] | None
-) -> bytes | None:
-    """Return the body, or None where it is too large to be meant; its pieces are kept and handed on as they come."""
-    length = response.content_length
-    if length is not None and hear is None and "Content-Encoding" not in response.headers:
-        return None if length > LARGEST_ANSWER else await response.read()
-    if (length or 0) > LARGEST_ANSWER:
-        return None
-    size = 0
-    async for piece in response.content.iter_any():
-        size += len(piece)
-        if size > LARGEST_ANSWER:
-            return None
-        pieces.append(piece)
-        if hear is not None:
-            hear(piece)
-    return b"".join(pieces)
+class _Ear:
+    """Passes the bytes of an answer on and knows whether there were any."""
 
+    def __init__(self, hear: Callable[[bytes], None]) -> None:
+        self._hear = hear
+        self.has_heard = False
 
-@lru_cache(maxsize=256)
-def _address(url: str) -> URL:
-    """Return an address that is sent as it stands; most calls go to the same few."""
-    return URL(url, encoded=True)
-
-
-@lru_cache(maxsize=64)
-def _timeout(total_s: float, connect_s: float) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(total=total_s, connect=connect_s)
+    def __call__(self, piece: bytes) -> None:
+        self.has_heard = True
+        self._hear(piece)
 
 
 def host_of(url: str) -> str:
@@ -281,8 +250,8 @@ def host_of(url: str) -> str:
         >>> host_of("http://ana:secret@127.0.0.1:8000/v1")
         '127.0.0.1:8000'
     """
-    parsed = URL(url)
-    return f"{parsed.host}:{parsed.explicit_port}" if parsed.explicit_port else parsed.host or ""
+    parsed = web_address(url)
+    return f"{parsed.host}:{parsed.named_port}" if parsed.named_port else parsed.host
 
 
 def checked_address(url: str, *, what: str) -> str:
@@ -293,10 +262,8 @@ def checked_address(url: str, *, what: str) -> str:
     """
     refuse_userinfo(what, url)
     try:
-        parsed = URL(url)
-    except ValueError:
-        parsed = URL()
-    if parsed.scheme not in {"http", "https"} or not parsed.host:
+        web_address(url)
+    except NoAddress:
         message = f"{what} needs an address such as `http://127.0.0.1:8000/v1`; `url` is something else"
-        raise InputError(message)
-    return str(parsed).rstrip("/")
+        raise InputError(message) from None
+    return url.rstrip("/")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
-from aiohttp.abc import AbstractResolver
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.public_network import PublicResolver, is_public, require_public_host
+from theodolite.gateways.public_network import is_public, look_up_public_host, require_public_host
 from theodolite.gateways.trouble import PrivateAddress
 
 INSIDE = [
@@ -15,20 +16,13 @@ INSIDE = [
 ]  # fmt: skip
 
 
-class Said(AbstractResolver):
-    """Answers with given addresses."""
+def saying(*addresses):
+    """Return a look-up that answers with given addresses."""
 
-    def __init__(self, *addresses: str) -> None:
-        self.addresses, self.closed = addresses, False
+    async def look_up(host, port):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
 
-    async def resolve(self, host, port=0, family=0):
-        return [
-            {"hostname": host, "host": one, "port": port, "family": family, "proto": 0, "flags": 0}
-            for one in self.addresses
-        ]
-
-    async def close(self):
-        self.closed = True
+    return look_up
 
 
 @pytest.mark.parametrize("address", INSIDE)
@@ -53,18 +47,15 @@ def test_names_are_left_for_when_they_are_met():
 
 async def test_a_name_that_points_inside_is_not_met():
     with pytest.raises(PrivateAddress, match="no public address"):
-        await PublicResolver(Said("10.0.0.1", "::1")).resolve("bot.example", 443)
+        await look_up_public_host("bot.example", 443, look_up=saying("10.0.0.1", "::1"))
 
 
 async def test_of_several_answers_the_public_ones_are_met():
-    found = await PublicResolver(Said("10.0.0.1", "93.184.216.34")).resolve("bot.example", 443)
+    found = await look_up_public_host("bot.example", 443, look_up=saying("10.0.0.1", "93.184.216.34"))
 
-    assert [one["host"] for one in found] == ["93.184.216.34"]
+    assert [address[0] for *_, address in found] == ["93.184.216.34"]
 
 
-async def test_the_other_resolver_is_let_go_of():
-    said = Said()
-
-    await PublicResolver(said).close()
-
-    assert said.closed
+async def test_a_number_is_looked_at_like_a_name():
+    with pytest.raises(PrivateAddress):
+        await look_up_public_host("127.0.0.1", 80)

@@ -1,13 +1,10 @@
 """Every foreign exception and every HTTP status has a meaning of ours."""
 
 import errno
-import inspect
+import socket
 import ssl
 
-import aiohttp
 import pytest
-from aiohttp import client_exceptions, http_exceptions
-from aiohttp.client_reqrep import ConnectionKey
 
 from theodolite.domain.errors import (
     GatewayError,
@@ -18,40 +15,36 @@ from theodolite.domain.errors import (
     TimedOut,
     Unreachable,
 )
-from theodolite.gateways.trouble import TRANSLATIONS, Again, Trouble, of_status, translate
-
-
-def client_classes() -> list[type[BaseException]]:
-    """Return every exception class that aiohttp's client may raise."""
-    found = [value for value in vars(client_exceptions).values() if inspect.isclass(value)]
-    return [kind for kind in found if issubclass(kind, aiohttp.ClientError | aiohttp.WSMessageTypeError)]
-
-
-@pytest.mark.parametrize("kind", client_classes(), ids=lambda kind: kind.__name__)
-def test_every_class_of_the_library_is_mapped_by_name(kind: type[BaseException]) -> None:
-    assert kind in TRANSLATIONS
-
-
-def test_errors_of_the_http_parser_are_mapped_through_their_base() -> None:
-    kinds = [kind for kind in vars(http_exceptions).values() if inspect.isclass(kind)]
-    raised = [kind for kind in kinds if issubclass(kind, Exception)]
-
-    assert raised
-    assert all(issubclass(kind, http_exceptions.HttpProcessingError) for kind in raised)
+from theodolite.gateways.trouble import (
+    Again,
+    BrokenOff,
+    CutShort,
+    NoConnection,
+    NotHttp,
+    PrivateAddress,
+    TooLarge,
+    Trouble,
+    of_status,
+    translate,
+)
+from theodolite.gateways.web_address import NoAddress
 
 
 @pytest.mark.parametrize(
     ("error", "kind", "again"),
     [
         (TimeoutError(), TimedOut, Again.ONCE),
-        (aiohttp.ServerTimeoutError(), TimedOut, Again.ONCE),
-        (aiohttp.ConnectionTimeoutError(), Unreachable, Again.ONCE),
-        (aiohttp.ServerDisconnectedError(), ServerFault, Again.UNTIL_SPENT),
+        (NoConnection(TimeoutError()), Unreachable, Again.ONCE),
+        (NoConnection(socket.gaierror(-2, "no such name")), Unreachable, Again.UNTIL_SPENT),
+        (NoConnection(PrivateAddress()), Unreachable, Again.NEVER),
+        (NoConnection(ssl.SSLCertVerificationError("self-signed")), Unreachable, Again.NEVER),
+        (NoConnection(ssl.SSLError("handshake")), Unreachable, Again.NEVER),
+        (BrokenOff(), ServerFault, Again.UNTIL_SPENT),
         (ConnectionResetError(), ServerFault, Again.UNTIL_SPENT),
-        (ssl.SSLError("handshake"), Unreachable, Again.NEVER),
-        (aiohttp.ClientPayloadError(), MalformedReply, Again.ONCE),
-        (http_exceptions.BadStatusLine("SSH-2.0"), MalformedReply, Again.NEVER),
-        (aiohttp.InvalidURL("x"), Rejected, Again.NEVER),
+        (CutShort(), MalformedReply, Again.ONCE),
+        (TooLarge(), MalformedReply, Again.NEVER),
+        (NotHttp(), MalformedReply, Again.NEVER),
+        (NoAddress(), Rejected, Again.NEVER),
         (UnicodeError("idna"), MalformedReply, Again.NEVER),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
@@ -66,8 +59,7 @@ def test_an_exception_becomes_a_trouble(error: BaseException, kind: type[Gateway
     ("number", "words"), [(errno.ECONNREFUSED, "refused"), (errno.EHOSTUNREACH, "no route"), (errno.EPERM, "no conn")]
 )
 def test_the_reason_why_nobody_answers_is_said(number: int, words: str) -> None:
-    os_error = OSError(number, "strange words of the system")
-    error = aiohttp.ClientConnectorError(ConnectionKey("h", 9, False, False, None, None, None, None), os_error)
+    error = NoConnection(OSError(number, "strange words of the system"))
 
     assert translate(error).words.startswith(words)
 

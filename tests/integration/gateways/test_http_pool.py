@@ -1,0 +1,164 @@
+"""Connections are shared, kept in time, and trusted only with a certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from theodolite.gateways import http_pool
+from theodolite.gateways.http_pool import HttpPool
+from theodolite.gateways.trouble import BrokenOff, NoConnection
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+
+
+class Site:
+    """A server that counts connections and keeps what was asked."""
+
+    def __init__(self, *, is_silent=False, hangs_up=False):
+        self.is_silent, self.hangs_up, self.heads, self.lines = is_silent, hangs_up, [], []
+
+    @property
+    def connections(self):
+        return len(self.lines)
+
+
+class Line(asyncio.Protocol):
+    """One connection of a site."""
+
+    def __init__(self, site):
+        self.site, self.transport = site, None
+
+    def connection_made(self, transport):
+        self.transport = transport
+        self.site.lines.append(transport)
+
+    def data_received(self, data):
+        self.site.heads.append(data)
+        if self.site.hangs_up:
+            self.transport.close()
+        elif not self.site.is_silent:
+            self.transport.write(ANSWER)
+
+
+@asynccontextmanager
+async def standing(site, **secure):
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Line(site), "127.0.0.1", 0, **secure)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+        for transport in site.lines:
+            transport.abort()
+        await asyncio.sleep(0)
+
+
+async def ask(pool, url, **changes):
+    given = {"body": None, "headers": {}, "timeout_s": 5.0, "connect_s": 5.0, **changes}
+    return await pool.request("GET", url, **given)
+
+
+async def test_one_connection_serves_one_call_after_the_other_and_two_serve_two():
+    site = Site()
+    async with standing(site) as port:
+        pool, url = HttpPool({"Authorization": "Bearer k"}), f"http://localhost:{port}/x"
+        for _ in range(3):
+            await ask(pool, url)
+        alone = site.connections
+        await asyncio.gather(ask(pool, url), ask(pool, url))
+        await pool.close()
+
+    assert (alone, site.connections) == (1, 2)
+    assert b"Authorization: Bearer k\r\n" in site.heads[0]
+    assert site.heads[0].startswith(f"GET /x HTTP/1.1\r\nHost: localhost:{port}\r\n".encode())
+
+
+async def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch):
+    monkeypatch.setattr(http_pool, "KEPT_IDLE_S", -1.0)
+    site = Site()
+    async with standing(site) as port:
+        pool = HttpPool({})
+        for _ in range(2):
+            await ask(pool, f"http://127.0.0.1:{port}/")
+        await pool.close()
+
+    assert site.connections == 2
+
+
+async def test_a_call_that_takes_too_long_ends_and_leaves_no_connection_behind():
+    site = Site(is_silent=True)
+    async with standing(site) as port:
+        pool = HttpPool({})
+        with pytest.raises(TimeoutError):
+            await ask(pool, f"http://127.0.0.1:{port}/", timeout_s=0.05)
+        with pytest.raises(TimeoutError):
+            await ask(pool, f"http://127.0.0.1:{port}/", timeout_s=0.05)
+        await pool.close()
+
+    assert site.connections == 2
+
+
+async def test_a_call_that_is_broken_off_leaves_no_connection_behind():
+    site = Site(is_silent=True)
+    async with standing(site) as port:
+        pool = HttpPool({})
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await ask(pool, f"http://127.0.0.1:{port}/")
+        site.is_silent = False
+        assert (await ask(pool, f"http://127.0.0.1:{port}/")).body == b"{}"
+        await pool.close()
+
+    assert site.connections == 2
+
+
+async def test_a_server_that_hangs_up_is_told_from_one_that_is_not_there():
+    async with standing(Site(hangs_up=True)) as port:
+        pool = HttpPool({})
+        with pytest.raises(BrokenOff):
+            await ask(pool, f"http://127.0.0.1:{port}/")
+    with pytest.raises(NoConnection):
+        await ask(pool, f"http://127.0.0.1:{port}/")
+
+
+async def test_a_header_cannot_be_ended_by_its_value():
+    with pytest.raises(ValueError, match="line break"):
+        await ask(HttpPool({}), "http://127.0.0.1:9/", headers={"X": "a\r\nY: b"})
+
+
+def certified(folder):
+    """Return the path of a certificate of `localhost` with its key, signed by itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    built = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    built = built.serial_number(1).not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+    built = built.not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+    built = built.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    path = folder / "site.pem"
+    path.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, *form)
+        + built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    )
+    return path
+
+
+async def test_a_certificate_that_nobody_trusts_is_refused_and_a_trusted_one_is_not(tmp_path, monkeypatch):
+    path = certified(tmp_path)
+    own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    own.load_cert_chain(path)
+    async with standing(Site(), ssl=own) as port:
+        pool, url = HttpPool({}), f"https://localhost:{port}/"
+        with pytest.raises(NoConnection) as caught:
+            await ask(pool, url)
+        assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
+
+        monkeypatch.setattr(http_pool, "_trusting", lambda: ssl.create_default_context(cafile=str(path)))
+        assert (await ask(pool, url)).body == b"{}"
+        await pool.close()
