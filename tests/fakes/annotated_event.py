@@ -8,7 +8,8 @@ from theodolite.domain.role import Role
 from theodolite.store.annotating import cases, drafts, rooms, sittings, taking
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.schemas.drafts import begin_draft
 
 
 def queue_token(hosted: HostedStudy) -> str:
@@ -62,3 +63,9 @@ def a_room(hosted: HostedStudy) -> str:
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
         rooms.open_room(library(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
     return str(RoomRow.objects.order_by("id")[0].token)
+
+
+def a_draft(hosted: HostedStudy) -> str:
+    """Return a draft of the schema by which the event's study is annotated."""
+    by = Account.objects.get(memberships__hosted=hosted, memberships__role=Role.SENIOR.value)
+    return begin_draft(hosted, "aria-five-categories", "aria-five-categories", by).token

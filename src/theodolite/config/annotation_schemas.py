@@ -60,10 +60,10 @@ def written_schemas(entry: Entry[StudyShape], pack: Pack, desk: Desk) -> Written
     shipped = {item.name for item in desk.found if item.noun == "schema" and item.where == SHIPPED}
     categories: dict[str, Entry[Any]] = {}
     for schema in own.values():
-        for category in _categories(schema):
+        for category in category_entries(schema):
             _refuse_twin(category, categories, entry, desk)
             categories[category.name] = category
-    of_shipped = (category.name for name in shipped for category in _categories(own[name]))
+    of_shipped = (category.name for name in shipped for category in category_entries(own[name]))
     return Written(entries=tuple(own.values()), categories=categories, shipped=frozenset(of_shipped))
 
 
@@ -90,7 +90,8 @@ def _found(entry: Entry[StudyShape], name: str, own: dict[str, Entry[Any]], desk
     return found
 
 
-def _categories(schema: Entry[SchemaShape]) -> list[Entry[CategoryShape]]:
+def category_entries(schema: Entry[SchemaShape]) -> list[Entry[CategoryShape]]:
+    """Return the categories of a schema as it is written, each with its place in the file."""
     return [
         Entry(name=name, shape=shape, source=schema.source, path=(*schema.path, "categories", name), pack=schema.pack)
         for name, shape in schema.shape.categories.items()

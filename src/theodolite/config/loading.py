@@ -68,7 +68,11 @@ class _Reading:
 
 
 def load_study(
-    path: Path | str, *, environ: Mapping[str, str] | None = None, shelves: Shelves | None = None
+    path: Path | str,
+    *,
+    environ: Mapping[str, str] | None = None,
+    shelves: Shelves | None = None,
+    instead: Mapping[str, bytes] | None = None,
 ) -> LoadedStudy:
     """Return the study of a file or folder.
 
@@ -76,11 +80,12 @@ def load_study(
         path: A study file, or a folder that holds one.
         environ: The environment, to note which keys are not set; None asks nothing.
         shelves: Where names are looked up last; what is shipped where None.
+        instead: What is read in place of files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
 
     Raises:
         StudyFaults: If its files hold faults; all of them at once.
     """
-    reading = _read(Path(path), environ, shelves or Shelves())
+    reading = _read(Path(path), environ, shelves or Shelves(), instead or {})
     if reading.loaded is None:
         raise StudyFaults(reading.placed)
     return reading.loaded
@@ -92,23 +97,22 @@ def check_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -
     What is wrong can make a note untrue (a judge that cannot be read leaves
     nobody who labels), so notes wait until there are no faults.
     """
-    return _read(Path(path), environ, Shelves()).placed
+    return _read(Path(path), environ, Shelves(), {}).placed
 
 
-def _read(path: Path, environ: Mapping[str, str] | None, shelves: Shelves) -> _Reading:
+def _read(path: Path, environ: Mapping[str, str] | None, shelves: Shelves, instead: Mapping[str, bytes]) -> _Reading:
     file = study_file(path)
     if isinstance(file, PlacedFault):
         return _Reading(loaded=None, placed=(file,))
     raw = read_file(file)
     if isinstance(raw, PlacedFault):
         return _Reading(loaded=None, placed=(raw,))
-    return _read_source(file, raw, environ, shelves)
+    return _read_source(file, raw, environ, Desk(folder=file.parent, shelves=shelves, instead=instead))
 
 
-def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, shelves: Shelves) -> _Reading:
+def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk: Desk) -> _Reading:
     source = read_yaml(raw, file.name)
     shape = shaped(source, StudyShape, owner="the study") if source.content else None
-    desk = Desk(folder=file.parent, shelves=shelves)
     desk.complaints.first = file.name
     desk.complaints.add(*source.faults)
     if shape is None:

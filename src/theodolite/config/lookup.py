@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -80,6 +80,7 @@ class Desk:
         found: Names that were found outside of the study file.
         tables: Tables that have been read, by name.
         files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
+        instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
     """
 
     folder: Path
@@ -89,6 +90,7 @@ class Desk:
     found: list[Found] = field(default_factory=list)
     tables: dict[str, Table] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
+    instead: Mapping[str, bytes] = field(default_factory=dict)
 
     def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:
         """Return a file's text; None and a fault where it cannot be read."""
@@ -147,6 +149,10 @@ class Desk:
 
     def shaped_file(self, folder: str, name: str, shape: type[S], noun: str) -> Entry[S] | None:
         """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
+        drafted = self.instead.get(f"{folder}/{name}.yaml")
+        if drafted is not None:
+            file = f"{folder}/{name}.yaml"
+            return self._shape(drafted, file, name, shape, noun, where=file)
         path = self.folder / folder / f"{name}.yaml"
         if is_there(path):
             file = self.named(path)

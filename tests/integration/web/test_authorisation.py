@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from tests.fakes.annotated_event import a_case, a_room, an_item, submitted
+from tests.fakes.annotated_event import a_case, a_draft, a_room, an_item, submitted
 from theodolite.domain.role import Role
 from theodolite.web.models import HostedStudy
 
@@ -39,6 +39,8 @@ _SENIOR = (
     *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
 )
 
+_WRITING = ("schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")
+
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
     "operations", "pause", "go_on", "close", "rest",
@@ -65,6 +67,7 @@ PAGES: dict[str, object] = {
     "organiser:blinding": {Role.ORGANISER, Role.ANALYST},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},
+    **{f"organiser:{name}": {Role.ORGANISER, Role.SENIOR} for name in _WRITING},
     **{f"senior:{name}": {Role.SENIOR} for name in _SENIOR},
     "annotator:home": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
@@ -106,6 +109,8 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "turn": "1",
     "invitation": "none",
     "number": "1",
+    "draft": a_draft,
+    "section": "risk-assessment",
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import NotFound
@@ -18,7 +18,7 @@ from theodolite.store.annotating.library import Library
 from theodolite.store.contents import content_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import DialogueRow
-from theodolite.store.models.annotating import QueueEditionRow, QueueRow, WorkItemRow
+from theodolite.store.models.annotating import QueueEditionRow, QueueRow, ReservationRow, WorkItemRow
 
 TOKEN_BYTES = 9
 """Bytes of a token that stands in addresses: 12 characters nobody guesses."""
@@ -53,6 +53,7 @@ def open_queue(library: Library, name: str, study: Study, design: QueueDesign, *
         if changed:
             _enter_edition(row, by)
             _spread_passes(row, design)
+            _renew(row, design)
     return str(row.token)
 
 
@@ -70,6 +71,14 @@ def _spread_passes(row: QueueRow, design: QueueDesign) -> None:
         if item.done >= item.passes:
             item.state = ItemState.COMPLETE.value
         item.save()
+
+
+def _renew(row: QueueRow, design: QueueDesign) -> None:
+    """Bring dialogues that nobody has ever taken to the version that is asked now; those of others keep theirs."""
+    taken = ReservationRow.objects.filter(item=OuterRef("pk"))
+    for category in design.categories:
+        items = WorkItemRow.objects.filter(queue=row, category=category.name).exclude(version=category.version)
+        items.filter(~Exists(taken)).update(version=category.version)
 
 
 def designed(categories: Sequence[Guideline]) -> tuple[QueueCategory, ...]:

@@ -34,6 +34,7 @@ class Frame:
         saved: When anything was saved last, for the page's script; empty for never.
         is_held: Whether it may be given back or skipped.
         is_work: Whether it is real work: flags and comments belong to it.
+        is_preview: Whether it only shows what annotators will see; what is tried on it stays on the page.
         threads: What one asked before in this category.
         faq: What was asked and settled for everybody.
         returned: What a senior annotator wrote when returning it; empty for nothing.
@@ -46,6 +47,7 @@ class Frame:
     saved: str = ""
     is_held: bool = False
     is_work: bool = False
+    is_preview: bool = False
     threads: tuple[FeedbackThread, ...] = ()
     faq: tuple[str, ...] = ()
     returned: str = ""

@@ -8,6 +8,7 @@ from theodolite.web.models.hosted_study import Edition, HostedStudy
 from theodolite.web.models.invitation import Invitation, PersonalCode, Recruit, RecruitLink
 from theodolite.web.models.membership import Membership
 from theodolite.web.models.paused_application import PausedApplication
+from theodolite.web.models.schema_draft import SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.models.submission import Submission
 
 __all__ = [
@@ -23,5 +24,8 @@ __all__ = [
     "PersonalCode",
     "Recruit",
     "RecruitLink",
+    "SchemaDraft",
+    "SchemaRevision",
+    "SchemaVersion",
     "Submission",
 ]

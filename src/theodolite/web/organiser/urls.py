@@ -16,7 +16,7 @@ from theodolite.web.organiser import (
     slips,
     submissions,
 )
-from theodolite.web.questions import preview
+from theodolite.web.schemas import instruments, pages, preview
 
 app_name = "organiser"
 urlpatterns = [
@@ -38,8 +38,14 @@ urlpatterns = [
     path("operations/go-on/", operations.go_on, name="go_on"),
     path("operations/close/", operations.close, name="close"),
     path("operations/rest/", operations.rest, name="rest"),
-    path("questions/", preview.instruments, name="questions"),
-    path("questions/<str:name>/", preview.instrument, name="question"),
+    path("questions/", instruments.instruments, name="questions"),
+    path("questions/<str:name>/", instruments.instrument, name="question"),
+    path("schemas/", pages.schemas, name="schemas"),
+    path("schemas/begin/", pages.begin, name="schema_begin"),
+    path("schemas/<slug:draft>/", pages.schema, name="schema"),
+    path("schemas/<slug:draft>/publish/", pages.publish, name="schema_publish"),
+    path("schemas/<slug:draft>/<int:number>/file/", pages.file, name="schema_file"),
+    path("schemas/<slug:draft>/<int:number>/<str:section>/", preview.preview, name="schema_preview"),
     path("submissions/", submissions.submissions, name="submissions"),
     path("submissions/<slug:submission>/", submissions.submission, name="submission"),
 ]

@@ -16,6 +16,8 @@ from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.annotating.taking import next_work
 from theodolite.store.annotating.training import acknowledge, admit, attempt, hard_questions, onboarding, practise
+from theodolite.store.annotating.versions import carry_over, first_use, n_qualified
+from theodolite.store.models.annotating import WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -121,3 +123,37 @@ def test_a_category_without_examples_cannot_be_tested(venue: Venue, queue: str) 
 def test_only_texts_that_the_queue_has_are_acknowledged(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError):
         acknowledge(venue.library, queue, "p-1", "anything")
+
+
+REWORDED = replace(TESTED, definition="Whether the reply kept to what the task sheet says.")
+
+
+def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: Venue, queue: str) -> None:
+    read_all(venue, queue)
+    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    taken = next_work(venue.library, queue, "p-1")
+    again = queue_with_a_test(venue, REWORDED)
+    versions = WorkItemRow.objects.filter(queue__token=again, category="risk").values_list("version", flat=True)
+
+    assert taken.version == version_of(TESTED)
+    assert sorted(set(versions)) == sorted({version_of(TESTED), version_of(REWORDED)})
+    assert list(versions).count(version_of(TESTED)) == 1
+    assert first_use([version_of(TESTED)]) is not None
+    assert first_use([version_of(REWORDED)]) is None
+
+
+def test_who_was_qualified_stays_so_where_somebody_says_why(venue: Venue, queue: str) -> None:
+    read_all(venue, queue)
+    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    queue_with_a_test(venue, REWORDED)
+    before = next_work(venue.library, queue, "p-1")
+
+    carried = [
+        carry_over("risk", version_of(TESTED), version_of(REWORDED), by="sami", reason="words alone") for _ in range(2)
+    ]
+
+    assert (before, carried) == (None, [1, 0])
+    assert next_work(venue.library, queue, "p-1") is not None
+    assert (n_qualified(version_of(TESTED)), n_qualified(version_of(REWORDED))) == (1, 1)
+    with pytest.raises(InputError, match="for a reason"):
+        carry_over("risk", version_of(TESTED), version_of(REWORDED), by="sami", reason=" ")

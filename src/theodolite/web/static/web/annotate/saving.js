@@ -45,7 +45,7 @@ export class Saving {
     while (this.waiting.size) {
       const [item] = this.waiting;
       this.waiting.delete(item);
-      const told = await this.post(this.form.dataset.save, fieldsOf(item));
+      const told = await this.post(this.form.dataset.save, this.fieldsOf(item));
       if (!told) {
         this.waiting.add(item);
         break;
@@ -54,6 +54,11 @@ export class Saving {
     }
     this.busy = false;
     if (this.waiting.size) setTimeout(() => this.send(), AGAIN_MS);
+  }
+
+  /** Return what stands in an item; the whole sheet, where the server keeps none of it. */
+  fieldsOf(item) {
+    return "whole" in this.form.dataset ? fieldsOf(this.form, "") : fieldsOf(item, item.dataset.key);
   }
 
   async post(address, body) {
@@ -88,13 +93,13 @@ export function clock(moment) {
   return moment ? new Date(moment).toLocaleTimeString("en-GB") : "";
 }
 
-/** Return everything that stands in the fields of an item, with its key. */
-function fieldsOf(item) {
+/** Return everything that stands in the fields of a box, with the key that it is about. */
+function fieldsOf(box, key) {
   const body = new FormData();
-  body.append("key", item.dataset.key);
-  for (const field of item.querySelectorAll("input, textarea, select")) {
+  body.append("key", key);
+  for (const field of box.querySelectorAll("input, textarea, select")) {
     const isChosen = field.type === "radio" || field.type === "checkbox" ? field.checked : true;
-    if (field.name && isChosen) body.append(field.name, field.value);
+    if (field.name && field.name !== "csrfmiddlewaretoken" && isChosen) body.append(field.name, field.value);
   }
   return body;
 }

@@ -8,15 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from theodolite.bootstrap.shelves import plugin_shelves
-from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
+from theodolite.config.places import render_faults
 from theodolite.domain.identity import SHORT, version_of
-from theodolite.domain.instrument import Instrument, QuestionLevel
+from theodolite.domain.instrument import Instrument
 from theodolite.domain.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.questions.sheet import Sheet, sheet_page
-
-TURNS = (1, 2)
-"""Turns that a preview shows where questions are asked of turns."""
+from theodolite.web.schemas.preview import preview_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,32 +38,35 @@ class Shown:
     whose: str
     instrument: Instrument
 
-    @property
-    def turns(self) -> tuple[int, ...]:
-        """Numbers of the turns that its preview shows; none where no turn is asked about."""
-        by_turn = any(question.level is QuestionLevel.TURN for question in self.instrument.questions)
-        return TURNS if by_turn else ()
-
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 def instruments(request: HttpRequest, here: Here) -> HttpResponse:
     """List what people are asked, with version and what is badly asked."""
-    loaded = _loaded(here)
-    context = {"here": here, "shown": _shown(loaded), "notes": loaded.notes}
+    try:
+        loaded = _loaded(here)
+        context = {"here": here, "shown": _shown(loaded), "notes": loaded.notes}
+    except StudyFaults as found:
+        context = {"here": here, "faults": render_faults(found.placed, limit=None, ending="Nothing was published.")}
     return render(request, "web/questions/list.html", context)
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 def instrument(request: HttpRequest, here: Here, name: str) -> HttpResponse:
-    """Show one instrument as people see it; what is answered here is kept nowhere."""
-    found = next((each for each in _shown(_loaded(here)) if each.name == name), None)
+    """Show one instrument as people see it; what is answered here is kept nowhere.
+
+    A category is shown on the annotation page, a questionnaire on that of testers.
+    """
+    loaded = _loaded(here)
+    category = next((one for schema in loaded.study.schemas for one in schema.categories if one.name == name), None)
+    if category is not None:
+        return preview_page(request, here, category)
+    found = next((each for each in _shown(loaded) if each.name == name), None)
     if found is None:
         raise Http404
     context = {"here": here, "title": found.title, "about": found.about, "shown": found}
-    sheet = Sheet(
-        instrument=found.instrument, template="web/questions/preview.html", context=context, turns=found.turns
+    return sheet_page(
+        request, Sheet(instrument=found.instrument, template="web/questions/preview.html", context=context)
     )
-    return sheet_page(request, sheet)
 
 
 def _loaded(here: Here) -> LoadedStudy:

@@ -1,0 +1,1 @@
+"""The pages on which annotation schemas are written, tried and published."""

@@ -1,0 +1,205 @@
+"""The pages of schemas: which ones a study has, and the editor of a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.annotation_schemas import FOLDER
+from theodolite.config.loading import StudyFaults
+from theodolite.config.places import render_faults
+from theodolite.config.schema_drafts import schema_path
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.role import Role
+from theodolite.web.access import Here, allowed
+from theodolite.web.models import SchemaDraft, SchemaRevision
+from theodolite.web.schemas.drafts import SHIPPED, begin_draft, head_of, save_text
+from theodolite.web.schemas.publishing import publish_schema
+from theodolite.web.schemas.rearranging import rearranged
+from theodolite.web.schemas.written import WrittenDraft, study_of_files, written
+
+SHOWN = 30
+"""Revisions that the page lists at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unsaved:
+    """A text that could not be saved, as the page gives it back."""
+
+    text: str
+    why: str
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_GET
+def schemas(request: HttpRequest, here: Here) -> HttpResponse:
+    """List the schemas of a study, and the drafts that people work on."""
+    study = study_of_files(here.hosted)
+    context = {
+        "here": here,
+        "schemas": study.schemas if study else (),
+        "is_broken": study is None,
+        "drafts": [(one, head_of(one), one.versions.first()) for one in here.hosted.schema_drafts.all()],
+        "sources": [*plugin_shelves().names(FOLDER, ".yaml")],
+        "shipped": SHIPPED,
+    }
+    return render(request, "web/schemas/list.html", context)
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_POST
+def begin(request: HttpRequest, here: Here) -> HttpResponse:
+    """Begin to work on a schema: one of the study, or a further one."""
+    source = request.POST.get("source", "")
+    try:
+        draft = begin_draft(here.hosted, request.POST.get("name", "").strip() or source, source, here.account)
+    except InputError as error:
+        messages.warning(request, f"Not begun: {error}.")
+        return redirect("organiser:schemas", study=here.hosted.token)
+    return redirect(_address(draft))
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_http_methods(["GET", "POST"])
+def schema(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
+    """Show the editor of a draft, and save what stands in it; a script is told in JSON."""
+    found = _draft(here, draft)
+    if request.method != "POST":
+        return _page(request, here, found)
+    text, act = request.POST.get("text", ""), request.POST.get("act", "")
+    try:
+        revision = _saved(found, text, act, here, seen=int(request.POST.get("seen") or 0))
+    except (Conflict, InputError, ValueError) as error:
+        if _is_script(request):
+            return JsonResponse({"problem": f"{error}."}, status=HTTPStatus.CONFLICT)
+        unsaved = _Unsaved(text=text, why=f"Not saved: {error}.")
+        return _page(request, here, found, {"unsaved": unsaved}, HTTPStatus.CONFLICT)
+    if _is_script(request):
+        return JsonResponse(_told(request, here, written(found, revision)))
+    messages.success(request, f"Saved as revision {revision.number}.")
+    back = urlencode({"show": _shown(request), "at": act} if act.partition(":")[2] else {"show": _shown(request)})
+    return redirect(f"{_address(found)}?{back}")
+
+
+def _saved(draft: SchemaDraft, text: str, act: str, here: Here, *, seen: int) -> SchemaRevision:
+    """Save the text, rearranged as a button says; a revision that is brought back is saved anew."""
+    kind, _, rest = act.partition(":")
+    if kind == "back":
+        old = draft.revisions.filter(number=int(rest)).first()
+        if old is None:
+            message = f"there is no revision {rest}"
+            raise InputError(message)
+        return save_text(draft, old.text, here.account, seen=seen)
+    return save_text(draft, rearranged(text, draft.name, kind, rest), here.account, seen=seen)
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_POST
+def publish(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
+    """Publish the revision that the page showed."""
+    found, sent = _draft(here, draft), request.POST
+    keep = dict.fromkeys(sent.getlist("keep"), True)
+    number = int(sent.get("revision") or 0) if sent.get("revision", "").isdecimal() else 0
+    try:
+        made = publish_schema(found, number, here.account, note=sent.get("note", "").strip(), keep=keep)
+    except StudyFaults as faulty:
+        faults = render_faults(faulty.placed, limit=None, ending="Nothing was published.")
+        return _page(request, here, found, {"faults": faults}, HTTPStatus.UNPROCESSABLE_ENTITY)
+    except (Conflict, InputError) as error:
+        messages.warning(request, f"Not published: {error}")
+        return redirect(_address(found))
+    words = f"Version {made.number} is published: {schema_path(found.name)}, {made.version[:12]}."
+    messages.success(request, f"{words} People meet it with the next edition of the study.")
+    return redirect(_address(found))
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_GET
+def file(_request: HttpRequest, here: Here, draft: str, number: int) -> HttpResponse:
+    """Hand out one revision as the file that a study reads."""
+    found = _draft(here, draft)
+    revision = found.revisions.filter(number=number).first()
+    if revision is None:
+        raise Http404
+    answer = HttpResponse(revision.text, content_type="application/yaml; charset=utf-8")
+    answer.headers["Content-Disposition"] = f'attachment; filename="{found.name}.yaml"'
+    return answer
+
+
+def _draft(here: Here, token: str) -> SchemaDraft:
+    found = SchemaDraft.objects.filter(hosted=here.hosted, token=token).select_related("hosted").first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _address(draft: SchemaDraft) -> str:
+    return reverse("organiser:schema", kwargs={"study": draft.hosted.token, "draft": draft.token})
+
+
+def _shown(request: HttpRequest) -> str:
+    """Return the category that the preview is wanted of: by its button, else the one that is there already."""
+    return request.POST.get("show") or request.POST.get("now") or request.GET.get("show", "")
+
+
+def _is_script(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def _context(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, object]:
+    names = [one.name for one in seen.categories]
+    wanted = _shown(request)
+    return {
+        "here": here,
+        "draft": seen.draft,
+        "seen": seen,
+        "at": request.GET.get("at", ""),
+        "outlook": seen.outlook,
+        "show": wanted if wanted in names else next(iter(names), ""),
+        "revisions": seen.draft.revisions.select_related("made_by")[:SHOWN],
+        "versions": seen.draft.versions.select_related("made_by", "revision"),
+    }
+
+
+def _page(
+    request: HttpRequest,
+    here: Here,
+    draft: SchemaDraft,
+    more: Mapping[str, object] | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
+    context = _context(request, here, written(draft, head_of(draft))) | dict(more or {})
+    return render(request, "web/schemas/editor.html", context, status=status)
+
+
+def _told(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, object]:
+    """Return what the editor's script is told: what it shows anew, and from which revision the preview is drawn."""
+    context = _context(request, here, seen)
+    return {
+        "revision": seen.revision.number,
+        "saved": seen.revision.made_at.isoformat(timespec="seconds"),
+        "count": _count(seen),
+        "file": reverse("organiser:schema_file", args=[here.hosted.token, seen.draft.token, seen.revision.number]),
+        "findings": render_to_string("web/schemas/_findings.html", context, request),
+        "around": render_to_string("web/schemas/_around.html", context, request),
+        "preview": render_to_string("web/schemas/_preview.html", context, request),
+    }
+
+
+def _count(seen: WrittenDraft) -> str:
+    """Return how many faults and notes there are, in words.
+
+    Example: `2 faults, 1 note`.
+    """
+    n_faults, n_notes = len(seen.faults), len(seen.notes)
+    return f"{n_faults} fault{'' if n_faults == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"

@@ -1,0 +1,114 @@
+"""The preview of a category: the annotation page itself, with an example in place of a dialogue; nothing is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_http_methods
+
+from theodolite.assessment.completeness import current
+from theodolite.config.schema_drafts import read_schema
+from theodolite.domain.annotation import Answer
+from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.errors import NotFound
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.role import Role
+from theodolite.domain.schema import Category
+from theodolite.web.access import Here, allowed
+from theodolite.web.annotator.example import reference_of, turns_of
+from theodolite.web.annotator.reading import Unreadable, answer_in
+from theodolite.web.annotator.sheet import Sheet, sheet_of, worded
+from theodolite.web.annotator.shown import Frame
+from theodolite.web.middleware import POLICY
+from theodolite.web.models import HostedStudy, SchemaDraft
+from theodolite.web.published import last_edition, study_of
+
+UNPROCESSABLE = 422
+
+FRAMED_POLICY = POLICY.format(targets="'self'").replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+"""The content policy of a page that the editor shows beside the text; other sites still may not."""
+
+_STAND_IN = (
+    BlindTurn(number=1, prompt="This is what a user asks.", response="This is what the application replies."),
+    BlindTurn(number=2, prompt="The user goes on.", response="The reply goes on too. It has two sentences."),
+)
+"""What is shown where a category has no worked example."""
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_http_methods(["GET", "POST"])
+@xframe_options_sameorigin
+def preview(request: HttpRequest, here: Here, draft: str, number: int, section: str) -> HttpResponse:
+    """Show one category of one revision as annotators would meet it; answers that are tried stay on the page."""
+    text = (
+        SchemaDraft.objects.filter(hosted=here.hosted, token=draft, revisions__number=number)
+        .values_list("revisions__text", "name")
+        .first()
+    )
+    schema = read_schema(*text).schema if text else None
+    found = next((one for one in schema.categories if one.name == section), None) if schema else None
+    if found is None:
+        raise Http404
+    return preview_page(request, here, found)
+
+
+def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpResponse:
+    """Return the annotation page of a category with an example in place of a dialogue."""
+    guideline = category.guideline
+    dialogue = _dialogue(guideline, reference_here(here.hosted))
+    title = category.title or worded(guideline.name)
+    sheet, problems = _tried(guideline, dialogue, request.POST if request.method == "POST" else {}, title)
+    if request.headers.get("Accept", "").startswith("application/json"):
+        problem = next(iter(problems.values()), "")
+        told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "problem": problem}
+        return JsonResponse(told, status=UNPROCESSABLE if problem else 200)
+    handed_in = "submit" in request.POST
+    missing = dict.fromkeys(sheet.open, "This is still open.") if handed_in else {}
+    said = "Not submitted: some answers are open." if missing else ""
+    context = {
+        "here": here,
+        "sheet": sheet.remarked(problems=missing | problems),
+        "frame": Frame(address=request.path, progress="preview: nothing is kept", is_preview=True),
+        "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(sheet.open), ""),
+        "problem": said or ("Not everything could be read." if problems else ""),
+        "told": "All answered: an annotator would get the next dialogue now." if handed_in and not missing else "",
+    }
+    answer = render(request, "web/schemas/preview.html", context, status=UNPROCESSABLE if missing or problems else 200)
+    answer.headers["Content-Security-Policy"] = FRAMED_POLICY
+    return answer
+
+
+def reference_here(hosted: HostedStudy) -> BlindReference:
+    """Return the reference of the edition published last, where it has one scenario; else an empty one."""
+    edition = last_edition(hosted)
+    try:
+        return reference_of(study_of(edition)) if edition else BlindReference()
+    except NotFound:
+        return BlindReference()
+
+
+def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
+    example = next(iter(guideline.examples), None)
+    turns = turns_of(example.dialogue) if example else _STAND_IN
+    return BlindDialogue(name="example", turns=turns, material=example.context if example else "", reference=reference)
+
+
+def _tried(
+    guideline: Guideline, dialogue: BlindDialogue, sent: Mapping[str, str], title: str
+) -> tuple[Sheet, dict[str, str]]:
+    """Return the sheet with the answers that the page holds, and what is wrong with them."""
+    answers: list[Answer] = []
+    problems: dict[str, str] = {}
+    fields = {name: str(value) for name, value in sent.items()}
+    for item in sheet_of(guideline, dialogue, ()).items:
+        try:
+            answer = answer_in(fields, item, dialogue)
+        except Unreadable as error:
+            problems[item.key] = str(error)
+            continue
+        answers += [answer] if answer else []
+    counting = current(guideline.instrument, answers, [turn.number for turn in dialogue.turns])
+    return sheet_of(guideline, dialogue, counting, title), problems

@@ -1,0 +1,110 @@
+// The editor of a schema: line numbers, saved as one writes, faults beside the text, a preview that follows.
+// Without it the page is a plain form with the buttons Save and Preview.
+
+const WAIT_MS = 900; // after the last letter
+const AGAIN_MS = 3000; // after a save that did not arrive
+
+const form = document.querySelector("[data-editor]");
+const text = form.querySelector("[data-text]");
+const gutter = form.querySelector("[data-gutter]");
+const seen = form.querySelector("[data-seen]");
+const saved = document.querySelector("#saved");
+const find = (selector) => document.querySelector(selector);
+
+let kept = text.value;
+let busy = false;
+let timer = 0;
+
+/** Number the lines, and mark those that hold a fault. */
+function number() {
+  const wrong = new Set([...document.querySelectorAll(".findings .fault [data-line]")].map((one) => one.dataset.line));
+  const numbers = Array.from({ length: text.value.split("\n").length }, (_, place) => String(place + 1));
+  const lines = numbers.map((one) => (wrong.has(one) ? `<span class="wrong">${one}</span>` : one));
+  gutter.innerHTML = lines.join("\n");
+  gutter.scrollTop = text.scrollTop;
+}
+
+/** Put the caret at the beginning of a line and bring it into view. */
+function goTo(line) {
+  const before = text.value.split("\n").slice(0, line - 1).join("\n").length;
+  const start = line > 1 ? before + 1 : 0;
+  text.focus();
+  text.setSelectionRange(start, text.value.indexOf("\n", start) < 0 ? text.value.length : text.value.indexOf("\n", start));
+  const height = parseFloat(getComputedStyle(text).lineHeight);
+  text.scrollTop = Math.max(0, (line - 4) * height);
+}
+
+/** Save what stands in the editor, and show what the server says of it. */
+async function save() {
+  clearTimeout(timer);
+  if (busy || text.value === kept) return;
+  busy = true;
+  const sent = text.value;
+  saved.textContent = "Saving ...";
+  try {
+    const reply = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
+    const told = await reply.json();
+    if (reply.ok) {
+      kept = sent;
+      show(told);
+    } else {
+      saved.textContent = told.problem;
+      kept = sent;
+    }
+  } catch {
+    saved.textContent = "Not saved: no connection. Your text is kept on this page and tried again.";
+    timer = setTimeout(save, AGAIN_MS);
+  }
+  busy = false;
+  if (text.value !== sent) timer = setTimeout(save, WAIT_MS);
+}
+
+function show(told) {
+  const position = frameState();
+  seen.value = told.revision;
+  saved.textContent = `Revision ${told.revision}, saved ${new Date(told.saved).toLocaleTimeString("en-GB")}: ${told.count}`;
+  find("[data-findings]").innerHTML = told.findings;
+  find("[data-around]").innerHTML = told.around;
+  find("[data-preview]").innerHTML = told.preview;
+  find("[data-file]").href = told.file;
+  restore(position);
+  number();
+}
+
+/** Return which question the preview shows and how far it is scrolled, to be there again after it was drawn anew. */
+function frameState() {
+  const inside = find("[data-frame]")?.contentDocument;
+  return { at: inside?.querySelector(".item.chosen")?.dataset.key ?? "" };
+}
+
+function restore({ at }) {
+  const frame = find("[data-frame]");
+  if (frame && at) frame.src = `${frame.getAttribute("src")}?at=${encodeURIComponent(at)}`;
+}
+
+text.addEventListener("input", () => {
+  number();
+  clearTimeout(timer);
+  timer = setTimeout(save, WAIT_MS);
+});
+text.addEventListener("scroll", () => (gutter.scrollTop = text.scrollTop));
+addEventListener("beforeunload", (event) => text.value !== kept && event.preventDefault());
+form.addEventListener("submit", () => (kept = text.value));
+
+document.addEventListener("click", (event) => {
+  const line = event.target.closest("[data-line]");
+  if (line) {
+    event.preventDefault();
+    goTo(Number(line.dataset.line));
+  }
+  const tab = event.target.closest("[data-show]");
+  if (tab) {
+    event.preventDefault();
+    for (const one of document.querySelectorAll("[data-show]")) one.setAttribute("aria-pressed", String(one === tab));
+    find("[data-now]").value = tab.value;
+    Object.assign(find("[data-frame]"), { src: tab.dataset.show, title: `Preview of ${tab.value}` });
+    find("[data-whole-page]").href = tab.dataset.show;
+  }
+});
+
+number();

@@ -1,0 +1,202 @@
+"""Schemas are written, tried and published on pages, and what people annotated by stays as it was."""
+
+from __future__ import annotations
+
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests.browser_pages import assert_accessible
+from tests.fakes.annotated_event import a_draft
+from theodolite.bootstrap.demo import lay_out_event
+from theodolite.domain.role import Role
+from theodolite.web.editions import study_in_files
+from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+NAME = "aria-five-categories"
+ASK = "Did a reply decline something that the reference says may be told?"
+SCRIPT = {"HTTP_ACCEPT": "application/json"}
+
+
+@pytest.fixture
+def draft(event, tmp_path) -> SchemaDraft:
+    """A draft of the schema of the event, whose files are this test's own."""
+    lay_out_event(tmp_path / "own")
+    event.folder = str(tmp_path / "own")
+    event.save()
+    return SchemaDraft.objects.get(token=a_draft(event))
+
+
+@pytest.fixture
+def senior(draft, client_as):
+    return client_as(Role.SENIOR)
+
+
+def address(draft, name="schema", *parts):
+    return reverse(f"organiser:{name}", args=[draft.hosted.token, draft.token, *parts])
+
+
+def head(draft):
+    return draft.revisions.first()
+
+
+def save(client, draft, text, seen=None, **more):
+    fields = {"text": text, "seen": seen or head(draft).number, "act": "save"}
+    return client.post(address(draft), fields | more)
+
+
+def reworded(draft, edition='edition: "1.1"', ask="Has a reply declined what the reference says may be told?"):
+    return head(draft).text.replace('edition: "1.0"', edition, 1).replace(ASK, ask)
+
+
+def publish(client, draft, **more):
+    fields = {"revision": head(draft).number} | more
+    return told(client.post(address(draft, "schema_publish"), fields, follow=True))
+
+
+def told(answer):
+    """Return what a page says of what was done."""
+    return unescape(answer.content.decode().partition('role="status">')[2].partition("</p>")[0])
+
+
+def test_a_draft_begins_with_the_text_of_the_study_and_keeps_every_saved_one(senior, draft):
+    for text in [reworded(draft)] * 2 + ["categories: {"]:
+        save(senior, draft, text)
+
+    assert "risk-assessment" in draft.revisions.last().text
+    assert [one.number for one in draft.revisions.all()] == [3, 2, 1]
+    assert "1 fault" in senior.get(address(draft)).content.decode()
+
+
+def test_a_script_is_told_the_faults_and_shown_the_last_readable_revision(senior, draft):
+    save(senior, draft, head(draft).text.replace("ask: Did a reply say", "aks: Did a reply say"))
+    said = senior.post(address(draft), {"text": head(draft).text + "x", "seen": "2"}, **SCRIPT).json()
+
+    assert (said["revision"], "line" in said["findings"].lower()) == (3, True)
+    assert address(draft, "schema_preview", 1, "risk-assessment") in said["preview"]
+
+
+def test_two_people_do_not_overwrite_each_other(senior, draft, client_as):
+    save(client_as(Role.ORGANISER), draft, reworded(draft))
+    answer = save(senior, draft, "mine: 1", seen=1)
+
+    assert (answer.status_code, draft.revisions.count()) == (409, 2)
+    assert "mine: 1" in answer.content.decode()
+    assert "Olga saved revision 2" in answer.content.decode()
+
+
+def test_a_button_moves_a_question_and_an_old_text_comes_back(senior, draft):
+    first = head(draft).text
+    save(senior, draft, first, act="down:risk-assessment:released")
+    moved = head(draft).text
+    save(senior, draft, moved, act="back:1")
+    refused = save(senior, draft, first, act="up:risk-assessment:released")
+
+    assert moved.index("released_magnitude:") < moved.index("      released:")
+    assert (head(draft).number, head(draft).text) == (3, first)
+    assert "already the first" in refused.content.decode()
+
+
+def test_publishing_writes_the_file_that_the_study_reads_under_a_hash(senior, draft):
+    save(senior, draft, reworded(draft))
+    said = publish(senior, draft, note="clearer")
+    study = study_in_files(draft.hosted).study
+    made = SchemaVersion.objects.get()
+
+    assert "Version 1 is published" in said
+    assert "Has a reply declined" in (Path(draft.hosted.folder) / f"schemas/{NAME}.yaml").read_text()
+    assert made.edition == study.schema().edition == "1.1"
+    assert AuditEntry.objects.filter(verb="published schema", facts__version=made.version).count() == 1
+
+
+def test_what_the_study_has_already_and_what_does_not_hold_together_is_not_published(senior, draft):
+    nothing_new = publish(senior, draft)
+    save(senior, draft, reworded(draft).replace("released == yes,", "relased == yes,"))
+    broken = senior.post(address(draft, "schema_publish"), {"revision": "2"})
+    late = publish(senior, draft, revision=1)
+
+    assert "says what the study has already" in nothing_new
+    assert (broken.status_code, "no question `relased`" in " ".join(unescape(broken.content.decode()).split())) == (
+        422,
+        True,
+    )
+    assert "look once more" in late
+    assert not (Path(draft.hosted.folder) / "schemas").exists()
+    assert SchemaVersion.objects.count() == 0
+
+
+def test_a_schema_that_the_study_does_not_name_is_not_published(senior, draft):
+    begin = reverse("organiser:schema_begin", args=[draft.hosted.token])
+    senior.post(begin, {"name": "tone", "source": NAME})
+    refused = senior.post(begin, {"name": "Tone of voice", "source": NAME}, follow=True)
+
+    assert "annotation: {schema: tone}" in publish(senior, SchemaDraft.objects.get(name="tone"))
+    assert "small letters" in told(refused)
+
+
+def test_the_preview_is_the_annotation_page_and_keeps_nothing(senior, draft):
+    place = address(draft, "schema_preview", 1, "risk-assessment")
+    page = senior.get(place)
+    said = senior.post(place, {"a:released": "yes", "key": ""}, **SCRIPT).json()
+    handed_in = senior.post(place, {"a:released": "yes", "submit": "yes"})
+
+    assert b'id="sheet"' in page.content
+    assert "frame-ancestors 'self'" in page.headers["Content-Security-Policy"]
+    assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert {"released_kind", "released_impact"} <= set(said["asked"])
+    assert handed_in.status_code == 422
+    assert SchemaRevision.objects.count() == 1
+
+
+def test_a_draft_of_another_study_is_not_there(senior, draft, client_as):
+    from theodolite.web.models import HostedStudy
+
+    other = HostedStudy.objects.create(name="another")
+    foreign = SchemaDraft.objects.create(hosted=other, name="tone")
+    SchemaRevision.objects.create(draft=foreign, number=1, text="a: 1\n")
+
+    for name, parts in (("schema", ()), ("schema_file", (1,)), ("schema_preview", (1, "tone"))):
+        assert (
+            senior.get(reverse(f"organiser:{name}", args=[draft.hosted.token, foreign.token, *parts])).status_code
+            == 404
+        )
+
+
+@pytest.mark.browser
+def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_as):
+    page = page_as(Role.ORGANISER, bypass_csp=True)
+    page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "schemas/")
+    assert_accessible(page)
+    page.get_by_role("button", name="Write its next version").first.click()
+    frame = page.frame_locator("[data-frame]")
+    expect(frame.locator("#open")).to_contain_text("2 answers open")
+    assert_accessible(page)
+
+    write(page, ASK, "Is anything that may be told declined?")
+    expect(page.locator("#saved")).to_contain_text("Revision 2, saved")
+    expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached()
+    write(page, "when: withheld == yes", "when: witheld == yes")
+    expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`")
+    assert_accessible(page)
+    page.get_by_role("link", name="Line ").first.click()
+    assert "witheld" in page.evaluate("getSelection().toString()")
+
+    page.get_by_role("button", name="Bring back revision 1").press("Enter")
+    expect(page.locator("#saved")).to_contain_text("Revision 4")
+    page.get_by_role("button", name="Interaction style", exact=True).press("Enter")
+    frame.locator("[data-key='personal@1'] input[value=yes]").first.evaluate("one => one.click()")
+    expect(frame.locator("[data-key='dependency@1']")).not_to_have_attribute("hidden", "")
+
+
+def write(page, before, after):
+    """Put other words into the text, as typing would; the browser's own typing takes seconds for long texts."""
+    page.locator("#text").evaluate(
+        "(box, [before, after]) => { box.value = box.value.replace(before, after);"
+        " box.dispatchEvent(new Event('input', { bubbles: true })); }",
+        [before, after],
+    )
