@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from pkgutil import iter_modules
+from typing import Any, cast
 
+from django.apps import AppConfig
 from django.db import connection
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 from filelock import FileLock
 
 from theodolite.domain.errors import WrongSchema
@@ -19,6 +25,7 @@ from theodolite.store.translation import Place
 
 _APPLIED = "SELECT name FROM django_migrations WHERE app = 'store' ORDER BY name"
 _NUMBERED = re.compile(r"\d{4}_\w+")
+_OURS = "theodolite"
 _ADVISORY_LOCK = 7_305_815_424_911
 """Any number, the same in all processes that migrate one PostgreSQL database."""
 
@@ -84,31 +91,78 @@ def _bring_up_to_date(workspace: Path, place: Place, *, whole: bool) -> None:
                 return
             if applied:
                 _back_up(workspace, applied[-1])
-            elif not connection.introspection.table_names():
-                _lay_out()
-                if not whole:
-                    return
+            if empty := _without_tables(whole=whole):
+                _lay_out(empty, whole=whole)
+            if _is_up_to_date(place) and not (whole and _is_more_wanted()):
+                return
             from django.core.management import call_command  # nobody else needs it
 
             call_command("migrate", *([] if whole else ["store"]), verbosity=0, interactive=False)
 
 
-def _lay_out() -> None:
-    """Make all tables of the store in an empty database at once, as its migrations would leave them.
+def _without_tables(*, whole: bool) -> list[AppConfig]:
+    """Return the applications that are to have tables and have none yet, where these can be made at once.
+
+    They can in an empty database, and in one that holds the store's tables alone, up to date.
+    """
+    from django.apps import apps  # as below: who finds everything in place waits for none of this
+
+    there = set(connection.introspection.table_names())
+    wanted = list(apps.get_app_configs()) if whole else [apps.get_app_config("store")]
+    missing = [app for app in wanted if not there & _tables_of(app)]
+    have = {app.label for app in wanted} - {app.label for app in missing}
+    return missing if not there or (have == {"store"} and _applied() == known_migrations()) else []
+
+
+def _tables_of(application: AppConfig) -> set[str]:
+    return {str(model._meta.db_table) for model in application.get_models()}  # noqa: SLF001 - Django's documented name
+
+
+def _lay_out(applications: Sequence[AppConfig], *, whole: bool) -> None:
+    """Make the tables of applications at once, as their migrations would leave them.
 
     One step after the other takes seconds, since Django works out every state in
     between. That both ways lead to the same tables is tested.
+
+    Args:
+        applications: Those that have no tables yet.
+        whole: Whether these are the last ones that were missing.
     """
-    from django.apps import apps  # as below: who finds everything in place waits for none of this
+    from django.core.management.sql import emit_post_migrate_signal
     from django.db.migrations.recorder import MigrationRecorder
 
     recorder = MigrationRecorder(connection)
     with connection.schema_editor(atomic=True) as editor:
-        editor.create_model(recorder.Migration)
-        for model in apps.get_app_config("store").get_models():
+        if not recorder.has_table():
+            editor.create_model(recorder.Migration)
+        for model in (model for app in applications for model in app.get_models()):
             editor.create_model(model)
-        for name in known_migrations():
-            recorder.migration_qs.create(app="store", name=name)
+        for app in applications:
+            for name in _steps_of(app.name):
+                _do_again(app.name, name, editor)
+                recorder.migration_qs.create(app=app.label, name=name)
+    if whole:
+        emit_post_migrate_signal(0, interactive=False, db=connection.alias)
+
+
+def _steps_of(application: str) -> list[str]:
+    """Return the names of the migrations that an application brings, in order."""
+    if find_spec(f"{application}.migrations") is None:
+        return []
+    folder = import_module(f"{application}.migrations").__path__
+    return sorted(module.name for module in iter_modules(folder) if _NUMBERED.fullmatch(module.name))
+
+
+def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> None:
+    """Do what a migration of ours does beside changing tables; those of others only mend rows, and there are none."""
+    from django.apps import apps
+    from django.db.migrations import RunPython
+
+    if application.partition(".")[0] != _OURS:
+        return
+    for operation in import_module(f"{application}.migrations.{name}").Migration.operations:
+        if isinstance(operation, RunPython):
+            operation.code(cast("StateApps", apps), editor)
 
 
 def _is_more_wanted() -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from importlib import import_module
 
@@ -24,7 +26,27 @@ UNION ALL SELECT 'column', table_name, column_name, concat(data_type, is_nullabl
 """
 
 
-def step_by_step():
+WHOLE = """
+import sys
+from pathlib import Path
+from theodolite.bootstrap import migration
+from theodolite.bootstrap.serving import Serving, open_server
+from theodolite.config.serving import load_serving
+folder, how = Path(sys.argv[1]), sys.argv[2]
+if how == "step by step":
+    migration._without_tables = lambda *, whole: []
+open_server(Serving(workspace=folder, settings=load_serving({}, folder=folder)))
+"""
+STORE = """
+import sys
+from pathlib import Path
+from theodolite.bootstrap.database import open_store
+open_store(Path(sys.argv[1]))
+"""
+"""Makes all tables of a server, and the store's alone; in processes of their own, since Django is set up once."""
+
+
+def step_by_step(*_, **__):
     call_command("migrate", "store", verbosity=0)
 
 
@@ -43,7 +65,7 @@ def parts(text):
 def tables(workspace):
     with closing(sqlite3.connect(workspace / DATABASE_NAME)) as database:
         rows = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-        applied = database.execute("SELECT app, name FROM django_migrations ORDER BY name").fetchall()
+        applied = database.execute("SELECT app, name FROM django_migrations ORDER BY app, name").fetchall()
     return {(kind, name): parts(sql) if kind == "table" else sql for kind, name, sql in rows}, applied
 
 
@@ -53,6 +75,29 @@ def test_both_ways_lead_to_the_same_tables(tmp_path, monkeypatch):
     open_store(tmp_path / "step-by-step")
 
     assert tables(tmp_path / "at-once") == tables(tmp_path / "step-by-step")
+
+
+def test_both_ways_lead_to_the_same_tables_of_accounts_and_pages(tmp_path):
+    found = []
+    for how in ("step by step", "at once", "the store first"):
+        folder = tmp_path / how
+        folder.mkdir()
+        if how == "the store first":
+            subprocess.run([sys.executable, "-c", STORE, folder], check=True)
+        subprocess.run([sys.executable, "-c", WHOLE, folder, how], check=True)
+        found.append((*tables(folder), rows(folder)))
+
+    assert len(found[0][2]) > 100
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
+def rows(workspace):
+    """Return what Django keeps in rows about its tables, and what the database itself refuses."""
+    with closing(sqlite3.connect(workspace / DATABASE_NAME)) as database:
+        kinds = database.execute("SELECT app_label, model FROM django_content_type").fetchall()
+        rights = database.execute("SELECT codename FROM auth_permission").fetchall()
+    return sorted(kinds) + sorted(rights)
 
 
 def test_both_ways_lead_to_the_same_tables_on_a_server(tmp_path, monkeypatch, postgres_server: PostgresServer):
