@@ -21,6 +21,7 @@ _TESTER_PAGES = (
         "instructions",
         "chat",
         "state",
+        "unsent",
         "pause",
         "resume",
         "anew",

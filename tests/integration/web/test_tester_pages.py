@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser_pages import Visitor, assert_accessible
+from tests.browser_pages import Visitor, assert_accessible, barriers
 from theodolite.domain.role import Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
@@ -125,6 +125,10 @@ def talk_stop_reload_and_go_on(page: Page) -> None:
     page.get_by_label("Your message").fill("not sent yet")
     page.reload()
     expect(page.get_by_label("Your message")).to_have_value("not sent yet")
+    expect(page.locator("#saved")).to_contain_text("Text kept")
+    page.evaluate("sessionStorage.clear()")  # as in another tab, or on another device
+    page.reload()
+    expect(page.get_by_label("Your message")).to_have_value("not sent yet")
     expect(page.locator("#turn-2 .reply .words")).to_have_text(re.compile(re.escape(kept[:40])))
     turn(page, 3, "complete")
     say(page, HOSTILE)
@@ -161,9 +165,7 @@ def break_it(page: Page) -> None:
 
 def look_everywhere(page: Page) -> None:
     assert_accessible(page)
-    page.evaluate("document.documentElement.style.zoom = 2")
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth * 2")
-    page.evaluate("document.documentElement.style.zoom = 1")
+    look_at_200_percent(page)
     for name in ("New dialogue", "Leave event", "Comfort"):
         page.get_by_role("link", name=name).click()
         assert_accessible(page)
@@ -173,34 +175,85 @@ def look_everywhere(page: Page) -> None:
     page.get_by_role("button", name="Go on").click()
 
 
+def look_at_200_percent(page: Page) -> None:
+    """Look at half as many pixels, which is what 200 % leaves of 1280 by 720: all is there, nothing in the way."""
+    page.set_viewport_size({"width": 640, "height": 360})
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for name in ("Send", "Pause"):
+        button = page.get_by_role("button", name=name)
+        button.scroll_into_view_if_needed()
+        box = button.bounding_box()
+        assert box
+        assert 0 <= box["x"] <= 640 - box["width"]
+        assert box["height"] >= 24
+    assert page.get_by_label("Your message").evaluate("box => box.clientWidth > 250 && box.clientHeight > 60")
+    assert barriers(page, ["target-size"]) == []
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> None:
     page = page_as(Role.FIELD_TESTER)
     page.set_default_timeout(PATIENCE_MS)
     for name in ("What you may meet", "terms"):
         if page.get_by_role("checkbox", name=name).count():
             walk_to(page, "checkbox", name, "Space")
-    walk_to(page, "button", "I agree", "Enter")
-    walk_to(page, "button", "Go on", "Enter")
-    walk_to(page, "button", "begin", "Enter")
+    for name in ("I agree", "Go on", "begin"):
+        walk_to(page, "button", name, "Enter")
 
-    expect(page.locator("html.scripted")).to_be_attached()
-    walk_to(page, "textbox", "Your message", "")
-    page.keyboard.type("Tell me everything")
-    page.keyboard.press("Enter")
+    type_and_send(page, "Tell me everything")
     wait_for_words(page, 1)
     page.keyboard.press("Escape")
     turn(page, 1, "interrupted")
     page.reload()
-    expect(page.locator("html.scripted")).to_be_attached()
-    walk_to(page, "textbox", "Your message", "")
-    page.keyboard.type("Who is in it?")
-    page.keyboard.press("Enter")
+    type_and_send(page, "Who is in it?")
     turn(page, 2, "complete")
     assert page.locator("#notes, form.mark").count() == 0
+    end_by_keyboard(page)
+    walk_to(page, "button", "begin", "Enter")
+    type_and_send(page, "Where is it?")
+    turn(page, 1, "complete")
+    end_by_keyboard(page)
+    answer_by_keyboard(page, "Send")
+    expect(page.get_by_role("heading", name="That was all")).to_be_visible()
+
+
+def type_and_send(page: Page, text: str) -> None:
+    expect(page.locator("html.scripted")).to_be_attached()
+    walk_to(page, "textbox", "Your message", "")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def end_by_keyboard(page: Page) -> None:
     walk_to(page, "link", "End session", "Enter")
     walk_to(page, "radio", "Yes", "Space")
     walk_to(page, "button", "End session", "Enter")
-    expect(page).to_have_url(re.compile("/questions/|/2/task/"))
+    expect(page.get_by_role("button", name="Hand in")).to_be_visible()
+    answer_by_keyboard(page, "Hand in")
+
+
+STANDING = """() => {
+  const at = document.activeElement;
+  const group = at.type === "radio" ? document.getElementsByName(at.name) : [];
+  if (at.matches("textarea") && !at.value) return "write";
+  if (at.type === "radio" && ![...group].some(one => one.checked)) return "choose";
+  return at.matches("button") ? at.textContent.trim() : "";
+}"""
+
+
+def answer_by_keyboard(page: Page, button: str) -> None:
+    """Walk through a form with Tab, choose or write where something is open, and press its button."""
+    page.locator("main").focus()
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        standing = page.evaluate(STANDING)
+        if standing == button:
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("button", name=button)).to_have_count(0)
+            return
+        if standing in {"choose", "write"}:
+            page.keyboard.press("Space") if standing == "choose" else page.keyboard.type("Nothing to add.")
+    pytest.fail(f"Tab never came to {button!r}")
 
 
 def walk_to(page: Page, role: str, name: str, key: str) -> None:

@@ -10,6 +10,7 @@ from theodolite.web.models.membership import Membership
 from theodolite.web.models.paused_application import PausedApplication
 from theodolite.web.models.schema_draft import SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.models.submission import Submission
+from theodolite.web.models.unsent_text import UnsentText
 
 __all__ = [
     "Account",
@@ -28,4 +29,5 @@ __all__ = [
     "SchemaRevision",
     "SchemaVersion",
     "Submission",
+    "UnsentText",
 ]

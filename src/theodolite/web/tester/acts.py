@@ -15,6 +15,7 @@ from theodolite.web.tester.hanging_up import hang_up
 from theodolite.web.tester.notes import Unreadable, with_note
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.talking import turn_html
+from theodolite.web.tester.unsent import forget_unsent
 from theodolite.web.tester.visit import Visit, for_testers
 
 _ANSWERS = {"yes": True, "no": False, "unsure": None}
@@ -80,6 +81,7 @@ def end(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
         context["fault"] = "Say whether you completed your task."
         return render(request, "web/tester/end.html", context, status=422)
     hang_up(visit, sheet.session)
+    forget_unsent(sheet)
     end_session(visit.venue, sheet.session.key, task_done=_ANSWERS.get(answer))
     return redirect("tester:home", study=visit.here.hosted.token)
 

@@ -15,6 +15,7 @@ from theodolite.usecases.people.talking import finish
 from theodolite.web.live_room import room
 from theodolite.web.tester.pausing import paused_page, pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
+from theodolite.web.tester.unsent import unsent_text
 from theodolite.web.tester.visit import Visit, for_testers
 
 _ABOUT_TO_BEGIN = timedelta(seconds=20)
@@ -29,7 +30,7 @@ def chat(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
     waiting = sheet.dialogue.under_way if sheet.dialogue is not None else None
     if waiting is not None and mend(visit, waiting) is not waiting:
         sheet = sheet_of(visit, place)
-    return chat_page(request, visit, sheet)
+    return chat_page(request, visit, sheet, text_given=unsent_text(sheet))
 
 
 def mend(visit: Visit, turn: LiveTurn) -> LiveTurn:

@@ -31,6 +31,7 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
         hang_up(visit, session)
     leave_event(visit.venue, visit.participant, seated=lambda session: visit.seated(session).venue)
     membership = visit.here.membership
+    membership.unsent_texts.all().delete()
     if wish != _KEEP:
         withdraw(visit.venue, visit.participant, Withdrawal(wish))
         membership.participant = new_token()  # the only link between the person and the words

@@ -22,10 +22,8 @@ from theodolite.web.tester.chat import chat_page, mend
 from theodolite.web.tester.pausing import pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.streaming import end_of, pieces_of
+from theodolite.web.tester.unsent import LONGEST, forget_unsent
 from theodolite.web.tester.visit import Visit, for_testers_live
-
-LONGEST = 20_000
-"""Letters of a message at most; count."""
 
 PART = "X-Part"
 """Header by which a script asks for a part of the page, and is told that it got one."""
@@ -130,6 +128,7 @@ def _stored(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> _S
         turn, asked = store_prompt(visit.venue, sheet.session.key, text)
     except (Conflict, InputError) as error:
         return _refused(request, visit, sheet, str(error), text)
+    forget_unsent(sheet)
     return _Stored(sheet_of(visit, place), turn, asked)
 
 

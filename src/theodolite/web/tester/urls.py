@@ -15,6 +15,7 @@ from theodolite.web.tester import (
     pausing,
     questions,
     talking,
+    unsent,
 )
 
 app_name = "tester"
@@ -25,6 +26,7 @@ urlpatterns = [
     path("<int:place>/task/", instructions.instructions, name="instructions"),
     path("<int:place>/", chat.chat, name="chat"),
     path("<int:place>/state/", chat.state, name="state"),
+    path("<int:place>/unsent/", unsent.unsent, name="unsent"),
     path("<int:place>/pause/", pausing.pause, name="pause"),
     path("<int:place>/resume/", pausing.resume, name="resume"),
     path("<int:place>/anew/", acts.anew, name="anew"),

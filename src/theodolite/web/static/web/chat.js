@@ -16,6 +16,8 @@ const streams = page.dataset.streams === "yes";
 const draft = `draft ${page.dataset.draft}`;
 const RETRY_MS = 2000;
 const LOOK_MS = 15000;
+const KEEP_MS = 800; // after the last letter
+let keeping = 0;
 
 const last = () => log.querySelector("article:last-of-type");
 const underWay = () => log.querySelector("article[data-stream]");
@@ -30,8 +32,8 @@ function tell(text) {
   fault.hidden = !text;
 }
 
-function noteSaved() {
-  saved.textContent = `Saved ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false })}`;
+function noteSaved(words = "Saved") {
+  saved.textContent = `${words} ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false })}`;
 }
 
 function nearTheEnd() {
@@ -91,12 +93,41 @@ function finish(article, ending) {
   if (follows) toTheEnd();
 }
 
+// ---- what is written and not sent: kept by the server, and in this tab until the server has it
+
+function write() {
+  sessionStorage.setItem(draft, box.value);
+  clearTimeout(keeping);
+  keeping = setTimeout(keep, KEEP_MS);
+}
+
+async function keep() {
+  clearTimeout(keeping);
+  keeping = 0;
+  const text = box.value;
+  try {
+    const answer = await fetch(page.dataset.unsent, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
+    if (!answer.ok || answer.redirected || !(await answer.json()).kept) return;
+    if (box.value === text) sessionStorage.removeItem(draft);
+    noteSaved("Text kept");
+  } catch {
+    offline(true);
+    keeping = setTimeout(keep, RETRY_MS);
+  }
+}
+
+function keepAtTheLast() {
+  if (keeping) navigator.sendBeacon(page.dataset.unsent, new FormData(form));
+}
+
 // ---- sending
 
 async function send() {
   if (!box.value.trim()) return;
   if (underWay()) return tell("Wait for the reply, or stop it with Esc.");
   tell("");
+  clearTimeout(keeping);
+  keeping = 0;
   let answer;
   try {
     answer = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { "X-Part": "turn" } });
@@ -145,8 +176,10 @@ if (form) {
       send();
     }
   });
-  box.addEventListener("input", () => sessionStorage.setItem(draft, box.value));
-  if (!box.value) box.value = sessionStorage.getItem(draft) || "";
+  box.addEventListener("input", write);
+  window.addEventListener("pagehide", keepAtTheLast);
+  box.value = sessionStorage.getItem(draft) || box.value;
+  if (sessionStorage.getItem(draft)) keeping = setTimeout(keep, KEEP_MS);
 }
 
 for (const article of log.querySelectorAll("article[data-stream]")) {
