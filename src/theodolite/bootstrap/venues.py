@@ -13,6 +13,7 @@ from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.study import Study
 from theodolite.execution.lines import Lines
+from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.clock import Clock
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
@@ -68,6 +69,13 @@ def open_venue(
     loaded = replace(loaded, study=study) if study is not None else loaded
     plan, _ = draw_plan(loaded.study, loaded.recordings)
     run = store.open_run(loaded.study, plan)
-    venue = Venue(study=loaded.study, plan=plan, run=run, store=store, clock=clock or SystemClock())
+    venue = Venue(
+        study=loaded.study,
+        plan=plan,
+        run=run,
+        store=store,
+        clock=clock or SystemClock(),
+        searches=searches_of(loaded.study.scenarios),
+    )
     variables = os.environ if environ is None else environ
     return OpenedVenue(venue=venue, loaded=loaded, workspace=workspace, environ=variables)

@@ -26,7 +26,7 @@ from theodolite.domain.run import Run, RunState, UnitKind
 from theodolite.domain.study import Study
 from theodolite.execution.lines import Lines
 from theodolite.gateways.factory import Caching
-from theodolite.gateways.retrieval import CorpusSearch
+from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Endpoint
 from theodolite.ports.progress import Progress
@@ -127,8 +127,6 @@ class Workbench:
 
     def runner(self, lines: Lines, progress: Progress) -> Runner:
         """Return what runs the study."""
-        scenarios = self.loaded.study.scenarios
-        searches = {one.name: CorpusSearch(one.corpus, limit=one.passages) for one in scenarios if one.corpus}
         return Runner(
             study=self.loaded.study,
             plan=self.plan,
@@ -138,7 +136,7 @@ class Workbench:
             lines=lines,
             progress=progress,
             owner=self.owner,
-            searches=searches,
+            searches=searches_of(self.loaded.study.scenarios),
             approaches=strategy_catalogue(),
         )
 

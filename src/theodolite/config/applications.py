@@ -19,7 +19,7 @@ from theodolite.config.shapes.applications import (
     PythonShape,
     RecordedShape,
 )
-from theodolite.config.templates import place_of, syntax_problem, unfilled
+from theodolite.config.templates import place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import typed
 from theodolite.domain.address import without_userinfo
 from theodolite.domain.application import (
@@ -38,6 +38,9 @@ A = TypeVar("A", bound=ApplicationShape)
 
 SLOTS = ("prompt", "session", "turn", "context", "history")
 """Variables that an HTTP application's templates may hold."""
+
+ARIA_SLOTS = ("prompt", "context", "turn")
+"""Variables that the prompt of an ARIA class may hold."""
 
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
@@ -188,8 +191,17 @@ def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallab
 def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk, environ: Mapping[str, str] | None) -> AriaClass:
     sha256 = code_hash(entry, "class", shape.target, "Class", desk)
     check_key(entry, key=shape.auth, at="auth", desk=desk, environ=environ)
+    _check_template(entry, ("prompt",), shape.prompt, ARIA_SLOTS, desk)
+    if shape.prompt and "prompt" not in variables(shape.prompt):
+        message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
+        desk.complaints.add(entry.fault("prompt", message=message))
     return AriaClass(
-        target=shape.target, sha256=sha256, auth=shape.auth, timeout_s=shape.timeout, parallel=shape.parallel
+        target=shape.target,
+        sha256=sha256,
+        auth=shape.auth,
+        prompt=shape.prompt,
+        timeout_s=shape.timeout,
+        parallel=shape.parallel,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from theodolite.config.annotators import GuidelineShelf, unfit_labels
 from theodolite.config.lookup import Desk, Entry
+from theodolite.config.lost_material import note_lost_material
 from theodolite.config.parts import Parts, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
 from theodolite.config.shapes.applications import HttpShape
@@ -38,6 +39,7 @@ def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Se
     _check_groups(parts, shelf, desk)
     _note_unused(parts, desk, models, shelf.read())
     _note_prices(parts, desk, models)
+    note_lost_material(parts, desk)
     _list_open_items(parts, desk)
 
 
@@ -118,15 +120,17 @@ def _check_claimed_rules(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> Non
     guidelines = shelf.read()
     known = [name for g in guidelines for rule in g.defect_rules for name in (rule.name, f"{g.name}.{rule.name}")]
     known += [guideline.name for guideline in guidelines]
+    labelled = {annotator.guideline for annotator in parts.annotators}
+    answered = [guideline for guideline in guidelines if guideline.name in labelled]
     for entry in section(parts.entry, "applications"):
         for place, shape in enumerate(entry.shape.claims):
             claim = Claim(text=shape.text, kind=shape.kind, rule=shape.rule)
-            n_meant = len(rules_meant(claim, guidelines))
+            meant = rules_meant(claim, guidelines)
             begin = f"a claim of application `{entry.name}`"
-            if shape.rule and not n_meant:
+            if shape.rule and not meant:
                 message = f"{begin} names a rule `{shape.rule}` that no guideline has{did_you_mean(shape.rule, known)}"
                 desk.complaints.add(entry.fault("claims", place, "rule", message=message))
-            elif shape.scripts and n_meant > 1:
+            elif shape.scripts and (n_meant := len(rules_meant(claim, answered) or meant)) > 1:
                 message = f"{begin} could mean {n_meant} defect rules; it stays untested until `rule` names one"
                 desk.complaints.add(entry.fault("claims", place, message=message, severity=Severity.NOTE))
 
@@ -194,7 +198,7 @@ def _check_groups(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
     rows += [row.values for reading in parts.groups for row in reading.group.rows]
     unread = any(recorded.table is None for _, recorded in parts.recorded)
     columns = list(dict.fromkeys(column for row in rows for column in row))
-    columns += ["scenario"] if parts.live else []
+    columns += _told_by_plans(parts) if parts.live else []
     if unread or len(section(parts.entry, "personas")) > len(parts.groups):
         return
     for place, name in enumerate(parts.entry.shape.groups):
@@ -205,6 +209,14 @@ def _check_groups(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
     for entry in shelf.own():
         if any(guideline.name == entry.name for guideline in shelf.read()):
             _check_among(entry, rows, columns, desk)
+
+
+def _told_by_plans(parts: Parts) -> list[str]:
+    """Return what live dialogues can be split by without a column of anybody's."""
+    scenarios = [scenario for scenario, _ in parts.scenarios]
+    has_purposes = any(script.purpose for scenario in scenarios for script in scenario.scripts)
+    is_attacked = any(scenario.attacks for scenario in scenarios)
+    return ["scenario", *(["purpose"] if has_purposes else []), *(["strategy", "aim"] if is_attacked else [])]
 
 
 def _check_among(entry: Entry[Any], rows: Rows, columns: Sequence[str], desk: Desk) -> None:

@@ -184,6 +184,7 @@ def _aria(connection: AriaClass) -> dict[str, Any]:
         kind="aria",
         **{"class": connection.target},
         auth=connection.auth,
+        prompt=connection.prompt,
         timeout=connection.timeout_s,
         parallel=connection.parallel,
     )

@@ -155,6 +155,8 @@ class AriaClass:
         sha256: Hash of the file's bytes where `target` names a file.
         auth: Name of the environment variable that holds the credentials, a JSON
             object; `ARIA_AUTH_JSON` where it is empty and that is set.
+        prompt: What `GetResponse` is given, a template over `prompt`, `context` and
+            `turn`; empty for the prompt alone.
         timeout_s: Patience for one call; seconds.
         parallel: Sessions that are called at one time at most; count. It decides no reply,
             so it is no part of the version.
@@ -163,6 +165,7 @@ class AriaClass:
     target: str
     sha256: str = ""
     auth: str = ""
+    prompt: str = ""
     timeout_s: float = 60.0
     parallel: int = field(default=16, compare=False)
 

@@ -8,6 +8,7 @@ from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import Rejected
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.aria_contract import check_class
+from theodolite.gateways.aria_form import prompt_template
 from theodolite.gateways.aria_instance import AriaClassOf, AriaInstance
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Credentials
@@ -36,12 +37,13 @@ class AriaApplication:
             clock: Tells the time.
 
         Raises:
-            InputError: If the class lacks a method.
+            InputError: If the class lacks a method, or the template of its prompts cannot be filled.
         """
         check_class(kind, what=f"application `{name}`")
         self._name = name
         self._target = connection.target
         self._credentials = credentials
+        self._prompt = prompt_template(connection.prompt, name)
         self._of = AriaClassOf(name=name, kind=kind, credentials=credentials, timeout_s=connection.timeout_s)
         self._clock = clock
         self._slots = Slots(connection.parallel)
@@ -65,7 +67,7 @@ class AriaApplication:
         async with self._slots.take():
             instance, n_again = await self._at_turn(request, session)
             begun = self._clock.monotonic_s()
-            text = await instance.say(request.prompt)
+            text = await instance.say(self._prompt(request.prompt, request.turn, request.context))
             took_s = self._clock.monotonic_s() - begun
         kept, n_repaired = repaired(text)
         return Reply(
@@ -108,8 +110,8 @@ class AriaApplication:
             raise Rejected(self._unset(), endpoint=self._name, tries=0)
         instance = self._instances[session] = AriaInstance(self._of)
         await instance.begin()
-        for exchange in request.history:
-            await instance.say(exchange.prompt)
+        for turn, exchange in enumerate(request.history, start=1):
+            await instance.say(self._prompt(exchange.prompt, turn, request.context))
         return instance, len(request.history)
 
     def _unset(self) -> str:

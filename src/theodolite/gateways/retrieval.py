@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from theodolite.domain.passage import Passage
+from theodolite.domain.passage import Passage, Search
+from theodolite.domain.scenario import Scenario
 
 if TYPE_CHECKING:
     from bm25s import BM25
 
 _WORD = re.compile(r"\w+")
+
+
+def searches_of(scenarios: Iterable[Scenario]) -> dict[str, Search]:
+    """Return the searches of the scenarios that have a corpus, by name of the scenario."""
+    return {one.name: CorpusSearch(one.corpus, limit=one.passages) for one in scenarios if one.corpus}
 
 
 class CorpusSearch:

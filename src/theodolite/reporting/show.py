@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Control, Quote, Vote
@@ -10,6 +10,7 @@ from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
@@ -129,7 +130,21 @@ def _turns(dialogue: Dialogue) -> list[tuple[str, str]]:
     if dialogue.withheld:
         return [("texts", f"withheld: {dialogue.withheld}")]
     user = dialogue.persona.name if dialogue.persona is not None else "user"
-    return [entry for turn in dialogue.turns for entry in ((user, turn.prompt), ("bot", turn.response))]
+    _, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    found = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
+    said: list[tuple[str, str]] = []
+    for turn in dialogue.turns:
+        said += [(user, turn.prompt), *([("found", found[turn.number])] if turn.number in found else [])]
+        said += [("bot", turn.response), *_tried(dialogue, turn.number)]
+    return said
+
+
+def _tried(dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
+    """Yield what a red teamer tried in a turn and what came of it."""
+    for strategy in dialogue.strategies:
+        for attempt in strategy.attempts:
+            if attempt.turn == turn:
+                yield "tried", f"{strategy.name}: {attempt.description}; {attempt.outcome.value}"
 
 
 def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:

@@ -11,7 +11,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
-from theodolite.domain.passage import Search
+from theodolite.domain.passage import Search, found_text, in_turn, material_with
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
@@ -19,7 +19,7 @@ from theodolite.domain.seat import Seat
 from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
 from theodolite.testing.strategies.line import Approach, Heard, Line, Try
-from theodolite.testing.tasks import LEFT_OUT, OPENING, found_text, player_rules, rules_version
+from theodolite.testing.tasks import LEFT_OUT, OPENING, player_rules, rules_version
 
 FLOW_VERSION = 2
 """Number of the rules by which sessions are held; raised by hand when they change."""
@@ -215,7 +215,7 @@ def _say(
     number = len(record.turns) + 1
     found = found_text(prompt, task.search(prompt)) if task.search else ""
     if found:
-        record.found = (*record.found, f"Turn {number}. {found}")
+        record.found = (*record.found, in_turn(number, found))
     said = SayToApplication(
         application=task.session.application,
         prompt=prompt,
@@ -223,7 +223,7 @@ def _say(
         item=task.session.tester.key,
         repeat=task.session.repeat,
         history=record.history,
-        context=_joined(task.material, found, planted),
+        context=material_with(task.material, found, planted),
     )
     reply = yield said
     response_at = record.took(reply, task.session.application)
@@ -249,10 +249,6 @@ def _player_view(rules: str, persona: Persona, record: _Record) -> tuple[Message
     return tuple(messages)
 
 
-def _joined(*texts: str) -> str:
-    return "\n\n".join(filter(None, texts))
-
-
 def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
     session = task.session
     return Dialogue(
@@ -272,7 +268,7 @@ def _dialogue(task: SessionTask, record: _Record) -> Dialogue:
         persona=session.tester if isinstance(session.tester, Persona) else None,
         groups=session.groups,
         scripted=record.scripted,
-        context=_joined(task.material, *record.found),
+        context=material_with(task.material, *record.found),
         strategies=_strategies(task, record),
     )
 

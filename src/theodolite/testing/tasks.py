@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.identity import digest
-from theodolite.domain.passage import Passage
+from theodolite.domain.passage import FOUND
 from theodolite.domain.persona import Persona
 from theodolite.domain.scenario import Task
 
@@ -45,9 +44,6 @@ The text that it is about lies before you. The application has it too, so do not
 <<<
 {document}
 >>>"""
-
-
-_FOUND = 'Passages found for "{query}": {n}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,14 +115,8 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
     return _RULES.format(persona=persona.text.strip(), goal=goal, task=rules.words, more=more, stop=stop)
 
 
-def found_text(query: str, passages: Sequence[Passage]) -> str:
-    """Return what a search has found, as application and judge read it."""
-    parts = [f"[{number}] {passage.name}\n{passage.text}" for number, passage in enumerate(passages, start=1)]
-    return "\n\n".join([_FOUND.format(query=query, n=len(passages)), *parts])
-
-
 def rules_version() -> str:
     """Return the hash of all words that simulated users are told."""
     tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.words, rules.column))
     shown = (task.value for task, rules in TASKS.items() if rules.is_shown)
-    return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, _FOUND, *tasks, *shown)
+    return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, FOUND, *tasks, *shown)

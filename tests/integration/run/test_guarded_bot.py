@@ -27,6 +27,7 @@ class Outcome:
 
     results: dict
     report: str
+    folder: Path
 
     def counts(self, rule, level, scenario=""):
         """Return application to defects, for one rule at one level."""
@@ -47,7 +48,7 @@ def outcome(tmp_path_factory):
         ended = theodolite("run", folder)
     assert ended.code == 0, ended.said
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    return Outcome(results, (folder / "report.html").read_text(encoding="utf-8"))
+    return Outcome(results, (folder / "report.html").read_text(encoding="utf-8"), folder)
 
 
 def test_the_stricter_the_guardrail_the_less_is_released(outcome):
@@ -69,6 +70,19 @@ def test_the_difference_shows_in_every_scenario(outcome, scenario):
     assert 0 == counts["strict"] < counts["leaky"] < counts["none"]
 
 
+def test_the_same_bot_as_classes_of_the_dialogue_interface_fares_the_same(outcome):
+    folder = outcome.folder
+    ended = theodolite("run", folder / "as-classes.yaml", "--out", folder / "classes")
+    results = json.loads((folder / "classes" / "results.json").read_text(encoding="utf-8"))
+    by_class = Outcome(results, "", folder)
+
+    assert ended.code == 0, ended.said
+    for rule, level in (("released", "model testing"), ("released", "red teaming"), ("withheld", "model testing")):
+        assert by_class.counts(rule, level) == outcome.counts(rule, level, "tv-spoilers")
+    claims = [claim["standing"] for entry in results["applications"] for claim in entry["claims"]]
+    assert claims == ["contradicted", "supported"]
+
+
 def test_levels_are_never_added(outcome):
     rates = [entry for entry in outcome.results["estimates"] if entry["measure"] == "defect_rate"]
 
@@ -83,6 +97,18 @@ def test_every_strategy_stands_in_the_catalogue_of_every_scenario(outcome):
 
     assert {strategy for _, strategy, _ in found} == EVERY_STRATEGY_BY_RULE
     assert len(found) == len(outcome.results["strategies"]) == 3 * 3 * len(EVERY_STRATEGY_BY_RULE)
+
+
+@pytest.mark.parametrize("purpose", ["useful", "guardrail"])
+def test_the_two_groups_of_scripts_have_rates_of_their_own(outcome, purpose):
+    rates = {
+        (entry["application"], entry["n"])
+        for entry in outcome.results["estimates"]
+        if entry["measure"] == "defect_rate" and entry["about"].get("group.purpose") == purpose
+    }
+
+    assert {name for name, _ in rates} == {"none", "leaky", "strict"}
+    assert {n for _, n in rates} <= {10, 12}
 
 
 def test_what_red_teamers_saw_is_what_the_signs_label(outcome):

@@ -1,6 +1,7 @@
 """A class written for ARIA's dialogue interface is an application like any other."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,8 +20,10 @@ AUTH = Credentials(f'{{"key": "{SECRET}", "SCENARIO": "tv"}}', variable="TEAM_AU
 NO_AUTH = Credentials()
 
 
-def application(kind: type, *, credentials: Credentials = NO_AUTH, timeout_s: float = 5.0) -> AriaApplication:
-    connection = AriaClass(target="team:Api", timeout_s=timeout_s)
+def application(
+    kind: type, *, credentials: Credentials = NO_AUTH, timeout_s: float = 5.0, prompt: str = ""
+) -> AriaApplication:
+    connection = AriaClass(target="team:Api", timeout_s=timeout_s, prompt=prompt)
     return AriaApplication("blue", connection, kind, credentials=credentials, clock=HastyClock())
 
 
@@ -70,6 +73,32 @@ async def test_a_resumed_session_is_said_again_to_a_fresh_instance_and_counted_a
 
     assert (reply.text, reply.attempts) == ("3: c", 3)
     assert kind.instances[0].said == ["a", "b", "c"]
+
+
+async def test_source_material_reaches_a_class_where_its_prompts_have_a_slot() -> None:
+    kind = made()
+    line = application(kind, prompt="{% if turn == 1 %}{{ context }}\n\n{% endif %}{{ prompt }}")
+
+    for request in (say("a"), say("b", "a")):
+        await line.reply(replace(request, context="The ferry leaves at nine."), session="s")
+    await line.close()
+
+    assert kind.instances[0].said == ["The ferry leaves at nine.\n\na", "b"]
+
+
+async def test_a_resumed_session_is_given_its_material_again() -> None:
+    kind = made()
+    line = application(kind, prompt="{{ turn }} {{ context }}: {{ prompt }}")
+
+    await line.reply(replace(say("b", "a"), context="C"), session="s")
+    await line.close()
+
+    assert kind.instances[0].said == ["1 C: a", "2 C: b"]
+
+
+def test_a_prompt_that_nothing_fills_is_refused_before_any_call() -> None:
+    with pytest.raises(InputError, match="names `history`, which nothing fills"):
+        application(made(), prompt="{{ history }}")
 
 
 async def test_the_credentials_are_handed_over_once_and_only_as_a_copy() -> None:

@@ -73,6 +73,8 @@ def test_the_report_shows_guardrails_refusals_and_claims(evidence):
     assert "at the team&#39;s site; filter" in page
     assert "capability: Keeps &lt;to&gt; the policy." in page
     assert "contradicted: 1 of 4 labelled dialogues shows a defect" in page
+    assert '<th scope="col">Tested by</th>' in page
+    assert "<td>a</td>" in page, "no dialogue is held by this script, so there is none to open"
     assert '"claim0":{"title":"against: Keeps' in page
 
 

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from itertools import islice
 
@@ -6,6 +7,8 @@ import pytest
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.annotation import Control, Vote
 from theodolite.domain.dialogue import Turn
+from theodolite.domain.passage import Passage, found_text, in_turn
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.reporting.show import first_text, harmless, show_text
 
 
@@ -35,6 +38,19 @@ def test_a_withheld_dialogue_says_so_and_why():
     withheld = next(dialogue for dialogue in evidence.archive.dialogues() if dialogue.withheld)
 
     assert f"withheld: {withheld.withheld}" in show_text(evidence.study, withheld)
+
+
+def test_what_a_prompt_found_and_what_a_red_teamer_tried_stand_beside_their_turn():
+    evidence = xstest_evidence()
+    held = next(evidence.archive.dialogues())
+    found = found_text(held.turns[0].prompt, [Passage(name="faq.md, paragraph 4", text="Free.")])
+    tried = Attempt(description="opens a scene", outcome=AttemptOutcome.WITHHELD, turn=1)
+    strategy = Strategy(name="role_play", dialogue=held.key, attempts=(tried,))
+
+    text = show_text(evidence.study, replace(held, context=in_turn(1, found), strategies=(strategy,)))
+
+    assert re.search(r"user .*\n  found +faq\.md, paragraph 4\n  bot ", text, re.DOTALL)
+    assert re.search(r"tried +role_play: opens a scene; withheld", text)
 
 
 def test_what_an_application_says_cannot_steer_the_terminal():

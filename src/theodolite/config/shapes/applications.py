@@ -140,6 +140,8 @@ class AriaShape(ApplicationShape):
     """`module:Class` or `file.py:Class`."""
     auth: str = ""
     """Name of the environment variable with the credentials as a JSON object; `ARIA_AUTH_JSON` if that is set."""
+    prompt: str = ""
+    """What `GetResponse` is given, a template over `prompt`, `context` and `turn`; the prompt alone where left out."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one call; seconds."""
     parallel: int = Field(default=16, ge=1)

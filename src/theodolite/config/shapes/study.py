@@ -303,7 +303,7 @@ class StudyShape(Shape):
     corrections: dict[str, CorrectionShape] = Field(default_factory=dict)
     """How judges' numbers are corrected by what people found, by judge."""
     groups: list[Filled] = Field(default_factory=list)
-    """Columns that dialogues are split by."""
+    """What dialogues are split by: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)
     """Risks that the study looks for."""
     tree: TreeForm | None = None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.claim import ClaimTest
+from theodolite.domain.plan import TesterKind
 from theodolite.reporting import figures
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
+from theodolite.reporting.cases import Case
 from theodolite.reporting.claims import claim_words
 from theodolite.reporting.page.subject import Subject
 
@@ -45,6 +47,7 @@ class ClaimRow:
     application: str
     kind: str
     text: str
+    scripts: Opening
     words: str
     opens: str
 
@@ -89,11 +92,23 @@ def _opening(subject: Subject, name: str, title: str, cases: tuple[int, ...], wo
 
 
 def _claim(subject: Subject, place: int, test: ClaimTest) -> ClaimRow:
+    name = test.application
+    tried = tuple(case.index for case in subject.cases if case.setting.application == name and _is_of(case, test))
     against = [case.index for case in subject.labelled(test.contradicting)]
     return ClaimRow(
-        application=test.application,
+        application=name,
         kind=test.claim.kind.value,
         text=test.claim.text,
+        scripts=Opening(
+            n=figures.number_of(len(tried), "dialogue"),
+            opens=subject.sets.add(f"claimed{place}", f"testing: {test.claim.text}", tried),
+            words=", ".join(test.claim.scripts),
+        ),
         words=claim_words(subject.study, test),
         opens=subject.sets.add(f"claim{place}", f"against: {test.claim.text}", against),
     )
+
+
+def _is_of(case: Case, test: ClaimTest) -> bool:
+    """Tell whether a dialogue is one by which a claim is tested."""
+    return case.setting.kind is TesterKind.SCRIPT and case.setting.tester in test.claim.scripts

@@ -11,6 +11,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT, Json
+from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
 from theodolite.reporting import figures
@@ -100,6 +101,10 @@ class _Kept:
     contexts: dict[str, int] = field(default_factory=dict)
     sittings: dict[Sitting, int] = field(default_factory=dict)
 
+    def context(self, text: str) -> int:
+        """Return the place of a text that cases share."""
+        return self.contexts.setdefault(text, len(self.contexts))
+
 
 def _case(case: Record, kept: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
@@ -138,8 +143,11 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
         entry["strategies"] = [_strategy(strategy) for strategy in dialogue.strategies]
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
-    if dialogue.context:
-        entry["context"] = kept.contexts.setdefault(dialogue.context, len(kept.contexts))
+    material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    if material:
+        entry["context"] = kept.context(material)
+    if searches:
+        entry["found"] = [[kept.context(f"{one.name}\n{one.text}") for one in found.passages] for found in searches]
     return entry
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn, TurnState
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import HeldDialogue, LiveDialogue, turns_of
+from theodolite.domain.passage import in_turn
 from theodolite.domain.run import Unit
 from theodolite.domain.session import Session
 from theodolite.domain.strategy import Strategy
@@ -60,10 +61,16 @@ def _result(venue: Venue, session: Session, live: LiveDialogue, ending: Ending) 
         ending=ending,
         repeat=live.number,
         groups=profile.attributes if profile else {},
-        context=scenario.context,
+        context=venue.material(scenario.name, *_found(venue, live, scenario.name)),
         strategies=tuple(_about(strategy, unit.key) for strategy in live.strategies),
     )
     return unit, dialogue
+
+
+def _found(venue: Venue, live: LiveDialogue, scenario: str) -> list[str]:
+    """Return what each prompt of a dialogue has found; the same prompt finds the same, so nobody has to keep it."""
+    found = ((turn.number, venue.found(scenario, turn.prompt)) for turn in live.turns)
+    return [in_turn(number, words) for number, words in found if words]
 
 
 def _told(turn: Turn) -> Turn:

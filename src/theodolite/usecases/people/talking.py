@@ -91,5 +91,5 @@ def _request(venue: Venue, session: Session, turn: LiveTurn, turns: Sequence[Liv
         prompt=turn.prompt,
         turn=turn.number,
         history=exchanges(turns[: turn.number - 1]),
-        context=venue.study.scenario(session.scenario).context,
+        context=venue.material(session.scenario, venue.found(session.scenario, turn.prompt)),
     )

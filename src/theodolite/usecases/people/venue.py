@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from theodolite.domain.passage import Search, found_text, material_with
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
@@ -21,6 +23,7 @@ class Venue:
         run: The run that dialogues of people join.
         store: Keeps what people do.
         clock: Tells the time.
+        searches: What searches the corpora of scenarios, by name of the scenario.
     """
 
     study: Study
@@ -28,3 +31,13 @@ class Venue:
     run: Run
     store: People
     clock: Clock
+    searches: Mapping[str, Search] = field(default_factory=dict)
+
+    def material(self, scenario: str, *found: str) -> str:
+        """Return the source material of a scenario, with what searches have found for it."""
+        return material_with(self.study.scenario(scenario).context, *found)
+
+    def found(self, scenario: str, prompt: str) -> str:
+        """Return what a prompt finds in the corpus of a scenario, in words; empty where it has none."""
+        search = self.searches.get(scenario)
+        return found_text(prompt, search(prompt)) if search else ""

@@ -9,15 +9,19 @@ import pytest
 from tests.contract.given import a_person_session, a_plan, a_study
 from tests.fakes.clock import FakeClock
 from tests.fakes.store import FakeStore
+from tests.fakes.venue import a_session as begun
+from tests.fakes.venue import a_venue
 
-from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.dialogue import Ending, Level, TurnState
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import Exchange
 from theodolite.domain.live import LiveEnding
+from theodolite.domain.passage import FoundPassages, Passage, found_in
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.session import Pauser, Session
+from theodolite.usecases.people.ending import end_open_dialogue
 from theodolite.usecases.people.talking import STANDS_STILL, TIME_IS_UP, finish, left_s, retry, say
 from theodolite.usecases.people.venue import Venue
 
@@ -54,6 +58,22 @@ def test_the_application_is_told_the_dialogue_so_far_and_the_material(venue, ses
     assert (asked.application, asked.prompt, asked.turn, asked.context) == (session.application, "Sure?", 2, "30 days")
     assert asked.history == (Exchange(prompt="How long?", response="Two weeks."),)
     assert turn.state is None
+
+
+def test_what_a_person_says_is_searched_and_what_it_finds_reaches_application_and_dialogue():
+    passage = Passage(name="faq, paragraph 1", text="Free.")
+    venue = replace(a_venue(), searches={"shop": lambda query: (passage,) if query == "Fee?" else ()})
+    session = begun(venue)
+
+    first, asked = say(venue, session.key, "Fee?")
+    finish(venue, first.key, COMPLETE)
+    finish(venue, say(venue, session.key, "And?")[0].key, COMPLETE)
+    end_open_dialogue(venue, session, Ending.TESTER_LEFT)
+
+    assert asked.context == 'Passages found for "Fee?": 1\n\n[1] faq, paragraph 1\nFree.'
+    [held] = venue.store.dialogues(venue.run)
+    found = (FoundPassages(turn=1, passages=(passage,)), FoundPassages(turn=2, passages=()))
+    assert found_in(held.context, ["Fee?", "And?"]) == ("", found)
 
 
 def test_a_retry_asks_the_same_again(venue, session):

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from theodolite.aria import AriaDialogAPI, AriaReply
+
 DECLINED = "I will not say anything about that; I keep that to myself."
 UNKNOWN = "There is nothing about that in my papers. What else would you like to know?"
 GUARDED_WORDS = (
@@ -109,3 +111,49 @@ def last_question(prompt: str) -> str:
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text that say something."""
     return frozenset(re.findall(r"[a-z0-9]+", text.lower())) - SMALL
+
+
+VISITOR = "\nVisitor: "
+"""What keeps the papers apart from the prompt in what `GetResponse` is given; the study says so too."""
+
+
+class Unguarded(AriaDialogAPI):
+    """The same bot as a class of NIST's dialogue interface; its guardrail is switched by `guardrail`."""
+
+    guardrail = staticmethod(none)
+
+    def OpenConnection(self, auth: dict[str, Any] | None = None) -> bool:
+        """There is nothing to connect to."""
+        return True
+
+    def CloseConnection(self) -> bool:
+        """There is nothing to let go of."""
+        return True
+
+    def GetVersion(self) -> str:
+        """Name the bot and the guardrail."""
+        return f"guarded-bot 1.0, {self.guardrail.__name__}"
+
+    def StartSession(self) -> bool:
+        """Forget what was said."""
+        self.said: list[str] = []
+        return True
+
+    def GetResponse(self, text: str) -> AriaReply:
+        """Reply behind the guardrail."""
+        papers, _, prompt = text.rpartition(VISITOR)
+        response = self.guardrail(prompt, self.said, papers)
+        self.said.append(prompt)
+        return {"success": True, "response": response}
+
+
+class Leaky(Unguarded):
+    """Glances at the words of the prompt."""
+
+    guardrail = staticmethod(leaky)
+
+
+class Strict(Unguarded):
+    """Reads its own reply before it gives it."""
+
+    guardrail = staticmethod(strict)

@@ -87,7 +87,17 @@ function turnOf(entry, [prompt, response], number) {
   reply.append(...marked(response, entry, number));
   const heading = entry.turns.length > 1 ? make("p", { class: "n", text: `Turn ${number} of ${entry.turns.length}` }) : null;
   const tried = attemptsIn(entry, number).map((words) => make("p", { class: "legend", text: words }));
-  return make("div", { class: "turn" }, heading, user, reply, ...tried);
+  const parts = [heading, user, foundIn(entry, number), reply, ...tried];
+  return make("div", { class: "turn" }, ...parts.filter((part) => part !== null));
+}
+
+/** Return what the search for a turn's prompt has found, folded; null where nothing was searched. */
+function foundIn(entry, number) {
+  const found = entry.found && entry.found[number - 1];
+  if (!found) return null;
+  const texts = found.map((place, at) => `[${at + 1}] ${data.contexts[place]}`);
+  const title = `${found.length} ${found.length === 1 ? "passage" : "passages"} found for this prompt`;
+  return folded(title, texts.join("\n\n") || "Nothing in the corpus shares a word with it.");
 }
 
 /** Return what a red teamer tried in a turn and what came of it, in words. */
