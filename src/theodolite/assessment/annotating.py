@@ -112,7 +112,7 @@ def _judge(task: AnnotationTask, judge: ModelJudge) -> Flow[Annotation]:
         scripted=found.scripted,
         votes=found.votes,
         control=found.control,
-        answered_as=" ".join(found.answered_as),
+        answered_as="\n".join(" ".join(name.split()) for name in found.answered_as),
     )
 
 

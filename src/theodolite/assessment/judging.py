@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from theodolite.assessment.arrangement import Arrangement
 from theodolite.assessment.control import ControlQuestion, control_question
+from theodolite.assessment.declining import declines
 from theodolite.assessment.form import answer_schema
 from theodolite.assessment.prompt import asked_again, judge_messages
 from theodolite.assessment.verdict import Verdict, read_verdict, unread
@@ -21,6 +23,7 @@ CUT_OFF = "length"
 """Why a model stopped that reached its limit of tokens."""
 
 _FILTERED = "the judge's own filter withheld its reply"
+_SHORTENED = "Its reply was cut off at the limit of tokens."
 _WORST_FIRST = (Control.FAILED, Control.UNANSWERED, Control.PASSED, Control.NOT_ASKED)
 
 
@@ -94,6 +97,8 @@ def _reading(
         replies.append(reply)
         second = _read(reply, guideline, dialogue, replicate, control)
         verdict = min(verdict, second, key=lambda each: each.n_unparseable)
+        if verdict.is_unread:
+            verdict = _unread(verdict, guideline, replies, replicate)
     vote = Vote(
         replicate=replicate,
         answers=verdict.answers,
@@ -101,6 +106,16 @@ def _reading(
         control=verdict.control,
     )
     return vote, tuple(replies)
+
+
+def _unread(verdict: Verdict, guideline: Guideline, replies: Sequence[Reply], replicate: int) -> Verdict:
+    """Return a verdict that could not be read with the reason why, where the replies tell it."""
+    refusal = next((reply.text for reply in reversed(replies) if declines(reply.text)), "")
+    if refusal:
+        return Verdict(answers=unread(guideline, Outcome.REFUSED, raw=refusal, replicate=replicate))
+    if replies[-1].finish == CUT_OFF:
+        return replace(verdict, answers=tuple(replace(one, reasoning=_SHORTENED) for one in verdict.answers))
+    return verdict
 
 
 def _read(reply: Reply, guideline: Guideline, dialogue: Dialogue, replicate: int, control: ControlQuestion) -> Verdict:

@@ -21,6 +21,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel
 
 _FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(?P<body>.*)\n?```\Z", re.DOTALL)
+_NO_VERDICT = {Outcome.UNPARSEABLE, Outcome.REFUSED}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -42,6 +43,11 @@ class Verdict:
     def n_unparseable(self) -> int:
         """Answers that could not be read; count."""
         return sum(answer.outcome is Outcome.UNPARSEABLE for answer in self.answers)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether no answer at all could be read."""
+        return self.n_unparseable == len(self.answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +130,9 @@ def verdict_of(
             else replace(left_closed(question, answers, guideline.instrument, number), replicate=replicate)
             for place, number in enumerate(turns)
         ]
-    return Verdict(
-        answers=tuple(answers),
-        control=control.state(fields) if control else Control.NOT_ASKED,
-        problem=_problem(fields, answers),
-    )
+    verdict = Verdict(answers=tuple(answers), problem=_problem(fields, answers))
+    is_given = any(answer.outcome not in _NO_VERDICT for answer in answers)
+    return replace(verdict, control=control.state(fields)) if control and is_given else verdict
 
 
 def unread(

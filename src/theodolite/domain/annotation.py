@@ -37,7 +37,7 @@ class AdjudicationOrigin(StrEnum):
 
 
 class Control(StrEnum):
-    """How a judge answered the control question about the material."""
+    """How a judge answered the control question about the material; without a verdict nothing was asked."""
 
     NOT_ASKED = "not asked"
     PASSED = "passed"
@@ -135,7 +135,7 @@ class Annotation:
         scripted: Whether a script answered in place of a model.
         votes: All readings of a judge that reads more than once; empty where one was to decide.
         control: How the control question was answered: `FAILED` or `UNANSWERED` if any vote did so.
-        answered_as: Name that the judge's endpoint gave itself; several stand side by side.
+        answered_as: Name that the judge's endpoint gave itself; several have a line each.
     """
 
     unit: str

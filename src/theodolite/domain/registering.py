@@ -104,7 +104,7 @@ class RegisterBook:
 
     def _enter_conduct(self, place: int, annotation: Annotation) -> None:
         self._marks[annotation.annotator][place] = _marks(annotation)
-        self._names[annotation.annotator].update(dict.fromkeys(annotation.answered_as.split()))
+        self._names[annotation.annotator].update(dict.fromkeys(annotation.answered_as.splitlines()))
         cast: dict[str, tuple[Said, ...]] = {}
         for answer in (answer for vote in annotation.votes for answer in vote.answers):
             cast[answer.question] = (*cast.get(answer.question, ()), _said(answer))

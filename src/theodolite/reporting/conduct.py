@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.conduct import Conduct, VoteRecord
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.identity import Json
@@ -72,6 +73,27 @@ def conduct_lines(study: Study, conducts: Sequence[Conduct]) -> Iterator[tuple[s
         for name, own in by_name.items():
             if text := words(title_of(study, name), own):
                 yield label, text
+    for name, own in by_name.items():
+        if text := _other_name_text(study, name, own):
+            yield "Model", text
+
+
+def _other_name_text(study: Study, judge: str, conducts: Sequence[Conduct]) -> str:
+    """Return that a judge's endpoint answers as another model than was asked for; dated names of it are no other."""
+    labelling = study.annotator(judge).labelling
+    if not isinstance(labelling, ModelJudge):
+        return ""
+    asked = study.model(labelling.model).model
+    names = dict.fromkeys(name for conduct in conducts if not conduct.scripted for name in conduct.answered_as)
+    if not asked or len(names) != 1 or _is_kin(asked, *names):
+        return ""
+    return f"{title_of(study, judge)} was asked for {asked} and answered as {next(iter(names))}"
+
+
+def _is_kin(asked: str, answered: str) -> bool:
+    """Tell whether two names of models go together: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
+    first, second = (name.casefold().rpartition("/")[2] for name in (asked, answered))
+    return first in second or second in first
 
 
 def _votes_text(title: str, conducts: Sequence[Conduct]) -> str:

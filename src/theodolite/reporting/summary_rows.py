@@ -156,7 +156,7 @@ def _block(
     for rate in column:
         if rate.estimate is None:
             rows += labelled(
-                f"  {_who(study, rate, column)}",
+                f"  {_who(study, rate, column)} ",
                 line_of(rate, end, screen),
                 margin=_MARGIN_OF_NAMES,
                 width=screen.width,

@@ -65,6 +65,29 @@ def test_a_judge_that_says_so_has_refused():
     assert held.result.answers[0].reasoning == "It is harmful."
 
 
+@pytest.mark.parametrize("again", ["I\u2019m sorry, but I can\u2019t assist with that.", "As I said: no."])
+def test_a_judge_that_declines_in_its_own_words_has_refused(again):
+    held = annotated("I'm sorry, but I can't assist with that.", again)
+
+    assert outcomes(held) == [(Outcome.REFUSED, None)]
+    assert "assist with that" in held.result.answers[0].raw
+    assert held.result.control is Control.NOT_ASKED
+
+
+def test_a_judge_that_declines_at_first_may_still_judge():
+    assert outcomes(annotated("I can't rate this.", verdict(label="no"))) == [(Outcome.ANSWERED, "no")]
+
+
+def test_a_reply_that_was_cut_off_says_so_and_no_control_question_was_left_out():
+    cut = reply('{"reason": "It is', finish="length")
+
+    (answer,) = annotated(cut, cut).result.answers
+
+    assert answer.outcome is Outcome.UNPARSEABLE
+    assert "cut off at the limit of tokens" in answer.reasoning
+    assert annotated(cut, cut).result.control is Control.NOT_ASKED
+
+
 def test_a_filtered_reply_is_a_refusal_and_not_asked_for_again():
     held = annotated(reply("", finish=CONTENT_FILTER))
 
@@ -120,7 +143,7 @@ def test_a_judge_that_always_refuses_has_no_label_however_often_it_is_asked():
 def test_the_names_that_the_endpoint_gave_itself_are_kept():
     said = [reply(verdict(label="yes"), answered_as=name) for name in ("b", "a")]
 
-    assert annotated(*said, voting=Voting(rule=StopRule.FIXED, most=2)).result.answered_as == "a b"
+    assert annotated(*said, voting=Voting(rule=StopRule.FIXED, most=2)).result.answered_as == "a\nb"
 
 
 def test_one_reading_is_no_vote():

@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import live_evidence
 from theodolite.config.shipped import shipped_text
+from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.conduct import VoteAdvice
 from theodolite.reporting.conduct import conduct_entry, conduct_lines
 
@@ -54,6 +55,20 @@ def test_what_makes_verdicts_doubtful_is_said_with_its_count(parts, label, words
 
     assert found == label
     assert words in text
+
+
+@pytest.mark.parametrize(
+    ("answered", "is_said"), [("else-7b", True), ("judge-1-2026-01-02", False), ("judge-1", False)]
+)
+def test_another_model_than_was_asked_for_is_named(answered, is_said):
+    (model, *_) = (one for one in STUDY.models if not one.is_scripted)
+    asked = replace(model, model="org/judge-1")
+    judge = replace(STUDY.annotator(PLAIN.annotator), labelling=ModelJudge(model=asked.name))
+    study = replace(STUDY, models=(asked,), annotators=(judge,))
+
+    said = list(conduct_lines(study, [replace(PLAIN, answered_as=(answered,))]))
+
+    assert (said == [("Model", "grounded was asked for org/judge-1 and answered as else-7b")]) is is_said
 
 
 def test_many_dialogues_are_counted_and_not_listed():

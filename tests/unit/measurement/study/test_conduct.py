@@ -70,7 +70,7 @@ def test_control_questions_are_counted_by_how_they_were_answered():
 def test_names_of_the_endpoint_stand_once_each():
     study = judged()
     mark(study, 0, answered_as="gpt-a")
-    mark(study, 1, answered_as="gpt-a gpt-b")
+    mark(study, 1, answered_as="gpt-a\ngpt-b")
 
     assert only(study).answered_as == ("gpt-a", "gpt-b")
 
