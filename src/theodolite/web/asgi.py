@@ -9,13 +9,18 @@ from typing import Any
 from django.core.asgi import get_asgi_application
 
 from theodolite.web.live_room import room
+from theodolite.web.organiser.measuring import measuring_bench
 from theodolite.web.teams.conformance import conformance_bench
 
 _Message = dict[str, Any]
 _Receive = Callable[[], Awaitable[_Message]]
 _Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
-COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [lambda: room().open(), conformance_bench]
+COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
+    lambda: room().open(),
+    conformance_bench,
+    measuring_bench,
+]
 """What is entered before the first request and left after the last one, in the server's event loop."""
 
 _django = get_asgi_application()

@@ -65,6 +65,8 @@ PAGES: dict[str, object] = {
     "organiser:editions": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
+    "organiser:measure": {Role.ORGANISER, Role.ANALYST},
+    "organiser:measured_file": {Role.ORGANISER, Role.ANALYST},
     "organiser:blinding": {Role.ORGANISER, Role.ANALYST},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},

@@ -6,6 +6,7 @@ from theodolite.web.models.comfort import Comfort
 from theodolite.web.models.ethics_approval import EthicsApproval
 from theodolite.web.models.hosted_study import Edition, HostedStudy
 from theodolite.web.models.invitation import Invitation, PersonalCode, Recruit, RecruitLink
+from theodolite.web.models.measurement import Measurement
 from theodolite.web.models.membership import Membership
 from theodolite.web.models.paused_application import PausedApplication
 from theodolite.web.models.schema_draft import SchemaDraft, SchemaRevision, SchemaVersion
@@ -20,6 +21,7 @@ __all__ = [
     "EthicsApproval",
     "HostedStudy",
     "Invitation",
+    "Measurement",
     "Membership",
     "PausedApplication",
     "PersonalCode",

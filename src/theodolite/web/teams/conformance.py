@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,48 +13,26 @@ from django.utils import timezone
 from theodolite.bootstrap.examining import examine_alone
 from theodolite.domain.errors import InputError
 from theodolite.usecases.examining import Examination
+from theodolite.web.background import Background
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
 from theodolite.web.teams.vault import opened
 
-
-@dataclass(slots=True)
-class _Bench:
-    """Where checks run that outlive the request which asked for them."""
-
-    tasks: asyncio.TaskGroup | None = None
-
-
-_bench = _Bench()
+_background = Background()
 
 
 @asynccontextmanager
 async def conformance_bench() -> AsyncIterator[None]:
     """Let checks run as long as the server does; those that were cut off by its end are struck."""
     await sync_to_async(_strike_unfinished)()
-    async with asyncio.TaskGroup() as tasks:
-        _bench.tasks = tasks
-        running = asyncio.current_task()
-        try:
-            yield
-        finally:
-            _bench.tasks = None
-            for task in asyncio.all_tasks():
-                if task is not running and task.get_name().startswith(_NAME):
-                    task.cancel()
-
-
-_NAME = "conformance of "
+    async with _background.open():
+        yield
 
 
 async def check(submission: Submission) -> None:
     """Begin the check of an application, unless one is under way; without a running server it ends before this does."""
-    if not await sync_to_async(_begin)(submission):
-        return
-    if _bench.tasks is None:
-        await _checked(submission)
-    else:
-        _bench.tasks.create_task(_checked(submission), name=_NAME + submission.token)
+    if await sync_to_async(_begin)(submission):
+        await _background.do(_checked(submission))
 
 
 async def _checked(submission: Submission) -> None:

@@ -11,6 +11,7 @@ from theodolite.usecases.people.leaving import withdraw
 from theodolite.web.access import open_to_all
 from theodolite.web.audit import audit
 from theodolite.web.models.token import new_token
+from theodolite.web.organiser.measuring import forget_measurements
 from theodolite.web.tester.hanging_up import hang_up
 from theodolite.web.tester.visit import Visit, for_testers
 
@@ -34,6 +35,7 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
     membership.unsent_texts.all().delete()
     if wish != _KEEP:
         withdraw(visit.venue, visit.participant, Withdrawal(wish))
+        forget_measurements(visit.here.hosted)
         membership.participant = new_token()  # the only link between the person and the words
     membership.left_at = now
     membership.save(update_fields=["participant", "left_at"])

@@ -1,0 +1,68 @@
+"""Results of an event, worked out in a process of its own so that testers' replies go on beside it.
+
+python -m theodolite.bootstrap.event_results FOLDER WORKSPACE OUT EDITION
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
+from theodolite.bootstrap.reports import Written, write_reports
+from theodolite.bootstrap.venues import open_venue
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.domain.errors import InputError, TheodoliteError
+from theodolite.domain.study import Study
+from theodolite.testing.people import event_sessions
+from theodolite.testing.planning import draw_plan
+
+
+def event_results(folder: str, workspace: Path, out: Path, edition: str, database_url: str | None = None) -> Written:
+    """Measure what one edition of a study holds by now, and write report.html and results.json.
+
+    Args:
+        folder: Where the study's files are.
+        workspace: The server's, which need not lie beside the study.
+        out: Folder of the files; made where it is missing.
+        edition: Content hash of the study as it was published.
+        database_url: PostgreSQL database; None for the workspace's own file.
+
+    Raises:
+        TheodoliteError: If there is nothing to measure, or it cannot be read or written.
+    """
+    store = open_store(workspace, database_url)
+    try:
+        from theodolite.store.contents import Contents, record_of  # tables: only once Django knows the database
+
+        study = record_of(Study, Contents(workspace / "blobs").texts([edition])[edition])
+        opened = open_venue(folder, store, workspace=workspace, study=study)
+        plan, planned = draw_plan(study, opened.loaded.recordings)
+        sessions = event_sessions(study, planned, store.held(study.name))
+        bench = Workbench(
+            loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.venue.run
+        )
+        evidence = bench.evidence()
+        if not evidence.register.n_held:
+            message = "nothing can be measured yet: no dialogue has ended"
+            raise InputError(message)
+        out.mkdir(parents=True, exist_ok=True)
+        return write_reports(bench, evidence, bench.findings(evidence), out=str(out))
+    finally:
+        store.disconnect()
+
+
+def main() -> int:
+    """Do so for the words of the command line; what went wrong is the last line on the error stream."""
+    folder, workspace, out, edition = sys.argv[1:]
+    try:
+        event_results(folder, Path(workspace), Path(out), edition, os.environ.get(DATABASE_VARIABLE))
+    except (TheodoliteError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""Results on the server: measured when asked, read in a sandbox, gone with a withdrawal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.conf import settings
+from django.urls import reverse
+
+from tests.browser_pages import assert_accessible
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.live import LiveEnding
+from theodolite.domain.role import Role
+from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
+from theodolite.usecases.people.talking import finish, say
+from theodolite.web.models import AuditEntry, HostedStudy, Measurement, Membership
+from theodolite.web.organiser.measuring import CUT_OFF, _strike_unfinished
+from theodolite.web.venues import venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def at(event):
+    return f"/s/{event.token}/organise/results/"
+
+
+def hold_dialogue(event: HostedStudy, words: str = "May I hear the end?") -> str:
+    """Let the red teamer hold one dialogue; return who that is."""
+    venue = venue_of(event)
+    who = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value).participant
+    session = begin_session(venue, prepare_session(venue, who, Level.RED_TEAMING, 0).key)
+    finish(venue, say(venue, session.key, words)[0].key, LiveEnding(state=TurnState.COMPLETE, text="Not from me."))
+    end_session(venue, session.key)
+    return who
+
+
+def test_nothing_to_measure_is_said_in_words(event, client_as, at):
+    page = client_as(Role.ANALYST).post(f"{at}measure/", follow=True).content.decode()
+
+    assert "no dialogue has ended" in page, page
+    assert Measurement.objects.get().done_at is not None
+
+
+def test_a_persons_dialogue_is_measured_and_read_in_a_sandbox(event, client_as, at):
+    hold_dialogue(event)
+    analyst = client_as(Role.ANALYST)
+    analyst.post(f"{at}measure/")
+    token = Measurement.objects.get(problem="").token
+    report, told = analyst.get(f"{at}{token}/report.html"), analyst.get(f"{at}{token}/results.json")
+
+    assert "May I hear the end?" in report.content.decode()
+    assert report.headers["Content-Security-Policy"].startswith("sandbox allow-scripts")
+    assert "allow-same-origin" not in report.headers["Content-Security-Policy"]
+    assert json.loads(told.content)["study"]["name"] == event.name
+    assert AuditEntry.objects.filter(verb="opened results").count() == 2
+
+
+def test_of_a_measurement_only_its_two_files_are_given(event, client_as, at):
+    hold_dialogue(event)
+    analyst = client_as(Role.ANALYST)
+    analyst.post(f"{at}measure/")
+    token = Measurement.objects.get().token
+
+    for name in ("..%2F..%2Ftheodolite.db", "tree.json", "secret.key"):
+        assert analyst.get(f"{at}{token}/{name}").status_code == 404
+    assert analyst.get(f"{at}another/report.html").status_code == 404
+
+
+def test_a_withdrawal_deletes_what_was_measured(event, client_as, at):
+    hold_dialogue(event)
+    client_as(Role.ORGANISER).post(f"{at}measure/")
+    folder = Measurement.objects.get(problem="").folder
+    assert folder.is_dir()
+
+    client_as(Role.RED_TEAMER).post(reverse("tester:leave", kwargs={"study": event.token}), {"what": "remove"})
+
+    assert not folder.exists()
+    assert not Measurement.objects.exists()
+
+
+def test_one_at_a_time_and_what_a_stop_cut_off_says_so(event, client_as, at):
+    Measurement.objects.create(hosted=event, edition="0" * 64)
+    organiser = client_as(Role.ORGANISER)
+
+    assert "under way already" in organiser.post(f"{at}measure/", follow=True).content.decode()
+    _strike_unfinished()
+    assert CUT_OFF in organiser.get(at).content.decode()
+    assert (settings.WORKSPACE / "measured").exists() is False
+
+
+@pytest.mark.browser
+def test_the_page_measures_while_one_waits(page_as):
+    page = page_as(Role.ANALYST, bypass_csp=True)
+    assert_accessible(page)
+    page.get_by_role("button", name="Measure now").click()
+    page.get_by_role("rowheader").first.wait_for()
+    page.get_by_role("button", name="Measure now").wait_for(timeout=60_000)
+    assert_accessible(page)
