@@ -8,7 +8,7 @@ from theodolite.domain.role import Role
 from theodolite.store.annotating import cases, drafts, rooms, sittings, taking
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.models import Account, HostedStudy, Measurement, Membership
 from theodolite.web.schemas.drafts import begin_draft
 
 
@@ -55,6 +55,15 @@ def a_case(hosted: HostedStudy) -> str:
     """Return an open case."""
     cases.flag(submitted(hosted), participant_of(hosted), Flag(kind=FlagKind.PII, note="a name"))
     return str(CaseRow.objects.order_by("id")[0].token)
+
+
+def a_measurement(hosted: HostedStudy) -> str:
+    """Return a measurement that has its report."""
+    found, is_new = Measurement.objects.get_or_create(hosted=hosted, defaults={"edition": "0" * 64})
+    if is_new:
+        found.folder.mkdir(parents=True)
+        (found.folder / "report.html").write_text("<!doctype html>")
+    return found.token
 
 
 def a_room(hosted: HostedStudy) -> str:

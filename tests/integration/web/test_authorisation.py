@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from tests.fakes.annotated_event import a_case, a_draft, a_room, an_item, submitted
+from tests.fakes.annotated_event import a_case, a_draft, a_measurement, a_room, an_item, submitted
 from theodolite.domain.role import Role
 from theodolite.web.models import HostedStudy
 
@@ -114,6 +114,8 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "number": "1",
     "draft": a_draft,
     "section": "risk-assessment",
+    "measurement": a_measurement,
+    "file": "report.html",
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""

@@ -51,15 +51,15 @@ async def measure_now(request: HttpRequest, here: Here) -> HttpResponse:
 
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
-def measured_file(request: HttpRequest, here: Here, measurement: str, name: str) -> HttpResponse:
+def measured_file(request: HttpRequest, here: Here, measurement: str, file: str) -> HttpResponse:
     """Give the report or the results of one measurement; who looked is written down."""
     found = Measurement.objects.filter(hosted=here.hosted, token=measurement).first()
-    if found is None or name not in _TYPES or not (found.folder / name).is_file():
+    if found is None or file not in _TYPES or not (found.folder / file).is_file():
         raise Http404
-    audit(request.user, "opened results", f"measurement {found.token}", hosted=here.hosted, file=name)
-    response = HttpResponse((found.folder / name).read_bytes(), content_type=_TYPES[name])
-    if name == REPORT:
+    audit(request.user, "opened results", f"measurement {found.token}", hosted=here.hosted, file=file)
+    response = HttpResponse((found.folder / file).read_bytes(), content_type=_TYPES[file])
+    if file == REPORT:
         response.headers["Content-Security-Policy"] = REPORT_POLICY
     else:
-        response.headers["Content-Disposition"] = f'attachment; filename="{here.hosted.name}-{name}"'
+        response.headers["Content-Disposition"] = f'attachment; filename="{here.hosted.name}-{file}"'
     return response
