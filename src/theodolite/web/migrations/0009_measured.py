@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('web', '0006_organising'),
+        ('web', '0008_schemas'),
     ]
 
     operations = [
