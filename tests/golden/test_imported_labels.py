@@ -12,7 +12,8 @@ from theodolite.assessment.slips import OWN_WORDS
 from theodolite.config.label_files import AskedItem, LabelKey
 from theodolite.config.label_imports import ImportColumns, read_import
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
-from theodolite.measurement.annotating import GivenAnswer, question_agreement, self_agreement
+from theodolite.measurement.annotating import question_agreement, self_agreement
+from theodolite.measurement.sheets import GivenAnswer
 
 SEVERITY = Scale(
     kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=value) for value in ("-3", "-2", "-1", "0", "1")), ordered=True

@@ -10,6 +10,7 @@ from theodolite.domain.discrepancy import Discrepancy, Position, Resolution
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.promotion import is_model
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -47,7 +48,11 @@ def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discre
         answers = {name: _answer(answers, question, turn) for name, answers in given.items()}
         said = {(answer.outcome, answer.value) for answer in answers.values() if answer}
         if len(said) > 1:
-            positions = [Position(letter=letters[name], answer=one) for name, one in answers.items() if one]
+            positions = [
+                Position(letter=letters[name], answer=one, is_model=is_model(name))
+                for name, one in answers.items()
+                if one
+            ]
             found.append(Discrepancy(question=question, turn=turn, positions=_sorted(positions)))
     return tuple(found)
 

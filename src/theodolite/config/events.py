@@ -54,6 +54,7 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
         apart=plan.apart,
         pass_mark=plan.pass_mark,
         attempts=plan.attempts,
+        judge_passes=plan.judge_passes,
         seed=shape.sampling.seed,
     )
 

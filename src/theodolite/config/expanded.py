@@ -287,4 +287,5 @@ def _process(process: AnnotationProcess) -> dict[str, Any]:
         apart=process.apart,
         pass_mark=process.pass_mark,
         attempts=process.attempts,
+        judge_passes=process.judge_passes,
     )

@@ -105,6 +105,45 @@ class PairAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RaterAgreement:
+    """What one annotator said to one question, and how often others said the same of the same units.
+
+    Attributes:
+        annotator: Name of the annotator.
+        n_answers: Answers; count.
+        n_without_value: Those that are no label: unable, does not apply; count.
+        alike: Share of others' labels, on units that this annotator labelled, that equal theirs.
+        prevalence: Label to how often they gave it; counts.
+    """
+
+    annotator: str
+    n_answers: int
+    n_without_value: int
+    alike: Estimate | Undefined
+    prevalence: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitSpread:
+    """How the labels of one unit are spread; a distribution is the finding, and no label is made of it.
+
+    Attributes:
+        dialogue: Number of the dialogue.
+        turn: Number of the turn; None for the dialogue as a whole.
+        counts: Label to how many gave it; counts.
+    """
+
+    dialogue: int
+    turn: int | None
+    counts: tuple[tuple[str, int], ...]
+
+    @property
+    def n(self) -> int:
+        """Labels; count."""
+        return sum(n for _, n in self.counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedPasses:
     """What it takes to know a mean as closely as wanted, with so many passes.
 

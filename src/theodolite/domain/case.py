@@ -35,9 +35,19 @@ class CaseAct(StrEnum):
 
     OPENED = "opened"
     FLAGGED = "flagged again"
+    CONFIRMED = "confirmed"
+    DISMISSED = "dismissed"
     RESTRICTED = "restricted"
     REDACTED = "redacted"
     NOTIFIED = "notified"
+    CLOSED = "closed"
+
+
+class CaseView(StrEnum):
+    """Which cases a list shows."""
+
+    SUGGESTED = "suggested by programs"
+    OPEN = "open"
     CLOSED = "closed"
 
 
@@ -116,11 +126,26 @@ class SensitiveCase:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed, and not flagged again since."""
-        return bool(self.steps) and self.steps[-1].act is CaseAct.CLOSED
+        """Whether it was closed or dismissed, and not flagged again since."""
+        return bool(self.steps) and self.steps[-1].act in {CaseAct.CLOSED, CaseAct.DISMISSED}
+
+    @property
+    def is_suggestion(self) -> bool:
+        """Whether a program opened it and no person has said anything of it yet."""
+        return self.flag.by_detector and all(step.act is CaseAct.OPENED for step in self.steps)
 
     @property
     def is_restricted(self) -> bool:
         """Whether annotators are kept from the dialogue: restricted, and neither redacted nor closed since."""
-        acts = [step.act for step in self.steps if step.act in {CaseAct.RESTRICTED, CaseAct.REDACTED, CaseAct.CLOSED}]
+        ends = {CaseAct.RESTRICTED, CaseAct.REDACTED, CaseAct.CLOSED, CaseAct.DISMISSED}
+        acts = [step.act for step in self.steps if step.act in ends]
         return bool(acts) and acts[-1] is CaseAct.RESTRICTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginalAccess:
+    """One look at the original of a dialogue that has a case: by whom, when and why."""
+
+    by: str
+    at: datetime
+    reason: str

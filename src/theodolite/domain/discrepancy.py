@@ -27,10 +27,12 @@ class Position:
     Attributes:
         letter: A, B, C, ...; in an order of its own for each dialogue and category.
         answer: What they answered, with evidence and note.
+        is_model: Whether a promoted judge gave it; that is never hidden.
     """
 
     letter: str
     answer: Answer
+    is_model: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

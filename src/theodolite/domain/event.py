@@ -77,6 +77,8 @@ class AnnotationProcess:
         pass_mark: Share of a qualification's questions that must be right; fraction 0..1, 0 for no test.
         attempts: Attempts at a qualification before a senior must let in; count.
         seed: Of the order of the queue and of quality checks.
+        judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
+            count, fewer than `passes`: the last pass is always a person's.
     """
 
     passes: int = 1
@@ -89,15 +91,22 @@ class AnnotationProcess:
     pass_mark: float = 0.8
     attempts: int = 3
     seed: int = 1
+    judge_passes: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a process that nobody could begin."""
+        """Refuse a process that nobody could begin, or in which no person would read a dialogue."""
         require_counts("annotation", passes=self.passes, reserve_min=self.reserve_min, attempts=self.attempts)
         shares = {"quality_check": self.quality_check, "most_share": self.most_share, "pass_mark": self.pass_mark}
         for name, share in shares.items():
             if not 0 <= share <= 1:
                 message = f"annotation: `{name}` is a share from 0 to 1; it is {share}"
                 raise InputError(message)
+        if not 0 <= self.judge_passes < self.passes:
+            message = (
+                f"annotation: `judge_passes` must be fewer than `passes` ({self.passes}), "
+                f"since the last pass is always a person's; it is {self.judge_passes}"
+            )
+            raise InputError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

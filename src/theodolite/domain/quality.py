@@ -75,3 +75,31 @@ class Conscientiousness:
     late_alike: int = 0
     late_asked: int = 0
     n_returned: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAnswer:
+    """The value that is known to be right for one question, of the dialogue or (by its number) a turn."""
+
+    question: str
+    turn: int | None
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldItem:
+    """A work item of which answers are known; shown to seniors, never used by the program.
+
+    Attributes:
+        item: Token of the work item.
+        category: Name of the category.
+        known: What is right.
+        reason: Why, in the words of who said so.
+        met: Opaque key of each annotator who submitted it, their right answers and all that are known; counts.
+    """
+
+    item: str
+    category: str
+    known: tuple[KnownAnswer, ...]
+    reason: str
+    met: tuple[tuple[str, int, int], ...] = ()

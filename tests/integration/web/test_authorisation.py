@@ -38,6 +38,7 @@ _ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (
     *("home", "resolution", "begin", "resolve", "reopen", "open_room", "room_step", "check", "judge"),
     *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
+    *("judges", "decide", "cases", "gold", "make_gold", "drop_gold"),
 )
 
 _WRITING = ("schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")

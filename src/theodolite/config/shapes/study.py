@@ -213,6 +213,18 @@ class AnnotationShape(Shape):
     """Share of a qualification's questions that must be right; 0 for no test."""
     attempts: int = Field(default=3, ge=1)
     """Attempts at a qualification before a senior must let in."""
+    judge_passes: int = Field(default=0, ge=0)
+    """Passes of each dialogue that promoted judges may give in place of people; fewer than `passes`."""
+
+    @model_validator(mode="after")
+    def _a_pass_is_left_to_people(self) -> AnnotationShape:
+        if self.judge_passes >= self.passes:
+            message = (
+                f"`judge_passes` is {self.judge_passes} of {self.passes} `passes`; at least one pass stays a person's, "
+                f"so that it is at most {self.passes - 1}"
+            )
+            raise ValueError(message)
+        return self
 
 
 class EventShape(Shape):

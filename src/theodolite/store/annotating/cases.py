@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from theodolite.assessment.redacting import stretches
-from theodolite.domain.case import CaseAct, CaseStep, Flag, FlagKind, Redaction, SensitiveCase, TurnText
+from theodolite.domain.case import (
+    CaseAct,
+    CaseStep,
+    CaseView,
+    Flag,
+    FlagKind,
+    OriginalAccess,
+    Redaction,
+    SensitiveCase,
+    TurnText,
+)
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.work import ItemState
 from theodolite.store.annotating.claims import claim_of
 from theodolite.store.annotating.library import Library
@@ -24,6 +35,9 @@ from theodolite.store.models.annotating import (
     WorkItemRow,
 )
 from theodolite.store.reading import grouped
+
+PAGE = 50
+"""Cases on one page of the list; count."""
 
 _SEPARATOR = "\n"
 
@@ -104,20 +118,38 @@ def redact(
         row = _row(token)
         dialogue = library.dialogue(row.dialogue.unit_id)
         found = stretches(dialogue, words, shown_in=tuple(shown_in))
-        RedactionRow.objects.bulk_create(
-            RedactionRow(
-                case=row,
-                turn=one.turn,
-                side=one.side.value,
-                start=one.start,
-                end=one.end,
-                shown_in=_SEPARATOR.join(one.shown_in),
-            )
-            for one in found
-        )
+        RedactionRow.objects.bulk_create(redaction_row(row, one) for one in found)
         _step(row, CaseAct.REDACTED, by, note)
         _bring_back(row)
     return found
+
+
+def confirm(token: str, *, by: str, note: str = "") -> None:
+    """Say that what a program saw is there; what it hid stays hidden.
+
+    Raises:
+        Conflict: If a person has said something of the case before.
+    """
+    with transaction.atomic():
+        _step(_suggested(token), CaseAct.CONFIRMED, by, note)
+
+
+def dismiss(token: str, *, by: str, note: str = "") -> None:
+    """Say that what a program saw is not there; what it hid is shown again.
+
+    Raises:
+        Conflict: If a person has said something of the case before.
+    """
+    with transaction.atomic():
+        _step(_suggested(token), CaseAct.DISMISSED, by, note)
+
+
+def _suggested(token: str) -> CaseRow:
+    row = _row(token)
+    if not _cases([row])[0].is_suggestion:
+        message = "only what a program saw, and nobody has looked at yet, is confirmed or dismissed; close the case"
+        raise Conflict(message)
+    return row
 
 
 def notify(token: str, *, by: str, note: str) -> None:
@@ -147,15 +179,17 @@ def original(library: Library, token: str, *, by: str, reason: str) -> Dialogue:
     return library.dialogue(row.dialogue.unit_id)
 
 
-def accesses(token: str) -> list[tuple[str, str]]:
-    """Return who looked at the original of a case's dialogue, and why; the first first."""
+def accesses(token: str) -> list[OriginalAccess]:
+    """Return who looked at the original of a case's dialogue, when and why; the first first."""
     rows = OriginalAccessRow.objects.filter(dialogue_id=_row(token).dialogue_id).order_by("id")
-    return list(rows.values_list("by", "reason"))
+    return [OriginalAccess(by=row.by, at=row.created, reason=row.reason) for row in rows]
 
 
 def redactions_of(dialogue_id: int) -> tuple[Redaction, ...]:
-    """Return everything that is hidden in a dialogue, whichever case it belongs to."""
-    return tuple(map(_redaction, RedactionRow.objects.filter(case__dialogue_id=dialogue_id).order_by("id")))
+    """Return everything that is hidden in a dialogue, whichever case it belongs to; nothing of dismissed ones."""
+    dismissed = CaseStepRow.objects.filter(case__dialogue_id=dialogue_id, act=CaseAct.DISMISSED.value)
+    rows = RedactionRow.objects.filter(case__dialogue_id=dialogue_id).exclude(case__in=dismissed.values("case_id"))
+    return tuple(map(_redaction, rows.order_by("id")))
 
 
 def case_of(token: str) -> SensitiveCase:
@@ -169,7 +203,35 @@ def case_of(token: str) -> SensitiveCase:
 
 def cases(study: str) -> list[SensitiveCase]:
     """Return the cases of a study, the latest first."""
-    return _cases(list(CaseRow.objects.filter(study=study).select_related("dialogue__unit").order_by("-id")))
+    return _cases(list(_of_study(study)))
+
+
+def case_page(study: str, view: CaseView, page: int = 0) -> list[SensitiveCase]:
+    """Return one page of the cases of a study that a view holds, the latest first."""
+    return _cases(list(_seen(study, view)[page * PAGE : (page + 1) * PAGE]))
+
+
+def n_cases(study: str) -> dict[CaseView, int]:
+    """Return how many cases each view of a study holds; counts."""
+    return {view: _seen(study, view).count() for view in CaseView}
+
+
+def _of_study(study: str) -> QuerySet[CaseRow]:
+    return CaseRow.objects.filter(study=study).select_related("dialogue__unit").order_by("-id")
+
+
+def _seen(study: str, view: CaseView) -> QuerySet[CaseRow]:
+    steps = CaseStepRow.objects.filter(case=OuterRef("pk")).order_by("-id")
+    rows = _of_study(study).annotate(last=Subquery(steps.values("act")[:1]))
+    shut = [CaseAct.CLOSED.value, CaseAct.DISMISSED.value]
+    by_people = Exists(steps.exclude(act=CaseAct.OPENED.value))
+    match view:
+        case CaseView.SUGGESTED:
+            return rows.filter(~by_people, by_detector=True)
+        case CaseView.OPEN:
+            return rows.filter(Q(by_detector=False) | by_people).exclude(last__in=shut)
+        case CaseView.CLOSED:
+            return rows.filter(last__in=shut)
 
 
 def _row(token: str) -> CaseRow:
@@ -215,6 +277,18 @@ def _cases(rows: Sequence[CaseRow]) -> list[SensitiveCase]:
         )
         for row in rows
     ]
+
+
+def redaction_row(case: CaseRow, one: Redaction) -> RedactionRow:
+    """Return what keeps a redaction of a case."""
+    return RedactionRow(
+        case=case,
+        turn=one.turn,
+        side=one.side.value,
+        start=one.start,
+        end=one.end,
+        shown_in=_SEPARATOR.join(one.shown_in),
+    )
 
 
 def _redaction(row: RedactionRow) -> Redaction:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.promotion import seat_of
 from theodolite.domain.work import ItemState, Reservation, ReservationState
 from theodolite.store.annotating.queues import new_token
 from theodolite.store.ledger import database_now
@@ -15,6 +16,9 @@ from theodolite.store.models.annotating import QueueRow, ReservationEventRow, Re
 
 RESERVED, SUBMITTED = ReservationState.RESERVED.value, ReservationState.SUBMITTED.value
 LIVE = (RESERVED, SUBMITTED)
+
+BY_JUDGE = Q(participant__key__startswith=seat_of(""))
+"""Which claims are those of promoted judges; figures of people leave them out."""
 
 
 def participant_id(key: str) -> int:

@@ -6,36 +6,45 @@ Every function here takes the same number of queries however much the queue hold
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.db.models import Count, F, Q, Sum
 
-from theodolite.domain.agreeing import CategoryProgress, GroupAgreement, PairAgreement, PlannedPasses, QuestionAgreement
+from theodolite.domain.agreeing import (
+    CategoryProgress,
+    GroupAgreement,
+    PairAgreement,
+    PlannedPasses,
+    QuestionAgreement,
+    RaterAgreement,
+    UnitSpread,
+)
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.number import Undefined
+from theodolite.domain.promotion import BesidePeople, JudgeStanding
 from theodolite.domain.room import RoomShift
 from theodolite.domain.work import ItemState
 from theodolite.measurement.annotating import (
-    GivenAnswer,
     groups_of_annotators,
+    judge_beside_people,
     model_agreements,
     pair_agreements,
-    planned_passes,
     question_agreement,
+    self_agreement,
 )
+from theodolite.measurement.planning_passes import planned_passes
+from theodolite.measurement.sheets import GivenAnswer
+from theodolite.measurement.spread import rater_agreements, spreads
+from theodolite.store.annotating.all_answers import AllAnswers, all_answers
 from theodolite.store.annotating.claims import RESERVED, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.rooms import shifts
-from theodolite.store.models import AnnotationRow, AnswerRow
+from theodolite.store.annotating.standing import judges_of
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.store.people.persons import profiles
-
-Given = Mapping[str, list[GivenAnswer]]
-"""Question to the answers of everybody."""
 
 
 def progress(queue: str) -> list[CategoryProgress]:
@@ -85,25 +94,57 @@ def people_progress(queue: str) -> list[tuple[str, int, int]]:
 
 def agreement(library: Library, queue: str, category: str) -> list[QuestionAgreement]:
     """Return how far people say the same to each question of a category, with the history of each."""
-    guideline, given = _guideline(library, queue, category), _given(queue, category)
+    guideline, given = _guideline(library, queue, category), all_answers(library, queue, category)
     return [
-        question_agreement(category, question, given.get(question.name, []))
+        question_agreement(category, question, AllAnswers.of(given.people, question.name))
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     ]
 
 
-def pairs(library: Library, queue: str, category: str, question: str) -> tuple[PairAgreement, ...]:
-    """Return how far every two people say the same to one question."""
+def repeated(library: Library, queue: str, category: str, question: str) -> QuestionAgreement | None:
+    """Return how far people say the same again when they meet the same dialogue again; None where nobody did."""
     asked = _guideline(library, queue, category).instrument.question(question)
-    return pair_agreements(asked, _given(queue, category, question).get(question, []))
+    given = all_answers(library, queue, category, question).repeats
+    return self_agreement(category, asked, given[question]) if question in given else None
+
+
+def raters(library: Library, queue: str, category: str, question: str) -> tuple[RaterAgreement, ...]:
+    """Return for everybody what they said to one question, and how often others said the same."""
+    asked = _guideline(library, queue, category).instrument.question(question)
+    return rater_agreements(asked, AllAnswers.of(all_answers(library, queue, category, question).people, question))
+
+
+def divided(library: Library, queue: str, category: str, question: str) -> tuple[UnitSpread, ...]:
+    """Return how the labels of each dialogue or turn are spread, the most divided first."""
+    asked = _guideline(library, queue, category).instrument.question(question)
+    return spreads(asked, AllAnswers.of(all_answers(library, queue, category, question).people, question))
+
+
+def pairs(library: Library, queue: str, category: str, question: str, *, of: str = "") -> tuple[PairAgreement, ...]:
+    """Return how far every two people, or one person and each other one, say the same to one question."""
+    asked = _guideline(library, queue, category).instrument.question(question)
+    given = all_answers(library, queue, category, question).people
+    return pair_agreements(asked, AllAnswers.of(given, question), of=of)
 
 
 def models_beside_people(library: Library, queue: str, category: str, question: str) -> tuple[PairAgreement, ...]:
     """Return how far judges, who read the same dialogues in a run, say what people say; they are always marked."""
     asked = _guideline(library, queue, category).instrument.question(question)
-    people = _given(queue, category, question).get(question, [])
-    return model_agreements(asked, people, _shadows(queue, category, question))
+    given = all_answers(library, queue, category, question)
+    models = {one.name for one in judges_of(library.study(queue_of(queue).study_content_id))}
+    return model_agreements(asked, AllAnswers.of(given.everybody, question), models)
+
+
+def beside_people(library: Library, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
+    """Return how far a judge, in its present version, says what people say, question by question."""
+    guideline = _guideline(library, queue, judge.guideline)
+    given = all_answers(library, queue, judge.guideline, judge_version=judge.version).everybody
+    return tuple(
+        judge_beside_people(question, AllAnswers.of(given, question.name), judge.judge)
+        for question in guideline.instrument.questions
+        if question.scale.kind is not ScaleKind.TEXT
+    )
 
 
 def plan_passes(
@@ -111,7 +152,8 @@ def plan_passes(
 ) -> tuple[PlannedPasses, ...] | Undefined:
     """Return how many dialogues it takes, with 1, 2, ... passes, for an interval of a wanted half-width."""
     asked = _guideline(library, queue, category).instrument.question(question)
-    return planned_passes(asked, _given(queue, category, question).get(question, []), half_width)
+    given = all_answers(library, queue, category, question).people
+    return planned_passes(asked, AllAnswers.of(given, question), half_width)
 
 
 def attributes(queue: str) -> dict[str, dict[str, str]]:
@@ -130,7 +172,7 @@ def agreement_of_groups(
 ) -> tuple[GroupAgreement, ...]:
     """Return how far annotators of each self-described group agree within it and with the others."""
     asked = _guideline(library, queue, category).instrument.question(question)
-    given = _given(queue, category, question).get(question, [])
+    given = AllAnswers.of(all_answers(library, queue, category, question).people, question)
     return groups_of_annotators(asked, given, attributes(queue).get(attribute, {}))
 
 
@@ -162,44 +204,3 @@ def _guideline(library: Library, queue: str, category: str) -> Guideline:
         message = f"the queue has no category {category!r}"
         raise InputError(message)
     return library.guideline(found.version)
-
-
-def _given(queue: str, category: str, question: str = "") -> Given:
-    """Return everybody's submitted answers by question, latest revisions; two queries."""
-    claims = ReservationRow.objects.filter(
-        item__queue__token=queue, item__category=category, state=SUBMITTED, annotation__isnull=False
-    )
-    rows = claims.values_list("annotation_id", "participant__key", "item__dialogue_id", "submitted")
-    whose = {annotation: (person, dialogue, _seconds(at)) for annotation, person, dialogue, at in rows}
-    answers = AnswerRow.objects.filter(annotation_id__in=claims.values("annotation_id"))
-    answers = answers.filter(question=question) if question else answers
-    found: dict[str, list[GivenAnswer]] = defaultdict(list)
-    for annotation, name, turn, value in answers.values_list("annotation_id", "question", "turn", "value").iterator():
-        person, dialogue, at = whose[annotation]
-        found[name].append(GivenAnswer(person, (dialogue, turn), dialogue, value, at))
-    return found
-
-
-def _shadows(queue: str, category: str, question: str) -> Mapping[str, list[GivenAnswer]]:
-    """Return what judges answered about the dialogues of a category in the version that people answer."""
-    items = WorkItemRow.objects.filter(queue__token=queue, category=category)
-    passes = AnnotationRow.objects.filter(
-        unit__isnull=False,
-        guideline=category,
-        dialogue_id__in=items.values("dialogue_id"),
-        instrument_version__in=items.values("version"),
-    )
-    rows = AnswerRow.objects.filter(annotation__in=passes, question=question).order_by("annotation__revision")
-    latest: dict[tuple[str, int, int | None], GivenAnswer] = {}
-    for judge, dialogue, turn, value in rows.values_list(
-        "annotation__annotator", "annotation__dialogue_id", "turn", "value"
-    ):
-        latest[judge, dialogue, turn] = GivenAnswer(judge, (dialogue, turn), dialogue, value)
-    found: dict[str, list[GivenAnswer]] = defaultdict(list)
-    for (judge, _, _), one in latest.items():
-        found[judge].append(one)
-    return found
-
-
-def _seconds(moment: datetime | None) -> float:
-    return moment.astimezone(UTC).timestamp() if moment else 0.0

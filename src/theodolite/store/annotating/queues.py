@@ -18,7 +18,7 @@ from theodolite.store.annotating.library import Library
 from theodolite.store.contents import content_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
 from theodolite.store.models import DialogueRow
-from theodolite.store.models.annotating import QueueEditionRow, QueueRow, ReservationRow, WorkItemRow
+from theodolite.store.models.annotating import GoldRow, QueueEditionRow, QueueRow, ReservationRow, WorkItemRow
 
 TOKEN_BYTES = 9
 """Bytes of a token that stands in addresses: 12 characters nobody guesses."""
@@ -63,9 +63,10 @@ def _enter_edition(row: QueueRow, by: str) -> None:
 
 
 def _spread_passes(row: QueueRow, design: QueueDesign) -> None:
-    """Give open items the wanted passes, never fewer than are taken; what is complete stays complete."""
+    """Give open items the wanted passes, never fewer than are taken; what is complete or gold stays as it is."""
     wanted = design.process.passes
     items = WorkItemRow.objects.filter(queue=row, state=ItemState.OPEN.value)
+    items = items.exclude(id__in=GoldRow.objects.filter(item__queue=row).values("item_id"))
     for item in items.exclude(passes=wanted):
         item.passes = max(wanted, item.live)
         if item.done >= item.passes:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from theodolite.assessment.blinding import blind_name, blinded, mask_for
-from theodolite.assessment.discrepancies import discrepancies, reviewed
+from theodolite.assessment.discrepancies import discrepancies, letters_for, reviewed
 from theodolite.assessment.redacting import redacted
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Outcome
 from theodolite.domain.discrepancy import DisputedItem, DissentCause, Resolution, ReviewSheet
@@ -18,6 +18,7 @@ from theodolite.domain.work import ItemState, Routed
 from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import participant_id
 from theodolite.store.annotating.given import given_to, salt_of
+from theodolite.store.annotating.judge_passes import let_judges_take
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.routes import route_on
 from theodolite.store.ledger import database_now, one_at_a_time
@@ -78,6 +79,12 @@ def review_sheet(library: Library, item: str, reader: str) -> ReviewSheet:
     )
 
 
+def people_at(item: str) -> Mapping[str, str]:
+    """Return whom the letters of an item's review stand for: letter to opaque key; for the record, not for the page."""
+    row = item_row(item)
+    return {letter: person for person, letter in letters_for(list(given_to(row)), salt_of(row)).items()}
+
+
 def open_review(item: str) -> None:
     """Begin the review of an item: from now on nobody changes its answers.
 
@@ -116,7 +123,9 @@ def resolve(library: Library, item: str, found: Resolution) -> Routed | None:
             replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, found))
         groups = library.dialogue(row.dialogue.unit_id).groups
         said = reviewed(guideline, given, resolutions_of(row), groups)
-        return route_on(library, row, said) if said.is_final else None
+        routed = route_on(library, row, said) if said.is_final else None
+        let_judges_take(library, row.queue)
+        return routed
 
 
 def reopen(item: str) -> None:

@@ -1,9 +1,9 @@
-"""Reviews: the sample that seniors look at, gold items, and how annotators' work looks from above."""
+"""Reviews: the sample that seniors look at, and how annotators' work looks from above."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
 
 from django.db import transaction
@@ -13,14 +13,13 @@ from theodolite.assessment.quality import review_sample
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
 from theodolite.domain.work import ItemState
-from theodolite.store.annotating.claims import RESERVED, SUBMITTED
+from theodolite.store.annotating.claims import BY_JUDGE, RESERVED, SUBMITTED
+from theodolite.store.annotating.gold import right_by_annotator
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
-from theodolite.store.annotating.resolutions import item_row
 from theodolite.store.ledger import database_now
 from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import (
-    GoldRow,
     QualityReviewRow,
     ReservationEventRow,
     ReservationRow,
@@ -102,45 +101,12 @@ def _reviews(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
     ]
 
 
-def add_gold(
-    library: Library, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
-) -> None:
-    """Say what is known to be right at an item; annotators meet it like any other.
-
-    Args:
-        library: Where the guideline is kept.
-        item: Token of the work item.
-        expected: Question and turn to value.
-        by: Who says so.
-        reason: Why it is right.
-
-    Raises:
-        InputError: If a value is no point of its question's scale.
-    """
-    row = item_row(item)
-    guideline = library.guideline(row.version)
-    for (question, _), value in expected.items():
-        scale = guideline.instrument.question(question).scale
-        if not scale.admits(value):
-            message = f"the known answer to `{question}` must be one of {list(scale.categories)}; got {value!r}"
-            raise InputError(message)
-    GoldRow.objects.bulk_create(
-        [
-            GoldRow(item=row, question=name, turn=turn or 0, value=value, reason=reason, by=by, created=database_now())
-            for (name, turn), value in expected.items()
-        ],
-        update_conflicts=True,
-        unique_fields=["item", "question", "turn"],
-        update_fields=["value", "reason", "by"],
-    )
-
-
 def from_above(queue: str) -> list[Conscientiousness]:
     """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
 
     Six queries, however many answers there are.
     """
-    minutes, gold, alike = _minutes(queue), _gold(queue), _alike(queue)
+    minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(queue)
     returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
     n_returned = dict(returned.values_list("reservation__participant__key").annotate(n=Count("id")))
     return [
@@ -162,7 +128,7 @@ def from_above(queue: str) -> list[Conscientiousness]:
 
 
 def _submitted(queue: str) -> QuerySet[ReservationRow]:
-    return ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
+    return ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
 
 
 def _minutes(queue: str) -> dict[str, list[float]]:
@@ -175,28 +141,6 @@ def _minutes(queue: str) -> dict[str, list[float]]:
     for _, person, begun, ended in times:
         if begun is not None and ended is not None:
             found[person].append((ended - begun).total_seconds() / 60)
-    return found
-
-
-def _gold(queue: str) -> dict[str, tuple[int, int]]:
-    known = {
-        (item, question, turn): value
-        for item, question, turn, value in GoldRow.objects.filter(item__queue__token=queue).values_list(
-            "item_id", "question", "turn", "value"
-        )
-    }
-    answers = _submitted(queue).filter(item_id__in={item for item, _, _ in known})
-    rows = AnswerRow.objects.filter(annotation_id__in=answers.values("annotation_id"))
-    whose = {
-        one: (item, person) for one, item, person in answers.values_list("annotation_id", "item_id", "participant__key")
-    }
-    found: dict[str, tuple[int, int]] = {}
-    for annotation, question, turn, value in rows.values_list("annotation_id", "question", "turn", "value"):
-        item, person = whose[annotation]
-        expected = known.get((item, question, turn or 0))
-        if expected is not None:
-            right, asked = found.get(person, (0, 0))
-            found[person] = (right + (value == expected), asked + 1)
     return found
 
 

@@ -16,6 +16,7 @@ from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import SUBMITTED, claim_of, end_of, expire, note, reservation_of, take
 from theodolite.store.annotating.drafts import current_answers, saved_at
 from theodolite.store.annotating.given import count_disputed
+from theodolite.store.annotating.judge_passes import let_judges_take
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.routes import route_on
 from theodolite.store.labels import keep_labels
@@ -75,7 +76,9 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
         is_complete = _enter(claim, annotation)
         if is_complete:
             count_disputed(library, claim.item)
-        return Submitted(revision=claim.revision, routed=route_on(library, claim.item) if is_complete else None)
+        routed = route_on(library, claim.item) if is_complete else None
+        let_judges_take(library, queue)
+        return Submitted(revision=claim.revision, routed=routed)
 
 
 def _seen(library: Library, claim: ReservationRow, dialogue: Dialogue) -> Dialogue:

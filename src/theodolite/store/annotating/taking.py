@@ -24,6 +24,7 @@ from theodolite.store.annotating.claims import (
     reservation_of,
     take,
 )
+from theodolite.store.annotating.judge_passes import let_judges_take
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.qualified import qualified_for
 from theodolite.store.annotating.queues import new_token, queue_of
@@ -51,6 +52,7 @@ def next_work(library: Library, queue: str, participant: str, *, category: str =
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
         expire(row)
+        let_judges_take(library, row)
         held = _held(row, participant, category)
         if held is not None:
             return reservation_of(_renewed(held, process))

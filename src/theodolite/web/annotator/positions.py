@@ -23,6 +23,7 @@ class Voice:
     words: str
     note: str
     quotes: tuple[str, ...]
+    is_model: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,13 @@ def voice_of(position: Position) -> Voice:
     """Return what stands under one letter."""
     answer = position.answer
     quotes = tuple(quote.text for quote in answer.evidence)
-    return Voice(letter=position.letter, words=said(answer), note=answer.reasoning, quotes=quotes)
+    return Voice(
+        letter=position.letter,
+        words=said(answer),
+        note=answer.reasoning,
+        quotes=quotes,
+        is_model=position.is_model,
+    )
 
 
 def votes_side_by_side(guideline: Guideline, positions: Sequence[Position]) -> tuple[SideBySide, ...]:

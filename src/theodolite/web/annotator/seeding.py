@@ -23,6 +23,7 @@ from theodolite.ports.store import Store
 from theodolite.store.annotating.qualified import BACKGROUND
 from theodolite.store.annotating.qualified import RULES as RULES_READ
 from theodolite.store.annotating.queues import add_dialogues, designed, open_queue
+from theodolite.store.annotating.suspecting import suspect
 from theodolite.store.annotating.training import acknowledge
 from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.planning import draw_plan
@@ -46,6 +47,7 @@ def seed_annotation(hosted: HostedStudy) -> None:
     study = invented_study()
     keys = keep_dialogues(study)
     queue = open_queue(library(), hosted.token, study, design_of(study), by="server")
+    suspect(library(), queue, keys)
     add_dialogues(library(), queue, keys)
     for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
         for subject in (BACKGROUND, RULES_READ):

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from theodolite.domain.agreeing import AnswerStretch, PairAgreement, QuestionAgreement
-from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.number import Undefined
 from theodolite.domain.role import Role
 from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of
@@ -17,40 +17,13 @@ from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.sheet import worded
 from theodolite.web.senior.desk import at_senior_desk
-
-WIDTH, MARGIN = 220, 10
-"""Size of a strip; pixels."""
-
-LOWEST, HIGHEST = -0.5, 1.0
-"""Ends of the axis on which agreement is drawn; alpha beyond the lower end is drawn at it."""
+from theodolite.web.senior.strips import MARGIN, WIDTH, Strip, place_of, strip_of
 
 HALF_WIDTH = 0.1
 """Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
 
 WIDEST = 50.0
 """Half-width at most; scale points."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strip:
-    """A number with its interval, as words and as places on an axis.
-
-    Attributes:
-        words: Estimate, interval and count; or why there is none.
-        at: Place of the estimate; pixels, None where it is undefined.
-        low: Place of the interval's lower end; pixels.
-        high: Place of its upper end; pixels.
-    """
-
-    words: str
-    at: float | None = None
-    low: float = 0.0
-    high: float = 0.0
-
-    @property
-    def length(self) -> float:
-        """Length of the interval; pixels."""
-        return self.high - self.low
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +66,9 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
         "title": worded(category),
         "lines": [_line(one) for one in found],
         "width": WIDTH + 2 * MARGIN,
-        "zero": _place(0.0),
+        "zero": place_of(0.0),
         "rooms": [
-            (worded(before.question), _strip(before.alpha), _strip(after.alpha))
+            (worded(before.question), strip_of(before.alpha), strip_of(after.alpha))
             for _, before, after in figures.calibration(library(), desk.queue)
         ],
     }
@@ -132,9 +105,9 @@ def _half_width(text: str) -> float:
 
 
 def _line(one: QuestionAgreement) -> QuestionLine:
-    stretches = tuple((each, _strip(each.alpha)) for each in one.over_time)
+    stretches = tuple((each, strip_of(each.alpha)) for each in one.over_time)
     return QuestionLine(
-        name=worded(one.question), found=one, alike=_strip(one.alike), alpha=_strip(one.alpha), stretches=stretches
+        name=worded(one.question), found=one, alike=strip_of(one.alike), alpha=strip_of(one.alpha), stretches=stretches
     )
 
 
@@ -143,25 +116,6 @@ def _pair(one: PairAgreement, letters: dict[str, str]) -> PairLine:
         first=letters[one.first],
         second=f"{one.second} (a model)" if one.is_model else letters[one.second],
         is_model=one.is_model,
-        alike=_strip(one.alike),
-        alpha=_strip(one.alpha),
+        alike=strip_of(one.alike),
+        alpha=strip_of(one.alpha),
     )
-
-
-def _strip(found: Estimate | Undefined) -> Strip:
-    if isinstance(found, Undefined):
-        return Strip(words=f"undefined: {found.reason}")
-    at = _place(found.value)
-    if found.low is None or found.high is None:
-        return Strip(words=f"{_short(found.value)}, without an interval, from {found.n}", at=at, low=at, high=at)
-    words = f"{_short(found.value)} ({_short(found.low)} to {_short(found.high)}), from {found.n}"
-    return Strip(words=words, at=at, low=_place(found.low), high=_place(found.high))
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
-
-
-def _place(value: float) -> float:
-    share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
-    return round(MARGIN + WIDTH * share, 1)

@@ -16,6 +16,7 @@ from theodolite.domain.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.work import QueueDesign
 from theodolite.store.annotating.queues import add_dialogues, open_queue
+from theodolite.store.annotating.suspecting import suspect, unseen
 from theodolite.store.models import DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.access import Here, allowed
@@ -43,7 +44,8 @@ def fill(request: HttpRequest, here: Here) -> HttpResponse:
 def fill_queue(hosted: HostedStudy, *, by: str) -> int:
     """Bring what was held under the study's name into its queue; dialogues whose texts are withheld stay out.
 
-    The queue asks what the edition published last asks.
+    The queue asks what the edition published last asks. Programs look through
+    what is new before annotators see it; what they suspect becomes cases.
 
     Args:
         hosted: The study.
@@ -68,7 +70,9 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
     queue = open_queue(library(), hosted.token, study, queue_design(study), by=by)
     rows = DialogueRow.objects.filter(unit__run__study=study.name)
     silent = TurnRow.objects.exclude(withheld="").values("dialogue_id")
-    return add_dialogues(library(), queue, list(rows.exclude(id__in=silent).values_list("unit__key", flat=True)))
+    keys = unseen(queue, list(rows.exclude(id__in=silent).values_list("unit__key", flat=True)))
+    suspect(library(), queue, keys)
+    return add_dialogues(library(), queue, keys)
 
 
 def queue_design(study: Study) -> QueueDesign:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from theodolite.domain.case import CaseView
 from theodolite.domain.role import Role
 from theodolite.store.annotating import cases, resolutions, reviews, rooms, threads
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import desk_of, library
 from theodolite.web.annotator.sheet import worded
+from theodolite.web.senior.paging import Pages, page_number
 
 
 @allowed(Role.SENIOR)
@@ -19,16 +21,19 @@ def home(request: HttpRequest, here: Here) -> HttpResponse:
     desk = desk_of(here)
     if desk is None:
         return render(request, "web/senior/home.html", {"here": here})
-    study = queue_of(desk.queue).study
+    n_cases = cases.n_cases(queue_of(desk.queue).study)
+    n_disputed, page = resolutions.n_disputed_items(desk.queue), page_number(request)
     context = {
         "here": here,
         "desk": desk,
-        "n_disputed": resolutions.n_disputed_items(desk.queue),
-        "disputed": [(worded(one.category), one) for one in resolutions.disputed_items(desk.queue)],
+        "n_disputed": n_disputed,
+        "disputed": [(worded(one.category), one) for one in resolutions.disputed_items(desk.queue, page=page)],
+        "pages": Pages(page=page, n=n_disputed, size=resolutions.PAGE),
         "to_review": reviews.to_review(library(), desk.queue),
         "threads": threads.all_threads(desk.queue, desk.participant, is_open=True),
         "rooms": [(worded(category), token, state) for token, category, state in rooms.rooms(desk.queue)],
-        "cases": [one for one in cases.cases(study) if not one.is_closed],
+        "n_open": n_cases[CaseView.OPEN],
+        "n_suggested": n_cases[CaseView.SUGGESTED],
         "dissent": resolutions.dissent(desk.queue),
     }
     return render(request, "web/senior/home.html", context)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.role import Role
-from theodolite.store.annotating import resolutions
+from theodolite.store.annotating import gold, resolutions
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.positions import Voice, voice_of
@@ -60,6 +60,7 @@ def resolution(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
         "disputes": [_dispute(seen, one) for one in seen.discrepancies],
         "causes": [(cause.value, words) for cause, words in CAUSES],
         "ways_out": tuple(WAYS_OUT),
+        "n_known": len(gold.known_from_review(library(), item)),
     }
     return render(request, "web/senior/resolution.html", context)
 
@@ -110,7 +111,7 @@ def reopen(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
 @at_senior_desk
 def resolve(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     """Record a consensus, or that there is none and why."""
-    found = _sent(request, desk)
+    found = _sent(request, desk, own_item(desk, item))
     with transaction.atomic():
         routed = resolutions.resolve(library(), own_item(desk, item), found)
         verb = "recorded a consensus" if found.is_consensus else "recorded no consensus"
@@ -119,7 +120,7 @@ def resolve(request: HttpRequest, desk: Desk, item: str) -> HttpResponse:
     return redirect(page_of(desk, "resolution", item=item))
 
 
-def _sent(request: HttpRequest, desk: Desk) -> Resolution:
+def _sent(request: HttpRequest, desk: Desk, item: str) -> Resolution:
     question, turn = place_of(request.POST.get("place", ""))
     chosen = request.POST.get("found", "")
     cause = next((one for one in DissentCause if chosen == f"cause:{one.value}"), None)
@@ -128,7 +129,7 @@ def _sent(request: HttpRequest, desk: Desk) -> Resolution:
     return Resolution(
         question=question,
         turn=turn,
-        participants=(desk.participant, *_others(request)),
+        participants=(desk.participant, *_others(request, item)),
         rationale=request.POST.get("rationale", "")[:4000],
         outcome=outcome,
         value=value if outcome is Outcome.ANSWERED else None,
@@ -136,6 +137,8 @@ def _sent(request: HttpRequest, desk: Desk) -> Resolution:
     )
 
 
-def _others(request: HttpRequest) -> tuple[str, ...]:
-    """Return who else took part, as they are called in the room; names are kept as written."""
-    return tuple(name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip())
+def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
+    """Return who else took part: letters stand for annotators of this item; other names are kept as written."""
+    letters = resolutions.people_at(item)
+    names = (name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip())
+    return tuple(letters.get(name.upper(), name) for name in names)

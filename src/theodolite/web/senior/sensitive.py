@@ -8,15 +8,38 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.case import SensitiveCase
+from theodolite.domain.case import CaseView, SensitiveCase
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.role import Role
 from theodolite.store.annotating import cases
 from theodolite.store.annotating.queues import queue_of
+from theodolite.store.models.annotating import CaseRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
+from theodolite.web.annotator.sheet import worded
 from theodolite.web.audit import audit
+from theodolite.web.models import Membership
 from theodolite.web.senior.desk import at_senior_desk, page_of
+from theodolite.web.senior.paging import Pages, page_number
+
+
+@allowed(Role.SENIOR)
+@require_GET
+@at_senior_desk
+def case_list(request: HttpRequest, desk: Desk) -> HttpResponse:
+    """Show the cases of the study: what programs suggest, what is open, what is closed; never the words themselves."""
+    study = queue_of(desk.queue).study
+    counts = cases.n_cases(study)
+    view = next((one for one in CaseView if one.name.lower() == request.GET.get("view", "")), CaseView.OPEN)
+    page = page_number(request)
+    context = {
+        "here": desk.here,
+        "views": [(one.name.lower(), one.value, counts[one], one is view) for one in CaseView],
+        "view": view.name.lower(),
+        "cases": cases.case_page(study, view, page),
+        "pages": Pages(page=page, n=counts[view], size=cases.PAGE),
+    }
+    return render(request, "web/senior/cases.html", context)
 
 
 @allowed(Role.SENIOR)
@@ -42,7 +65,7 @@ def look(request: HttpRequest, desk: Desk, case: str) -> HttpResponse:
 @require_POST
 @at_senior_desk
 def act(request: HttpRequest, desk: Desk, case: str) -> HttpResponse:
-    """Restrict, redact, notify or close."""
+    """Confirm, dismiss, restrict, redact, notify or close."""
     _case(desk, case)
     step, note = request.POST.get("step", ""), request.POST.get("note", "")[:1000]
     with transaction.atomic():
@@ -53,33 +76,35 @@ def act(request: HttpRequest, desk: Desk, case: str) -> HttpResponse:
 
 
 def _done(request: HttpRequest, case: str, step: str, *, by: str, note: str) -> None:
-    if step == "restrict":
-        cases.restrict(case, by=by, note=note)
+    plain = {"restrict": cases.restrict, "confirm": cases.confirm, "dismiss": cases.dismiss, "close": cases.close}
+    if step in plain:
+        plain[step](case, by=by, note=note)
     elif step == "redact":
         shown_in = [name for name in request.POST.getlist("shown_in") if name]
         cases.redact(library(), case, request.POST.get("words", ""), by=by, shown_in=shown_in, note=note)
     elif step == "notify":
         cases.notify(case, by=by, note=note)
-    elif step == "close":
-        cases.close(case, by=by, note=note)
     else:
         raise Http404
 
 
 def _case(desk: Desk, token: str) -> SensitiveCase:
-    found = next((one for one in cases.cases(queue_of(desk.queue).study) if one.token == token), None)
-    if found is None:
+    """Return a case of this study; others do not exist."""
+    if not CaseRow.objects.filter(token=token, study=queue_of(desk.queue).study).exists():
         raise Http404
-    return found
+    return cases.case_of(token)
 
 
 def _shown(request: HttpRequest, desk: Desk, found: SensitiveCase, original: Dialogue | None) -> HttpResponse:
     design = library().design(queue_of(desk.queue).design_id)
+    seats = Membership.objects.filter(hosted=desk.here.hosted).select_related("account")
+    people = {one.participant: one.account for one in seats}
     context = {
         "here": desk.here,
         "case": found,
         "turns": original.turns if original else (),
-        "categories": [one.name for one in design.categories],
-        "accesses": cases.accesses(found.token),
+        "categories": [(one.name, worded(one.name)) for one in design.categories],
+        "shown_in": sorted({worded(name) for one in found.redactions for name in one.shown_in}),
+        "accesses": [(people.get(one.by, one.by), one) for one in cases.accesses(found.token)],
     }
     return render(request, "web/senior/case.html", context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.senior import agreement, filling, home, people, quality, resolution, sensitive, talk
+from theodolite.web.senior import agreement, filling, gold, home, judges, people, quality, resolution, sensitive, talk
 
 app_name = "senior"
 urlpatterns = [
@@ -19,11 +19,17 @@ urlpatterns = [
     path("check/<slug:claim>/judge/", quality.judge, name="judge"),
     path("questions/", talk.questions, name="questions"),
     path("questions/<slug:thread>/", talk.answer, name="thread"),
+    path("cases/", sensitive.case_list, name="cases"),
+    path("gold/", gold.gold_list, name="gold"),
+    path("item/<slug:item>/gold/", gold.make, name="make_gold"),
+    path("item/<slug:item>/gold/drop/", gold.drop, name="drop_gold"),
     path("case/<slug:case>/", sensitive.case, name="case"),
     path("case/<slug:case>/look/", sensitive.look, name="look"),
     path("case/<slug:case>/act/", sensitive.act, name="act"),
     path("fill/", filling.fill, name="fill"),
     path("agreement/", agreement.agreement, name="agreement"),
+    path("judges/", judges.judges, name="judges"),
+    path("judges/decide/", judges.decide, name="decide"),
     path("people/", people.people, name="people"),
     path("people/admit/", people.admit, name="admit"),
 ]

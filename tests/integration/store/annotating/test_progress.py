@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,32 +9,26 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.contract.given import an_annotation_unit
-from tests.fakes.annotating import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, yes
-from theodolite.domain.annotation import Annotation, AnnotatorKind
+from tests.fakes.annotating import RISK, STUDY, Venue, a_design, how_bad, no, yes
+from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
-from theodolite.domain.certificate import Certificate
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.run import Unit
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.progress import (
     agreement,
     calibration,
-    models_beside_people,
     own_progress,
     pairs,
     people_progress,
     plan_passes,
     progress,
 )
-from theodolite.store.annotating.promotions import promote, promoted
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.annotating.rooms import open_room, reveal, vote
 from theodolite.store.annotating.sittings import submit
 from theodolite.store.annotating.taking import next_work
-from theodolite.store.filing import file_record
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -56,28 +49,6 @@ def queue(venue: Venue) -> str:
             assert submit(venue.library, work, who).open == ()
     next_work(venue.library, token, "p-3", category="risk")
     return token
-
-
-def shadow(venue: Venue, number: int) -> None:
-    """Let the judge annotate a dialogue in its run."""
-    unit = an_annotation_unit(venue.run, a_unit(venue.run, number))
-    venue.store.add_units(venue.run, [unit])
-    annotation = Annotation(
-        unit=unit.key,
-        dialogue=venue.keys[number],
-        annotator="judge",
-        annotator_version="0" * 64,
-        guideline="risk",
-        instrument_version=version_of(RISK),
-        answers=(yes("released"), how_bad("5")),
-    )
-    asyncio.run(kept(venue, unit, annotation))
-
-
-async def kept(venue: Venue, unit: Unit, annotation: Annotation) -> None:
-    await venue.store.start()
-    await venue.store.keep_annotation(unit, annotation)
-    await venue.store.stop()
 
 
 def test_a_category_says_what_is_wanted_done_and_under_way(venue: Venue, queue: str) -> None:
@@ -121,42 +92,6 @@ def test_the_page_takes_the_same_number_of_queries_however_much_there_is(venue: 
         submit(venue.library, work, "p-1")
 
     assert n_queries() == before
-
-
-def test_judges_stand_beside_people_and_are_marked(venue: Venue, queue: str) -> None:
-    shadow(venue, 0)
-
-    found = models_beside_people(venue.library, queue, "risk", "released")
-
-    alike = {one.first: (one.second, one.is_model, one.alike.value) for one in found}
-    assert alike["p-1"] == ("judge", True, 0.0)
-    assert alike["p-2"] == ("judge", True, 1.0)
-
-
-def test_a_judge_is_promoted_only_with_a_certificate_of_this_very_version(venue: Venue, queue: str) -> None:
-    with pytest.raises(InputError, match="no certificate"):
-        promote(venue.library, queue, "judge", by="s-1", reason="It is good.")
-    certificate = Certificate(
-        study="spoilers",
-        run=1,
-        judge="judge",
-        judge_version=JUDGED.annotator_version("judge"),
-        guideline="risk",
-        guideline_version=version_of(RISK),
-        issued=datetime(2026, 1, 2, tzinfo=UTC),
-        judged=3,
-        labelled=3,
-        authorities=("p-1",),
-        measurements=(),
-    )
-    file_record(venue.library.contents, certificate.judge_version, certificate)
-    for judge, reason in (("nobody", "x"), ("judge", " ")):
-        with pytest.raises(InputError):
-            promote(venue.library, queue, judge, by="s-1", reason=reason)
-
-    assert promoted(venue.library, queue) == frozenset()
-    assert promote(venue.library, queue, "judge", by="s-1", reason="It is good.").certificate == version_of(certificate)
-    assert promoted(venue.library, queue) == {"judge"}
 
 
 def test_the_planner_reads_what_was_submitted(venue: Venue, queue: str) -> None:

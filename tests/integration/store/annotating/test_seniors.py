@@ -14,6 +14,7 @@ from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.quality import ReviewVerdict
 from theodolite.domain.room import RoomState
 from theodolite.store.annotating.drafts import save_answer
+from theodolite.store.annotating.gold import add_gold
 from theodolite.store.annotating.resolutions import (
     disputed_items,
     dissent,
@@ -23,7 +24,7 @@ from theodolite.store.annotating.resolutions import (
     resolve,
     review_sheet,
 )
-from theodolite.store.annotating.reviews import add_gold, from_above, returned_to, review, reviews_of, to_review
+from theodolite.store.annotating.reviews import from_above, returned_to, review, reviews_of, to_review
 from theodolite.store.annotating.rooms import close_room, open_room, reveal, room, rooms, say, shifts, vote
 from theodolite.store.annotating.sittings import submit
 from theodolite.store.annotating.taking import last_ones, next_work

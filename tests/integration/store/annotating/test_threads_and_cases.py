@@ -5,23 +5,30 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.annotating import Venue
-from theodolite.domain.case import BLOCK, CaseAct, Flag, FlagKind
+from theodolite.domain.case import BLOCK, CaseAct, CaseView, Flag, FlagKind
+from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.thread import Anchor, AnchorKind, ThreadEnd
 from theodolite.store.annotating.cases import (
     accesses,
     case_of,
+    case_page,
     cases,
     close,
+    confirm,
+    dismiss,
     flag,
     flag_dialogue,
+    n_cases,
     notify,
     original,
     redact,
     restrict,
 )
+from theodolite.store.annotating.queues import add_dialogues
 from theodolite.store.annotating.sittings import sitting
-from theodolite.store.annotating.taking import next_work
+from theodolite.store.annotating.suspecting import suspect
+from theodolite.store.annotating.taking import next_work, offer
 from theodolite.store.annotating.threads import all_threads, begin_thread, end_thread, own_threads, reply, settled
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -115,7 +122,7 @@ def test_who_looks_at_the_original_is_on_record(venue: Venue, queue: str, token:
         original(venue.library, case, by="s-1", reason="")
 
     assert "tower" in original(venue.library, case, by="s-1", reason="to tell the person").turns[1].response
-    assert accesses(case) == [("s-1", "to tell the person")]
+    assert [(one.by, one.reason) for one in accesses(case)] == [("s-1", "to tell the person")]
 
 
 def test_every_step_of_a_case_is_on_record(venue: Venue, queue: str, token: str) -> None:
@@ -132,6 +139,45 @@ def test_every_step_of_a_case_is_on_record(venue: Venue, queue: str, token: str)
         CaseAct.CLOSED,
     ]
     assert (found.is_closed, found.is_restricted) == (True, False)
+
+
+def named(venue: Venue) -> str:
+    """Hold a dialogue that a program suspects of everything; return its key."""
+    prompt = "Write to ana@example.org, I want to die."
+    turn = Turn(number=1, prompt=prompt, response="I am bot-9, made by OpenAI.", latency_s=0.5)
+    return venue.hold(1, turns=(turn,))[0]
+
+
+def test_programs_open_cases_that_people_confirm_or_dismiss(venue: Venue, queue: str) -> None:
+    key = named(venue)
+    assert suspect(venue.library, queue, [key]) == 3
+    assert suspect(venue.library, queue, [key]) == 0
+    wellbeing, naming, details = case_page("spoilers", CaseView.SUGGESTED)
+
+    confirm(naming.token, by="s-1", note="It names its maker.")
+    dismiss(wellbeing.token, by="s-1", note="A line of a song.")
+    with pytest.raises(Conflict):
+        dismiss(naming.token, by="s-1")
+
+    assert [one.dialogue for one in (wellbeing, naming, details)] == [key] * 3
+    assert n_cases("spoilers") == {CaseView.SUGGESTED: 1, CaseView.OPEN: 1, CaseView.CLOSED: 1}
+    assert case_page("spoilers", CaseView.CLOSED)[0].token == wellbeing.token
+
+
+def test_what_looks_like_a_persons_details_is_hidden_until_somebody_says_it_is_none(venue: Venue, queue: str) -> None:
+    key = named(venue)
+    suspect(venue.library, queue, [key])
+    details = case_page("spoilers", CaseView.SUGGESTED)[-1]
+    add_dialogues(venue.library, queue, [key], categories=["risk", "style"])
+    offer(queue, [(key, "risk"), (key, "style")], "p-9")
+
+    def seen(category: str) -> str:
+        token = next_work(venue.library, queue, "p-9", category=category).token
+        return sitting(venue.library, token, "p-9").dialogue.turns[0].prompt
+
+    assert (seen("style"), seen("risk").count(BLOCK)) == (f"Write to {BLOCK * 15}, I want to die.", 0)
+    dismiss(details.token, by="s-1", note="An address of an invented person.")
+    assert seen("style").count(BLOCK) == 0
 
 
 def test_what_is_not_there_is_not_found(venue: Venue) -> None:

@@ -1,0 +1,252 @@
+"""Sheets: what many people answered, as columns of numbers, so that a page of 200,000 answers is worked out at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.number import Estimate, Undefined
+from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
+from theodolite.measurement.proportion import defect_rate
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+NO_UNIT_OF_TWO: Final = "No dialogue has answers of two people yet."
+"""Why agreement is undefined at the beginning."""
+
+NO_VALUE: Final = -1
+"""What stands for an answer that is no label."""
+
+
+class GivenAnswer(NamedTuple):
+    """One label that somebody gave; a plain tuple, since a page is made of hundreds of thousands.
+
+    Attributes:
+        annotator: Who.
+        unit: The dialogue, or the dialogue and turn.
+        dialogue: The dialogue, which turns are clustered in.
+        value: The label; None where it is none.
+        at: When; seconds since 1970.
+    """
+
+    annotator: str
+    unit: Hashable
+    dialogue: Hashable
+    value: str | None
+    at: float = 0.0
+
+
+class SittingFacts(NamedTuple):
+    """Who sat, at which dialogue, and when; seconds since 1970."""
+
+    annotator: str
+    dialogue: int
+    at: float
+
+
+AnswerFacts = tuple[int, str, int | None, str | None]
+"""Number of the sitting, question, turn (None for the dialogue), label (None where it is none)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerColumns:
+    """Everybody's answers to one question, one number an answer in each column; all shapes are (answers,).
+
+    Attributes:
+        names: Annotators; `annotator` counts places in it.
+        annotator: Who.
+        unit: The dialogue or turn; numbers that mean nothing else.
+        dialogue: Number of the dialogue that the unit belongs to.
+        turn: Number of the turn; 0 for the dialogue as a whole.
+        labels: Labels that were given; `value` counts places in it.
+        value: The label; -1 where it is none.
+        at: When; seconds since 1970.
+    """
+
+    names: tuple[str, ...]
+    annotator: Whole
+    unit: Whole
+    dialogue: Whole
+    turn: Whole
+    labels: tuple[str, ...]
+    value: Whole
+    at: Floats
+
+    def __len__(self) -> int:
+        """Return how many answers there are."""
+        return len(self.value)
+
+    def of(self, chosen: Whole | NDArray[np.bool_]) -> AnswerColumns:
+        """Return some of the answers."""
+        return AnswerColumns(
+            names=self.names,
+            annotator=self.annotator[chosen],
+            unit=self.unit[chosen],
+            dialogue=self.dialogue[chosen],
+            turn=self.turn[chosen],
+            labels=self.labels,
+            value=self.value[chosen],
+            at=self.at[chosen],
+        )
+
+
+Answers = AnswerColumns | Sequence[GivenAnswer]
+"""Answers to one question, as columns or one by one."""
+
+
+def columns_of(given: Answers) -> AnswerColumns:
+    """Return answers as columns; those that are columns already as they are."""
+    if isinstance(given, AnswerColumns):
+        return given
+    annotator, names = _coded(one.annotator for one in given)
+    value, labels = _coded(one.value for one in given)
+    return AnswerColumns(
+        names=names,
+        annotator=annotator,
+        unit=_coded(one.unit for one in given)[0],
+        dialogue=_coded(one.dialogue for one in given)[0],
+        turn=np.zeros(len(given), dtype=np.int64),
+        labels=labels,
+        value=value,
+        at=np.array([one.at for one in given], dtype=np.float64),
+    )
+
+
+def columns_by_question(
+    sittings: Mapping[int, SittingFacts], answers: Sequence[AnswerFacts]
+) -> dict[str, AnswerColumns]:
+    """Return the answers of many sittings as columns, by question.
+
+    Args:
+        sittings: Number of each sitting to who sat where and when.
+        answers: All answers of these sittings, in any order.
+    """
+    if not answers:
+        return {}
+    numbers, questions, turns, values = zip(*answers, strict=True)
+    place = {number: at for at, number in enumerate(sittings)}
+    sitting = np.fromiter(map(place.__getitem__, numbers), np.int64, len(numbers))
+    turn = np.fromiter((one or 0 for one in turns), np.int64, len(turns))
+    asked, names_of_questions = _coded(questions)
+    value, labels = _coded(values)
+    annotator, names = _coded(one.annotator for one in sittings.values())
+    dialogue = np.array([one.dialogue for one in sittings.values()], dtype=np.int64)
+    at = np.array([one.at for one in sittings.values()], dtype=np.float64)
+    columns = AnswerColumns(
+        names=names,
+        annotator=annotator[sitting],
+        unit=dialogue[sitting] * (int(turn.max()) + 1) + turn,
+        dialogue=dialogue[sitting],
+        turn=turn,
+        labels=labels,
+        value=value,
+        at=at[sitting],
+    )
+    return {name: columns.of(np.flatnonzero(asked == code)) for code, name in enumerate(names_of_questions)}
+
+
+def _coded(values: Iterable[Hashable]) -> tuple[Whole, tuple[str, ...]]:
+    """Return numbers for values in order of their first coming, and the values; None is -1 and no value."""
+    known: dict[Hashable, int] = {}
+    codes = np.array(
+        [NO_VALUE if value is None else known.setdefault(value, len(known)) for value in values], dtype=np.int64
+    )
+    return codes, tuple(map(str, known))
+
+
+def by_person(columns: AnswerColumns) -> dict[str, Whole]:
+    """Return which answers are whose: name to places, by name."""
+    found = {columns.names[code]: np.flatnonzero(columns.annotator == code) for code in np.unique(columns.annotator)}
+    return dict(sorted(found.items()))
+
+
+def prevalence(question: Question, columns: AnswerColumns) -> tuple[tuple[str, int], ...]:
+    """Return how often each label was given, in the order of the scale; counts."""
+    counts = np.bincount(columns.value[columns.value != NO_VALUE], minlength=len(columns.labels))
+    counted = dict(zip(columns.labels, counts.tolist(), strict=True))
+    points = question.scale.categories or tuple(sorted(label for label, n in counted.items() if n))
+    return tuple((point, counted.get(point, 0)) for point in points)
+
+
+class Sheet:
+    """The labels of one question, unit by unit."""
+
+    def __init__(self, question: Question, given: Answers, *, clustered: bool = False) -> None:
+        """Number units and labels.
+
+        Args:
+            question: The question.
+            given: Everybody's answers; those that are no point of its scale are left out.
+            clustered: Whether units of one dialogue resemble each other, beside those of questions at turns.
+        """
+        scale, columns = question.scale, columns_of(given)
+        numbers = {point: place for place, point in enumerate(scale.categories)}
+        self.scale: AlphaScale = "interval" if scale.is_numeric else "ordinal" if scale.ordered else "nominal"
+        self._clustered = clustered or question.level is QuestionLevel.TURN
+        places = np.array([*(numbers.get(label, NO_VALUE) for label in columns.labels), NO_VALUE], dtype=np.int64)
+        place = places[columns.value]
+        kept = np.flatnonzero(place != NO_VALUE)
+        self._place = place[kept]
+        _, first, self._unit = np.unique(columns.unit[kept], return_index=True, return_inverse=True)
+        self._dialogue = columns.dialogue[kept][first]
+        n_units = len(first)
+        self._n = np.bincount(self._unit, minlength=n_units)
+        self._begun = np.full(n_units, np.inf)
+        np.minimum.at(self._begun, self._unit, columns.at[kept])
+        self._same = _ends(np.maximum, -1, self._unit, self._place, n_units) == _ends(
+            np.minimum, len(numbers), self._unit, self._place, n_units
+        )
+
+    def shared_in_time(self) -> Whole:
+        """Return the numbers of the units with two labels or more, in order of their first one."""
+        shared = np.flatnonzero(self._n >= 2)
+        return shared[np.argsort(self._begun[shared], kind="stable")]
+
+    def begun(self, unit: int) -> datetime:
+        """Return when the first label of a unit was given."""
+        return datetime.fromtimestamp(float(self._begun[unit]), tz=UTC)
+
+    def alike(self, units: Whole) -> Estimate | Undefined:
+        """Return the share of units on which all gave the same label."""
+        if not len(units):
+            return Undefined(reason=NO_UNIT_OF_TWO)
+        same = self._same[units]
+        if not self._clustered:
+            return defect_rate(int(same.sum()), len(same))
+        _, owners = np.unique(self._dialogue[units], return_inverse=True)
+        hits, sizes = np.bincount(owners, weights=same), np.bincount(owners)
+        counts = [(int(hit), int(n)) for hit, n in zip(hits, sizes, strict=True)]
+        return defect_rate(int(same.sum()), len(same), clusters=counts)
+
+    def alpha(self, units: Whole) -> Estimate | Undefined:
+        """Return agreement beyond chance; each unit counts as far as it was labelled twice or more.
+
+        Who gave a label makes no difference to alpha, so that labels are stacked:
+        as many rows as a unit has labels at most, not as there are annotators.
+        """
+        if not len(units):
+            return Undefined(reason=NO_UNIT_OF_TWO)
+        column = np.full(len(self._n), -1)
+        column[units] = np.arange(len(units))
+        order = np.argsort(self._unit, kind="stable")
+        owner = self._unit[order]
+        row = np.arange(len(order)) - np.concatenate([[0], np.cumsum(self._n)])[owner]
+        wanted = column[owner] >= 0
+        table: Floats = np.full((int(self._n[units].max()), len(units)), np.nan)
+        table[row[wanted], column[owner[wanted]]] = self._place[order][wanted]
+        clusters = self._dialogue[units].tolist() if self._clustered else None
+        return krippendorff_alpha(table, scale=self.scale, clusters=clusters)
+
+
+def _ends(end: np.ufunc, start: int, owners: Whole, places: Whole, n: int) -> Whole:
+    """Return the lowest or highest place of each unit."""
+    found = np.full(n, start, dtype=np.int64)
+    end.at(found, owners, places)
+    return found

@@ -1,0 +1,100 @@
+"""Spread: what each annotator said beside the others, and how the labels of each dialogue are spread."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.domain.agreeing import RaterAgreement, UnitSpread
+from theodolite.domain.instrument import Question
+from theodolite.domain.number import Estimate, Undefined
+from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.sheets import (
+    NO_UNIT_OF_TWO,
+    NO_VALUE,
+    AnswerColumns,
+    Answers,
+    by_person,
+    columns_of,
+    prevalence,
+)
+
+Whole = NDArray[np.int64]
+
+
+def rater_agreements(question: Question, given: Answers) -> tuple[RaterAgreement, ...]:
+    """Return for every person what they said, and how often others said the same of the same unit; by name.
+
+    Each label of somebody else on a unit that the person labelled is one
+    comparison; the comparisons of a dialogue resemble each other, so that the
+    interval is over dialogues.
+
+    Args:
+        question: The question.
+        given: Everybody's answers, one a person and unit.
+    """
+    columns = columns_of(given)
+    held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+    _, unit = np.unique(held.unit, return_inverse=True)
+    n_labels = len(held.labels)
+    counts = np.bincount(unit * n_labels + held.value, minlength=(int(unit.max()) + 1) * n_labels if len(unit) else 0)
+    table = counts.reshape(-1, n_labels) if n_labels else counts.reshape(0, 0)
+    others = table.sum(axis=1)[unit] - 1
+    same = table[unit, held.value] - 1
+    people = by_person(columns)
+    return tuple(
+        _rater(question, name, columns.of(people[name]), np.flatnonzero(held.annotator == code), (held, same, others))
+        for name, code in sorted((name, held.names.index(name)) for name in people)
+    )
+
+
+def _rater(
+    question: Question, name: str, own: AnswerColumns, rows: Whole, beside: tuple[AnswerColumns, Whole, Whole]
+) -> RaterAgreement:
+    held, same, others = beside
+    rows = rows[others[rows] > 0]
+    _, owner = np.unique(held.dialogue[rows], return_inverse=True)
+    hits, sizes = np.bincount(owner, weights=same[rows]), np.bincount(owner, weights=others[rows])
+    clusters = [(int(hit), int(n)) for hit, n in zip(hits, sizes, strict=True)]
+    alike: Estimate | Undefined = Undefined(reason=NO_UNIT_OF_TWO)
+    if clusters:
+        alike = defect_rate(int(hits.sum()), int(sizes.sum()), clusters=clusters)
+    return RaterAgreement(
+        annotator=name,
+        n_answers=len(own),
+        n_without_value=int(np.count_nonzero(own.value == NO_VALUE)),
+        alike=alike,
+        prevalence=prevalence(question, own),
+    )
+
+
+def spreads(question: Question, given: Answers) -> tuple[UnitSpread, ...]:
+    """Return what was said of every unit that two or more labelled, the most divided first.
+
+    Divided by how many of its labels are not its most frequent one; units that are
+    equally divided stand in the order of their dialogues.
+
+    Args:
+        question: The question.
+        given: Everybody's answers; dialogues are known by their numbers.
+    """
+    columns = columns_of(given)
+    held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+    if not len(held):
+        return ()
+    _, first, unit = np.unique(held.unit, return_index=True, return_inverse=True)
+    counts = np.bincount(unit * len(held.labels) + held.value, minlength=len(first) * len(held.labels))
+    table = counts.reshape(len(first), len(held.labels))
+    n = table.sum(axis=1)
+    divided = 1 - table.max(axis=1) / n
+    order = [place for place in np.lexsort((held.dialogue[first], -divided)) if n[place] > 1]
+    points = question.scale.categories or held.labels
+    column = {label: place for place, label in enumerate(held.labels)}
+    return tuple(
+        UnitSpread(
+            dialogue=int(held.dialogue[first[place]]),
+            turn=int(held.turn[first[place]]) or None,
+            counts=tuple((point, int(table[place, column[point]]) if point in column else 0) for point in points),
+        )
+        for place in order
+    )

@@ -1,0 +1,116 @@
+"""All answers: what people and judges answered in a category, wherever they did, read in two queries.
+
+People annotate in the queue, on the page of `theodolite label`, in label files and
+in other tools whose labels were imported: all of them are annotations of the same
+dialogues, and count alike. A claim that was made void counts no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Q
+
+from theodolite.measurement.sheets import AnswerColumns, SittingFacts, columns_by_question, columns_of
+from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotating.standing import judges_of
+from theodolite.store.models import AnnotationRow, AnswerRow
+from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
+
+_NOBODY = columns_of(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllAnswers:
+    """The answers of a category.
+
+    Attributes:
+        people: Question to what people answered, each for the first time they met a dialogue.
+        everybody: The same with judges, under their names in the study.
+        repeats: The same of people, with what they answered when they met a dialogue again; empty where nobody did.
+    """
+
+    people: dict[str, AnswerColumns]
+    everybody: dict[str, AnswerColumns]
+    repeats: dict[str, AnswerColumns]
+
+    @staticmethod
+    def of(answers: dict[str, AnswerColumns], question: str) -> AnswerColumns:
+        """Return the answers to a question; none where nobody has answered it."""
+        return answers.get(question, _NOBODY)
+
+
+def all_answers(library: Library, queue: str, category: str, question: str = "", judge_version: str = "") -> AllAnswers:
+    """Return what was answered in a category, in the versions that its items ask.
+
+    Args:
+        library: Where the study is kept.
+        queue: Token of the queue.
+        category: Name of the category.
+        question: Only this question; empty for all.
+        judge_version: Only this version of a judge beside people; empty for the latest of each judge.
+    """
+    row = queue_of(queue)
+    study = library.study(row.study_content_id)
+    models = frozenset(one.name for one in judges_of(study))
+    sittings, rows = _sittings(row, category, models, judge_version), _rows(row, category, question)
+    judges = frozenset(number for number, one in sittings.items() if one.annotator in models)
+    first = [one[:4] for one in rows if one[0] in sittings and one[4] == 1]
+    of_people = [one for one in first if one[0] not in judges] if judges else first
+    again = any(one[4] > 1 and one[0] in sittings for one in rows)
+    return AllAnswers(
+        people=columns_by_question(sittings, of_people),
+        everybody=columns_by_question(sittings, first),
+        repeats=columns_by_question(
+            sittings, [one[:4] for one in rows if one[0] in sittings and one[0] not in judges and one[4] <= 2]
+        )
+        if again
+        else {},
+    )
+
+
+def _annotations(queue: QueueRow, category: str) -> Q:
+    items = WorkItemRow.objects.filter(queue=queue, category=category)
+    return Q(
+        guideline=category,
+        dialogue_id__in=items.values("dialogue_id"),
+        instrument_version__in=items.values("version"),
+    )
+
+
+def _sittings(queue: QueueRow, category: str, models: frozenset[str], version: str) -> dict[int, SittingFacts]:
+    """Return who sat where and when: of each annotator and dialogue the latest revision, if it counts."""
+    claims = ReservationRow.objects.filter(
+        ~BY_JUDGE, item__queue=queue, item__category=category, annotation__isnull=False
+    )
+    claimed = {
+        number: (person, state, at)
+        for number, person, state, at in claims.values_list("annotation_id", "participant__key", "state", "submitted")
+    }
+    rows = AnnotationRow.objects.filter(_annotations(queue, category)).order_by("revision", "id")
+    latest: dict[tuple[int, str], tuple[int, datetime]] = {}
+    for number, dialogue, name, judged_as, made in rows.values_list(
+        "id", "dialogue_id", "annotator", "annotator_version", "created"
+    ):
+        if not version or name not in models or judged_as == version:
+            latest[dialogue, name] = (number, made)
+    found = {}
+    for (dialogue, name), (number, made) in latest.items():
+        person, state, at = claimed.get(number, (name, SUBMITTED, made))
+        if state == SUBMITTED:
+            found[number] = SittingFacts(person, dialogue, _seconds(at))
+    return found
+
+
+def _rows(queue: QueueRow, category: str, question: str) -> list[tuple[int, str, int | None, str | None, int]]:
+    annotations = AnnotationRow.objects.filter(_annotations(queue, category))
+    answers = AnswerRow.objects.filter(annotation_id__in=annotations.values("id"))
+    answers = answers.filter(question=question) if question else answers
+    return list(answers.values_list("annotation_id", "question", "turn", "value", "replicate"))
+
+
+def _seconds(moment: datetime | None) -> float:
+    return moment.astimezone(UTC).timestamp() if moment else 0.0

@@ -1,0 +1,172 @@
+"""Gold: answers that are known for some items, met by annotators like any other; compared for seniors' eyes alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from django.db import transaction
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.errors import InputError
+from theodolite.domain.quality import GoldItem, KnownAnswer
+from theodolite.domain.work import ItemState
+from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
+from theodolite.store.annotating.given import given_to
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.resolutions import item_row, resolutions_of
+from theodolite.store.ledger import database_now, one_at_a_time
+from theodolite.store.models import AnswerRow
+from theodolite.store.models.annotating import GoldRow, ReservationRow, WorkItemRow
+
+Expected = Mapping[tuple[str, int | None], str]
+"""Question and turn to the value that is known to be right."""
+
+
+def add_gold(
+    library: Library, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
+) -> None:
+    """Say what is known to be right at an item; annotators meet it like any other.
+
+    Args:
+        library: Where the guideline is kept.
+        item: Token of the work item.
+        expected: Question and turn to value.
+        by: Who says so.
+        reason: Why it is right.
+
+    Raises:
+        InputError: If a value is no point of its question's scale.
+    """
+    row = item_row(item)
+    guideline = library.guideline(row.version)
+    for (question, _), value in expected.items():
+        scale = guideline.instrument.question(question).scale
+        if not scale.admits(value):
+            message = f"the known answer to `{question}` must be one of {list(scale.categories)}; got {value!r}"
+            raise InputError(message)
+    GoldRow.objects.bulk_create(
+        [
+            GoldRow(item=row, question=name, turn=turn or 0, value=value, reason=reason, by=by, created=database_now())
+            for (name, turn), value in expected.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["item", "question", "turn"],
+        update_fields=["value", "reason", "by"],
+    )
+
+
+def known_from_review(library: Library, item: str) -> dict[tuple[str, int | None], str]:
+    """Return what is known of an item once people have spoken: what a review agreed on, and what all said alike.
+
+    What a review left without consensus is not known, and never becomes gold.
+    """
+    row = item_row(item)
+    guideline, given = library.guideline(row.version), given_to(row)
+    settled = {(one.question, one.turn): one for one in resolutions_of(row)}
+    known = {place: one.value for place, one in settled.items() if one.value is not None}
+    said: dict[tuple[str, int | None], set[str | None]] = defaultdict(set)
+    for answers in given.values():
+        for answer in answers:
+            said[answer.question, answer.turn].add(answer.value if answer.outcome is Outcome.ANSWERED else None)
+    alike = {place: next(iter(values)) for place, values in said.items() if len(values) == 1 and len(given) > 1}
+    known |= {place: value for place, value in alike.items() if value is not None and place not in settled}
+    order = {question.name: place for place, question in enumerate(guideline.instrument.questions)}
+    points = {question.name: question.scale for question in guideline.instrument.questions}
+    kept = {place: value for place, value in known.items() if points[place[0]].categories}
+    return dict(sorted(kept.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
+
+
+def make_gold(library: Library, item: str, *, by: str, reason: str, more: int = 0) -> int:
+    """Keep what is known of an item as gold, and let more people meet it; return how many answers are known.
+
+    With more passes the item opens again: whoever submitted may change their last
+    answers until its review begins anew.
+
+    Args:
+        library: Where the guideline is kept.
+        item: Token of the work item.
+        by: Who says so.
+        reason: Why it is right.
+        more: Further annotators who shall meet it; count.
+
+    Raises:
+        InputError: If nothing is known of it, there is no reason, or `more` is below 0.
+    """
+    known = known_from_review(library, item)
+    if not known or not reason.strip() or more < 0:
+        message = (
+            f"gold takes answers that all gave or a review agreed on, and a reason; got {len(known)} and {reason!r}"
+        )
+        raise InputError(message)
+    with transaction.atomic():
+        add_gold(library, item, known, by=by, reason=reason.strip())
+        if more:
+            _let_more_meet(item, more)
+    return len(known)
+
+
+def _let_more_meet(item: str, more: int) -> None:
+    one_at_a_time(f"queue {item_row(item).queue.token}")
+    row = item_row(item)
+    row.passes, row.state = row.passes + more, ItemState.OPEN.value
+    row.save()
+
+
+def drop_gold(item: str) -> int:
+    """Forget what was known of an item; its annotations stay. Returns how many answers were known; count."""
+    return GoldRow.objects.filter(item=item_row(item)).delete()[0]
+
+
+def gold_items(queue: str) -> list[GoldItem]:
+    """Return the gold items of a queue with what each annotator made of them, the latest first; three queries."""
+    known: dict[int, list[KnownAnswer]] = defaultdict(list)
+    about: dict[int, tuple[WorkItemRow, str]] = {}
+    for row in GoldRow.objects.filter(item__queue__token=queue).select_related("item").order_by("-item_id", "id"):
+        known[row.item_id].append(KnownAnswer(question=row.question, turn=row.turn or None, value=row.value))
+        about[row.item_id] = (row.item, row.reason)
+    met: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for item, person, is_right in _compared(queue):
+        right, asked = met[item].get(person, (0, 0))
+        met[item][person] = (right + is_right, asked + 1)
+    return [
+        GoldItem(
+            item=item.token or "",
+            category=item.category,
+            known=tuple(known[number]),
+            reason=reason,
+            met=tuple((person, *counts) for person, counts in sorted(met[number].items())),
+        )
+        for number, (item, reason) in about.items()
+    ]
+
+
+def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
+    """Return for each annotator how many of their answers to gold items are right, and how many there are; counts."""
+    found: dict[str, tuple[int, int]] = {}
+    for _, person, is_right in _compared(queue):
+        right, asked = found.get(person, (0, 0))
+        found[person] = (right + is_right, asked + 1)
+    return found
+
+
+def _compared(queue: str) -> Iterator[tuple[int, str, bool]]:
+    """Yield for every answer of a person to what is known: item, person, whether it is right."""
+    known = {
+        (item, question, turn): value
+        for item, question, turn, value in GoldRow.objects.filter(item__queue__token=queue).values_list(
+            "item_id", "question", "turn", "value"
+        )
+    }
+    items = {item for item, _, _ in known}
+    claims = ReservationRow.objects.filter(~BY_JUDGE, item_id__in=items, state=SUBMITTED)
+    whose = {
+        annotation: (item, person)
+        for annotation, item, person in claims.values_list("annotation_id", "item_id", "participant__key")
+    }
+    rows = AnswerRow.objects.filter(annotation_id__in=claims.values("annotation_id"))
+    for annotation, question, turn, value in rows.values_list("annotation_id", "question", "turn", "value"):
+        item, person = whose[annotation]
+        expected = known.get((item, question, turn or 0))
+        if expected is not None:
+            yield item, person, value == expected

@@ -1,0 +1,62 @@
+"""Strips: a number with its interval, as words and as places on an axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.number import Estimate, Undefined
+
+WIDTH, MARGIN = 220, 10
+"""Size of a strip; pixels."""
+
+LOWEST, HIGHEST = -0.5, 1.0
+"""Ends of the axis on which agreement is drawn; alpha beyond the lower end is drawn at it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """A number with its interval, as words and as places on an axis.
+
+    Attributes:
+        words: Estimate, interval and count; or why there is none.
+        at: Place of the estimate; pixels, None where it is undefined.
+        low: Place of the interval's lower end; pixels.
+        high: Place of its upper end; pixels.
+    """
+
+    words: str
+    at: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def length(self) -> float:
+        """Length of the interval; pixels."""
+        return self.high - self.low
+
+
+def strip_of(found: Estimate | Undefined) -> Strip:
+    """Return a number as a strip; what is undefined says why in words."""
+    if isinstance(found, Undefined):
+        return Strip(words=f"undefined: {found.reason}")
+    at = place_of(found.value)
+    if found.low is None or found.high is None:
+        return Strip(words=f"{short(found.value)}, without an interval, from {found.n}", at=at, low=at, high=at)
+    words = f"{short(found.value)} ({short(found.low)} to {short(found.high)}), from {found.n}"
+    return Strip(words=words, at=at, low=place_of(found.low), high=place_of(found.high))
+
+
+def short(value: float) -> str:
+    """Return a number in two places, without the nought before the point.
+
+    Example:
+        >>> short(-0.504)
+        '-.50'
+    """
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+
+
+def place_of(value: float) -> float:
+    """Return where a number stands on the axis; pixels."""
+    share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
+    return round(MARGIN + WIDTH * share, 1)

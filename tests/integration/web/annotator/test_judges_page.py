@@ -1,0 +1,81 @@
+"""Seniors see judges beside people, promote them with a certificate, and withdraw that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from tests.fakes.annotated_event import queue_token
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.certificate import Certificate
+from theodolite.domain.identity import version_of
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.role import Role
+from theodolite.store.annotating.promotions import promoted
+from theodolite.store.annotating.queues import open_queue
+from theodolite.store.filing import file_record
+from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import design_of, invented_study
+from theodolite.web.models import AuditEntry
+
+pytestmark = pytest.mark.integration
+
+JUDGE = Annotator(
+    name="reader", kind=AnnotatorKind.MODEL, guideline="risk_assessment", labelling=ModelJudge(model="large")
+)
+
+
+@pytest.fixture
+def judged(event):
+    """The seeded queue, whose study has a judge by now."""
+    study = invented_study()
+    model = ModelEndpoint(name="large", url="http://127.0.0.1:1", model="l")
+    study = replace(study, annotators=(*study.annotators, JUDGE), models=(model,))
+    open_queue(library(), event.token, study, design_of(study))
+    return study
+
+
+def certify(study):
+    certificate = Certificate(
+        study=study.name,
+        run=1,
+        judge="reader",
+        judge_version=study.annotator_version("reader"),
+        guideline="risk_assessment",
+        guideline_version=version_of(study.guideline("risk_assessment")),
+        issued=datetime(2026, 1, 2, tzinfo=UTC),
+        judged=8,
+        labelled=8,
+        authorities=("p-1",),
+        measurements=(),
+    )
+    file_record(library().contents, certificate.judge_version, certificate)
+
+
+def decide(client, event, step, reason="It was tried."):
+    fields = {"judge": "reader", "step": step, "reason": reason}
+    return client.post(reverse("senior:decide", args=[event.token]), fields, follow=True).content.decode()
+
+
+def test_a_judge_is_promoted_and_withdrawn_with_reasons_on_record(judged, event, client_as):
+    sami = client_as(Role.SENIOR)
+    page = sami.get(reverse("senior:judges", args=[event.token])).content.decode()
+    assert "a shadow" in page
+    assert "Promote it" not in page
+    assert "no certificate" in decide(sami, event, "promote")
+    certify(judged)
+    assert "issued 2026-01-02" in sami.get(reverse("senior:judges", args=[event.token])).content.decode()
+
+    told = decide(sami, event, "promote")
+    assert "stays marked as a model&#x27;s" in told
+    assert promoted(library(), queue_token(event)) == {"reader"}
+    told = decide(sami, event, "withdraw", "It drifts.")
+
+    assert "Withdrawn: It drifts." in told
+    assert promoted(library(), queue_token(event)) == frozenset()
+    verbs = AuditEntry.objects.filter(subject="judge reader").values_list("verb", flat=True)
+    assert list(verbs) == ["withdrew a judge", "promoted a judge"]
