@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
 from theodolite.domain.estimate import Estimate, Measurement
@@ -10,9 +10,24 @@ from theodolite.domain.identity import SHORT
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import labelled
 from theodolite.reporting.cases import REFERENCE
-from theodolite.reporting.certificate_words import amount_text, coefficient_text, points_text, rules_of_certificate
+from theodolite.reporting.certificate_words import (
+    amount_text,
+    coefficient_text,
+    points_text,
+    rules_of_certificate,
+    share_text,
+)
 
 _MARGIN = 13
+
+MOST_APART = 5
+"""People that a judge is shown beside one by one; of more the range is told. Count."""
+
+_RIGHT = {
+    "judge_sensitivity": "catches",
+    "judge_specificity": "passes of the sound",
+    "judge_precision": "right when it alarms",
+}
 
 _MANNERS = {
     "unparseable_share": "unreadable",
@@ -33,8 +48,11 @@ def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
         f"{certificate.judge} on {certificate.guideline}",
         *_labelled("Certificate", _issued(certificate), width),
     ]
-    for authority in certificate.authorities:
-        lines += _against(certificate, authority, width)
+    if len(certificate.authorities) > MOST_APART:
+        lines += _against_many(certificate, width)
+    else:
+        for authority in certificate.authorities:
+            lines += _against(certificate, authority, width)
     lines += _labelled("People", _people(certificate), width)
     lines += _labelled("Groups", _groups(certificate), width)
     lines += _labelled("Replies", _manners(certificate), width)
@@ -68,6 +86,33 @@ def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
     return lines
 
 
+def _against_many(certificate: Certificate, width: int) -> list[str]:
+    """Return how a judge stands to many people, each of them an authority: the range of every figure."""
+    people = figures.number_of(len(certificate.authorities), "person", "people")
+    agreement = [
+        f"{title} {_range(certificate, measure, show)}"
+        for measure, title, show in (
+            ("exact_agreement", "same label on", figures.percent),
+            ("cohen_kappa", "kappa", figures.coefficient),
+            ("gwet_ac", "AC", figures.coefficient),
+        )
+    ]
+    lines = _labelled("Held against", f"{people}, one by one: {'; '.join(agreement)}", width)
+    for rule in rules_of_certificate(certificate):
+        parts = [
+            f"{title} {_range(certificate, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()
+        ]
+        lines += _labelled("Defects", f"{rule}: {'; '.join(parts)}", width)
+    return lines
+
+
+def _range(certificate: Certificate, measure: str, show: Callable[[float], str], **about: str) -> str:
+    """Return the lowest and the highest value that people's labels give a figure, over all applications."""
+    found = (certificate.figure(measure, first=name, **about) for name in certificate.authorities)
+    values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
+    return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
+
+
 def _is_of(one: Measurement, authority: str) -> bool:
     about = one.about
     return about.get("first") == authority and "part" not in about and "ceiling" not in about
@@ -87,13 +132,8 @@ def _agreement(certificate: Certificate, authority: str) -> str:
 
 
 def _accuracy(certificate: Certificate, authority: str, rule: str) -> str:
-    titles = {
-        "judge_sensitivity": "catches",
-        "judge_specificity": "passes of the sound",
-        "judge_precision": "right when it alarms",
-    }
     parts = []
-    for measure, title in titles.items():
+    for measure, title in _RIGHT.items():
         found = certificate.figure(measure, first=authority, rule=rule)
         parts += [f"{title} {amount_text(found.result)}"] if found else []
     bias = certificate.figure("judge_bias", first=authority, rule=rule)
@@ -110,9 +150,20 @@ def _people(certificate: Certificate) -> str:
         if one.measure == "exact_agreement" and "ceiling" in one.about and "part" not in one.about
     ]
     wide = [one for one in between if one.application == ALL_APPLICATIONS]
-    return "; ".join(
+    return _crowd(certificate) or "; ".join(
         f"{one.about['first']} and {one.about['second']} agree on {amount_text(one.result)}" for one in wide
     )
+
+
+def _crowd(certificate: Certificate) -> str:
+    """Return how near a judge comes to many people and they to each other; empty where they are few."""
+    judge, people = certificate.figure("agreement_with_people"), certificate.figure("agreement_among_people")
+    if judge is None or people is None:
+        return ""
+    gap = certificate.figure("nearer_than_people")
+    beyond = f"; judge minus people {points_text(gap.result)}" if gap else ""
+    alike = f"two of them agree on {share_text(people.result)} of the dialogues"
+    return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
 
 
 def _groups(certificate: Certificate) -> str:

@@ -21,6 +21,14 @@ def amount_text(result: Estimate | Undefined) -> str:
     return f"{figures.count(result.count)} of {figures.count(result.n)} ({figures.percent(result.value)}{ends})"
 
 
+def share_text(result: Estimate | Undefined) -> str:
+    """Return a share that no count stands behind with its interval, e.g. `61.3 % (58.0 to 64.5)`."""
+    if isinstance(result, Undefined):
+        return f"unknown: {result.reason}"
+    ends = "" if result.low is None or result.high is None else f" ({figures.span(result.low, result.high)})"
+    return f"{figures.percent(result.value)}{ends}"
+
+
 def coefficient_text(result: Estimate | Undefined) -> str:
     """Return a coefficient with its interval, e.g. `.63 (.60 to .66)`."""
     if isinstance(result, Undefined):

@@ -67,3 +67,14 @@ def test_agreement_with_each_group_of_people_has_a_line():
 
     assert "age old, 3 people: beyond chance" in " ".join(text.split())
     assert "Groups" not in screen()
+
+
+def test_a_crowd_is_told_by_its_range_and_not_one_by_one():
+    evidence = labelled_evidence(lambda said: said or "1", people=tuple(f"person {n}" for n in range(6)))
+    text = certificate_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
+    said = " ".join(text.split())
+
+    assert "6 people, one by one: same label on 98.3 % to 98.3 %" in said
+    assert "two of them agree on 100.0 %" in said
+    assert "judge minus people -" in said
+    assert "no two people" not in said

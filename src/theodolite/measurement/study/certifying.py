@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Confusion, Measurement
@@ -12,12 +11,13 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.study.ceilings import ceiling_figures
 from theodolite.measurement.study.habits import habit_figures, length_figure
 from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
 from theodolite.measurement.study.judge_groups import group_figures
 from theodolite.measurement.study.labels import REFERENCE
 from theodolite.measurement.study.parts import parts_of
-from theodolite.measurement.study.sightings import Design, Sightings, sightings
+from theodolite.measurement.study.sightings import Sightings, sightings
 
 UNREADABLE = Outcome.UNPARSEABLE.value
 """Category of the judge's labels that cannot be read."""
@@ -59,7 +59,7 @@ def certify(evidence: Evidence, judge: str) -> JudgeFindings:
     manners = (*manner_figures(seen), *habit_figures(evidence, judge, guideline))
     by_group = group_figures(evidence, guideline, judge)
     return JudgeFindings(
-        measurements=(*measurements, *_ceiling(evidence, guideline), *by_group, *manners),
+        measurements=(*measurements, *_ceiling(evidence, guideline, judge), *by_group, *manners),
         confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),
         authorities=tuple(found.authority.name for found in wide),
         judged=len(seen.seen) if seen else 0,
@@ -125,15 +125,15 @@ def _questions(guideline: Guideline) -> Iterator[Question]:
             yield question
 
 
-def _ceiling(evidence: Evidence, guideline: Guideline) -> Iterator[Measurement]:
-    """Yield how far people agree with each other: nobody can ask more of a judge."""
-    for first, second in combinations(_people(evidence, guideline), 2):
-        found = sightings(evidence, guideline, guideline.question, (second, first))
-        if found is None or not found.labelled.seen or guideline.question not in _questions(guideline):
-            continue
-        for part in parts_of(evidence, found):
-            for figure in agreement_figures(replace(found.among(part.places), design=Design(census=True)), part):
-                yield replace(figure, about={**figure.about, "ceiling": "people"})
+def _ceiling(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
+    if guideline.question in _questions(guideline):
+        yield from ceiling_figures(evidence, guideline, _labelled_people(evidence, guideline), judge)
+
+
+def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
+    """Return the people of a guideline who have labelled anything."""
+    held = evidence.register.annotated
+    return tuple(name for name in _people(evidence, guideline) if any(held.get(name, ())))
 
 
 def _confusions(evidence: Evidence, found: Sightings) -> Iterator[Confusion]:

@@ -9,7 +9,14 @@ from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.identity import SHORT
 from theodolite.reporting.cases import title_of
-from theodolite.reporting.certificate_words import amount_text, coefficient_text, points_text, rules_of_certificate
+from theodolite.reporting.certificate_text import MOST_APART
+from theodolite.reporting.certificate_words import (
+    amount_text,
+    coefficient_text,
+    points_text,
+    rules_of_certificate,
+    share_text,
+)
 from theodolite.reporting.page.subject import Subject
 
 _AGREEMENT = ("exact_agreement", "relaxed_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha")
@@ -27,6 +34,7 @@ _MANNERS = (
     "length_bias",
     "verdicts_turned",
 )
+_CROWD = ("agreement_with_people", "agreement_among_people", "nearer_than_people")
 GROUP_MEASURE = "cross_agreement"
 """What a judge's agreement with a group of people is measured by."""
 
@@ -73,7 +81,9 @@ def certificates(subject: Subject) -> tuple[CertificateView, ...]:
 
 
 def _view(subject: Subject, certificate: Certificate) -> CertificateView:
-    names = ", ".join(title_of(subject.study, name) for name in certificate.authorities)
+    people = certificate.authorities
+    names = ", ".join(title_of(subject.study, name) for name in people)
+    names = names if len(people) <= MOST_APART else f"{len(people)} people one by one"
     return CertificateView(
         judge=title_of(subject.study, certificate.judge),
         guideline=certificate.guideline,
@@ -87,19 +97,52 @@ def _view(subject: Subject, certificate: Certificate) -> CertificateView:
 
 
 def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
-    for authority in certificate.authorities:
+    if len(certificate.authorities) > MOST_APART:
+        yield from _against_many(subject, certificate)
+    for authority in certificate.authorities if len(certificate.authorities) <= MOST_APART else ():
         own = [one for one in certificate.measurements if _is_of(one, authority)]
         name = title_of(subject.study, authority)
         yield _table(subject, f"Agreement with {name}", [one for one in own if "rule" not in one.about], _AGREEMENT)
         for rule in rules_of_certificate(certificate):
             by_rule = [one for one in own if one.about.get("rule") == rule]
             yield _table(subject, f"Defects ({rule}) against {name}", by_rule, _ACCURACY)
-    ceiling = [one for one in certificate.measurements if "ceiling" in one.about]
+    ceiling = [one for one in certificate.measurements if "ceiling" in one.about and "first" in one.about]
     for pair in dict.fromkeys((one.about["first"], one.about["second"]) for one in ceiling):
         names = " and ".join(title_of(subject.study, name) for name in pair)
         found = [one for one in ceiling if (one.about["first"], one.about["second"]) == pair]
         yield _table(subject, f"The ceiling: agreement of {names}", found, _AGREEMENT)
     yield from _by_group(subject, certificate)
+
+
+def _against_many(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
+    """Yield one table of agreement and one a rule, a row a person, where people are many; parts are in the data."""
+    wide = [
+        one
+        for name in certificate.authorities
+        for one in certificate.measurements
+        if _is_of(one, name) and one.application == ALL_APPLICATIONS and "part" not in one.about
+    ]
+    yield _each(subject, "Agreement with each person", [one for one in wide if "rule" not in one.about], _AGREEMENT)
+    for rule in rules_of_certificate(certificate):
+        by_rule = [one for one in wide if one.about.get("rule") == rule]
+        yield _each(subject, f"Defects ({rule}) against each person", by_rule, _ACCURACY)
+    crowd = [one for one in certificate.measurements if one.measure in _CROWD]
+    if crowd:
+        yield _table(subject, "The ceiling: how near people come to each other", crowd, _CROWD)
+
+
+def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: Sequence[str]) -> FigureTable:
+    columns = [measure for measure in measures if any(one.measure == measure for one in found)]
+    cells = {(one.about["first"], one.measure): _text(one) for one in found}
+    people = dict.fromkeys(one.about["first"] for one in found)
+    return FigureTable(
+        title=title,
+        columns=tuple(subject.words.measure(measure).title for measure in columns),
+        rows=tuple(
+            (title_of(subject.study, name), tuple(cells.get((name, column), "") for column in columns))
+            for name in people
+        ),
+    )
 
 
 def _by_group(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
@@ -135,7 +178,9 @@ def _part(one: Measurement) -> str:
 def _text(one: Measurement) -> str:
     if one.measure in _COEFFICIENTS:
         return coefficient_text(one.result)
-    return points_text(one.result) if one.measure == "judge_bias" else amount_text(one.result)
+    if one.measure in _CROWD[:2]:
+        return share_text(one.result)
+    return points_text(one.result) if one.measure in {"judge_bias", _CROWD[2]} else amount_text(one.result)
 
 
 def _manners(subject: Subject, certificate: Certificate) -> Iterator[tuple[str, str]]:

@@ -111,3 +111,21 @@ def test_the_page_holds_the_certificate_and_the_reading_aid():
     assert "<h3>Certificates</h3>" in page
     assert "grounded, defect: Against 30 human labels this judge misses" in page
     assert "<h3>Certificates</h3>" not in report_named("live")
+
+
+def test_many_people_share_a_table_with_a_row_each():
+    (certificate,) = evidence().certificates
+    whole = [one for one in certificate.measurements if not {"part", "ceiling"} & one.about.keys()]
+    of_anna = [one for one in whole if one.about.get("first") == "anna"]
+    people = tuple(f"person {n}" for n in range(6))
+    each = tuple(replace(one, about={**one.about, "first": name}) for name in people for one in of_anna)
+    crowded = replace(evidence(), certificates=(replace(certificate, authorities=people, measurements=each),))
+
+    (view,) = certificates(subject_of(crowded, findings(), facts(), words()))
+
+    assert [table.title for table in view.tables] == [
+        "Agreement with each person",
+        "Defects (defect) against each person",
+    ]
+    assert [name for name, _ in view.tables[0].rows] == list(people)
+    assert view.about.endswith("held against 6 people one by one.")

@@ -1,0 +1,89 @@
+"""Ceilings: how far people agree with each other, which is all that one can ask of a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+from theodolite.domain.certificate import ALL_APPLICATIONS
+from theodolite.domain.estimate import Measurement
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.measurement.probes import human_ceiling
+from theodolite.measurement.study.judge_figures import UNREADABLE_BY_JUDGE, agreement_figures
+from theodolite.measurement.study.labels import account, versions
+from theodolite.measurement.study.parts import parts_of
+from theodolite.measurement.study.sightings import Design, Sighting, Sightings, sightings
+
+MOST_PAIRED: Final = 5
+"""People of whom each pair is compared; more are a crowd, in which single pairs tell nothing. Count."""
+
+
+def ceiling_figures(
+    evidence: Evidence, guideline: Guideline, people: Sequence[str], judge: str
+) -> Iterator[Measurement]:
+    """Yield how far people agree on the main question: each pair of a few, or all of many with the judge beside them.
+
+    Args:
+        evidence: All records of one run.
+        guideline: What all answer.
+        people: Names of those who labelled.
+        judge: Name of the judge.
+    """
+    if len(people) <= MOST_PAIRED:
+        for pair in combinations(people, 2):
+            yield from _pair(evidence, guideline, *pair)
+    else:
+        yield from _crowd([found for name in people if (found := _beside(evidence, guideline, judge, name))])
+
+
+def _pair(evidence: Evidence, guideline: Guideline, first: str, second: str) -> Iterator[Measurement]:
+    found = _beside(evidence, guideline, second, first)
+    if found is None:
+        return
+    for part in parts_of(evidence, found):
+        for figure in agreement_figures(replace(found.among(part.places), design=Design(census=True)), part):
+            yield replace(figure, about={**figure.about, "ceiling": "people"})
+
+
+def _beside(evidence: Evidence, guideline: Guideline, judge: str, person: str) -> Sightings | None:
+    found = sightings(evidence, guideline, guideline.question, (judge, person))
+    return found if found is not None and found.labelled.seen else None
+
+
+def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
+    """Yield how near a judge comes to everybody, and how near people come to each other, on the same dialogues."""
+    if not found:
+        return
+    first = found[0]
+    seen = [{one.place: one for one in own.judged.seen} for own in found]
+    met: dict[int, Sighting] = {place: one for by_place in seen for place, one in by_place.items()}
+    places = sorted(met)
+    clusters = [met[place].setting.cluster or f"session {place}" for place in places]
+    ceiling = human_ceiling(
+        [met[place].judge.value or UNREADABLE_BY_JUDGE for place in places],
+        [[one.person.value if (one := of.get(place)) else None for place in places] for of in seen],
+        clusters=clusters if len(set(clusters)) < len(clusters) else None,
+    )
+    figures = {
+        "agreement_with_people": ceiling.judge,
+        "agreement_among_people": ceiling.people,
+        "nearer_than_people": ceiling.gap,
+    }
+    for measure, result in figures.items():
+        yield Measurement(
+            measure=measure,
+            application=ALL_APPLICATIONS,
+            about={
+                "guideline": first.guideline.name,
+                "question": first.question.name,
+                "second": first.judge.name,
+                "people": str(len(found)),
+                "ceiling": "people",
+            },
+            result=result,
+            outcomes=account(met[place].judge.outcome for place in places),
+            versions=versions(first.guideline, [first.judge, *(own.authority for own in found)]),
+        )
