@@ -15,6 +15,7 @@ from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
 from theodolite.web.organiser.seeding import seed_approval
+from theodolite.web.senior.seeding import seed_review
 from theodolite.web.teams.seeding import seed_submissions
 
 _ADDRESS = "{}@demo.invalid"
@@ -49,6 +50,11 @@ def seed(folder: str) -> HostedStudy:
         seed_approval(hosted)
     seed_annotation(hosted)
     return hosted
+
+
+def furnish(hosted: HostedStudy) -> None:
+    """Fill the pages of those who come after others: what people have answered, flagged and asked already."""
+    seed_review(hosted)
 
 
 def _person(role: Role, name: str) -> Account:

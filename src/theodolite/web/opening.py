@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theodolite.usecases.people.recovery import recover
 from theodolite.web.accounts.inviting import first_invitation, invitation_path
-from theodolite.web.demo import seed
+from theodolite.web.demo import furnish, seed
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account
 from theodolite.web.venues import server_store
@@ -22,7 +22,7 @@ def opening_lines(*, demo: bool, study: str) -> tuple[str, ...]:
     """
     recover(server_store())  # nobody waits any more for what an earlier process left under way
     if demo:
-        seed(study)
+        furnish(seed(study))
         return ("A seeded event, one click for each role:  {address}/demo/",)
     if study:
         host_study(study)

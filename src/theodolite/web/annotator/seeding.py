@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -59,11 +61,19 @@ def invented_study() -> Study:
     return load_study(Path(str(shipped(FOLDER)))).study
 
 
-def keep_dialogues(study: Study) -> list[str]:
-    """Keep the invented dialogues under a run of their study and return their keys."""
+def keep_dialogues(study: Study, told: Sequence[dict[str, Any]] | None = None, *, first: int = 0) -> list[str]:
+    """Keep invented dialogues under a run of their study and return their keys.
+
+    Args:
+        study: Of the invented dialogues.
+        told: What was said; the dialogues that wait for annotators where left out.
+        first: Number of the first one.
+    """
     store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
     try:
-        return asyncio.run(_held(store, study))
+        return asyncio.run(
+            _held(store, study, invented("dialogues.yaml")["dialogues"] if told is None else told, first)
+        )
     finally:
         store.disconnect()
 
@@ -84,13 +94,13 @@ def design_of(study: Study) -> QueueDesign:
     )
 
 
-async def _held(store: Store, study: Study) -> list[str]:
+async def _held(store: Store, study: Study, told: Sequence[dict[str, Any]], first: int) -> list[str]:
     """Keep the dialogues under a run of the study and return their keys."""
     await store.start()
     try:
         run = store.open_run(study, draw_plan(study, ())[0])
-        dialogues = [_dialogue(run, study, number, told) for number, told in enumerate(_told())]
-        units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues)]
+        dialogues = [_dialogue(run, study, number, each) for number, each in enumerate(told, first)]
+        units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues, first)]
         store.add_units(run, units)
         for unit, dialogue in zip(units, dialogues, strict=True):
             await store.keep_dialogue(unit, dialogue, journalled=False)
@@ -99,13 +109,13 @@ async def _held(store: Store, study: Study) -> list[str]:
         await store.stop()
 
 
-def _told() -> list[dict[str, object]]:
-    raw = shipped_bytes(f"{FOLDER}/dialogues.yaml") or b""
-    told: list[dict[str, object]] = typed(read_yaml(raw, "dialogues.yaml").content)["dialogues"]
-    return told
+def invented(name: str) -> dict[str, Any]:
+    """Return what a shipped file of the seeded event holds."""
+    held: dict[str, Any] = typed(read_yaml(shipped_bytes(f"{FOLDER}/{name}") or b"", name).content)
+    return held
 
 
-def _dialogue(run: Run, study: Study, number: int, told: dict[str, object]) -> Dialogue:
+def _dialogue(run: Run, study: Study, number: int, told: dict[str, Any]) -> Dialogue:
     application, turns = str(told["application"]), told["turns"]
     scenario = study.scenarios[0]
     made = Dialogue(
@@ -122,8 +132,7 @@ def _dialogue(run: Run, study: Study, number: int, told: dict[str, object]) -> D
         turns=(),
         ending=Ending.SCRIPT_END,
     )
-    said = turns if isinstance(turns, list) else []
-    return replace(made, turns=tuple(_turn(place, *pair) for place, pair in enumerate(said, start=1)))
+    return replace(made, turns=tuple(_turn(place, *pair) for place, pair in enumerate(turns, start=1)))
 
 
 def _turn(number: int, prompt: str, response: str) -> Turn:

@@ -1,0 +1,98 @@
+"""Something to review in the seeded event: invented dialogues that two invented people have answered already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.instrument import OpenQuestion
+from theodolite.domain.role import Role
+from theodolite.domain.thread import Anchor, AnchorKind
+from theodolite.store.annotating import cases, drafts, rooms, sittings, taking, threads
+from theodolite.store.annotating.qualified import BACKGROUND
+from theodolite.store.annotating.qualified import RULES as RULES_READ
+from theodolite.store.annotating.queues import add_dialogues
+from theodolite.store.annotating.suspecting import suspect
+from theodolite.store.annotating.training import acknowledge
+from theodolite.store.models.annotating import QueueRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import invented, invented_study, keep_dialogues
+from theodolite.web.models import Account, HostedStudy, Membership
+
+FIRST = 100
+"""Number of the first of these dialogues: behind all that wait for annotators."""
+
+
+def seed_review(hosted: HostedStudy) -> None:
+    """Let two invented annotators have answered, flagged and asked; must not run in a transaction."""
+    told = invented("finished.yaml")
+    if Account.objects.filter(email=_address(told["annotators"][0])).exists():
+        return
+    queue = str(QueueRow.objects.get(name=hosted.token).token)
+    keys = keep_dialogues(invented_study(), told["dialogues"], first=FIRST)
+    suspect(library(), queue, keys)
+    add_dialogues(library(), queue, keys)
+    people = {name: _annotator(hosted, queue, name) for name in told["annotators"]}
+    claims = {
+        (number, category, name): _answered(queue, people[name], key, category, values)
+        for number, (key, dialogue) in enumerate(zip(keys, told["dialogues"], strict=True), start=1)
+        for category, answers in dialogue["answers"].items()
+        for name, values in answers.items()
+    }
+    for flag in told["flags"]:
+        claim = claims[flag["dialogue"], flag["category"], flag["by"]]
+        raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
+        cases.flag(claim, people[flag["by"]], raised)
+    for thread in told["threads"]:
+        _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
+    senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
+    rooms.open_room(library(), queue, keys[told["room"]["dialogue"] - 1], told["room"]["category"], by=senior)
+
+
+def _address(name: str) -> str:
+    return f"{name.lower()}@demo.invalid"
+
+
+def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
+    """Make an annotator who has read what one reads beforehand; return their key."""
+    with transaction.atomic():
+        account = Account.objects.create_user(_address(name), name=name)
+        held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)
+        for subject in (BACKGROUND, RULES_READ):
+            acknowledge(library(), queue, held.participant, subject)
+    return held.participant
+
+
+def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> None:
+    anchor = Anchor(
+        kind=AnchorKind.TURN,
+        category=thread["category"],
+        question=thread["question"],
+        turn=thread["turn"],
+        reservation=claim,
+    )
+    threads.begin_thread(library(), queue, participant, anchor, thread["text"])
+
+
+def _answered(queue: str, participant: str, dialogue: str, category: str, values: dict[str, Any]) -> str:
+    """Take one item, answer all of it and submit it; return the token of the reservation."""
+    taking.offer(queue, [(dialogue, category)], participant)
+    work = taking.next_work(library(), queue, participant, category=category)
+    assert work is not None  # noqa: S101 - it was offered the line before
+    sitting = sittings.sitting(library(), work.token, participant)
+    while sitting.open:
+        _give(work.token, participant, sitting.open, values)
+        sitting = sittings.sitting(library(), work.token, participant)
+    sittings.submit(library(), work.token, participant)
+    return work.token
+
+
+def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
+    for place in left:
+        said = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
+        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(said), turn=place.turn)
+        drafts.save_answer(claim, participant, answer)
