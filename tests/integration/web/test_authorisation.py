@@ -9,7 +9,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.fakes.annotated_event import a_case, a_draft, a_measurement, a_room, an_item, submitted
 from theodolite.domain.role import Role
-from theodolite.web.models import HostedStudy
+from theodolite.store.annotating.queues import open_queue
+from theodolite.store.models.annotating import QueueRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import design_of, invented_study
+from theodolite.web.models import Account, HostedStudy, Membership
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -168,6 +172,89 @@ def test_a_role_in_one_study_opens_nothing_of_another(event, client_as, role):
     assert {name: client.get(address(name, event.token, other.token)).status_code for name in inner} == dict.fromkeys(
         inner, 404
     )
+
+
+SCRIPTED = ({}, {"hx_request": "true"}, {"x_part": "turn"}, {"x_autosave": "1"}, {"accept": "application/json"})
+"""Headers by which scripts ask for a part of a page; they open nothing that the page does not."""
+
+
+@pytest.mark.parametrize("role", [None, *Role], ids=str)
+def test_nothing_can_be_sent_to_a_page_of_others_by_form_or_script(event, client_as, role):
+    client = client_as(role)
+    for name in closed_to(role):
+        where = address(name, event.token)
+        found = {client.post(where, headers=headers).status_code for headers in SCRIPTED}
+        found |= {client.get(where, headers=headers).status_code for headers in SCRIPTED}
+
+        assert found == ({302} if role is None else {404}), f"{name} as {role}"
+
+
+@pytest.mark.parametrize("role", list(Role), ids=str)
+def test_an_empty_form_is_answered_in_words_wherever_one_may_send_it(event, client_as, role):
+    client = client_as(role)
+    client.raise_request_exception = True
+    for name in closed_to(None):
+        if role in PAGES[name]:
+            status = client.post(address(name, event.token)).status_code
+
+            assert status in {200, 302, 400, 404, 405, 409, 422}, f"{name} as {role}"
+
+
+@pytest.mark.parametrize("role", list(Role), ids=str)
+def test_no_form_from_elsewhere_is_taken(event, client_as, role):
+    client = client_as(role)
+    client.handler.enforce_csrf_checks = True
+    for name in closed_to(None):
+        if role in PAGES[name]:
+            assert client.post(address(name, event.token)).status_code == 403, f"{name} as {role}"
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.SENIOR, Role.TEAM, Role.ORGANISER], ids=str)
+def test_tokens_of_one_study_open_nothing_below_another_where_one_has_the_same_role(event, client_as, role):
+    other = HostedStudy.objects.create(name="another", folder="", state=event.state)
+    for one in event.memberships.all():
+        Membership.objects.create(account=one.account, hosted=other, role=one.role)
+    open_queue(library(), other.token, invented_study(), design_of(invented_study()), by="server")
+    QueueRow.objects.filter(name=other.token).update(study="another")
+    client = client_as(role)
+    for name in closed_to(None):
+        if role in PAGES[name] and TOKENS & set(ours()[name].pattern.converters):
+            where = address(name, event.token, other.token)
+
+            assert_not_there(client, where)
+
+
+@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.TEAM], ids=str)
+def test_tokens_of_one_person_open_nothing_to_another_of_the_same_role(event, client_as, role):
+    stranger = Account.objects.create_user("stranger@example.org", name="Stranger")
+    Membership.objects.create(account=stranger, hosted=event, role=role)
+    client = client_as(None)
+    client.force_login(stranger)
+    for name in closed_to(None):
+        if role in PAGES[name] and {"claim", "submission"} & set(ours()[name].pattern.converters):
+            where = address(name, event.token)
+
+            assert_not_there(client, where)
+
+
+PLAUSIBLE = {"reason": "not for me", "kind": "personal data", "text": "why?", "how": "close", "step": "reveal"}
+
+
+def assert_not_there(client, where: str) -> None:
+    """Fail where an address answers with anything but that it is not there, or not to be asked in this way."""
+    found = {client.get(where).status_code, client.post(where, PLAUSIBLE).status_code}
+
+    assert 404 in found, where
+    assert found <= {404, 405}, where
+
+
+TOKENS = {"claim", "item", "case", "room", "thread", "invitation", "submission"}
+"""Arguments of addresses that are tokens, made by nobody's counting."""
+
+
+def closed_to(role: Role | None) -> list[str]:
+    """Return the names of the pages of a study that are not for a role; for a stranger, all of them."""
+    return [name for name, who in PAGES.items() if not isinstance(who, str) and role not in who]
 
 
 def address(name: str, study: str, below: str = "") -> str:

@@ -1,0 +1,152 @@
+"""Applications and people write what they like; on no page does any of it do anything."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+import pytest
+from django.urls import reverse
+
+from tests.fakes.annotated_event import answer_everything, participant_of, queue_token
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.identity import version_of
+from theodolite.domain.live import LiveEnding
+from theodolite.domain.role import Role
+from theodolite.store.annotating import taking
+from theodolite.store.annotating.qualified import BACKGROUND, RULES
+from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotating.training import acknowledge, admit
+from theodolite.store.models.annotating import QueueRow
+from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
+from theodolite.usecases.people.talking import finish, say
+from theodolite.web.annotator.desk import library
+from theodolite.web.editions import publish, study_in_files
+from theodolite.web.models import Membership
+from theodolite.web.senior.filling import fill_queue
+from theodolite.web.venues import venue_of
+
+pytestmark = pytest.mark.integration
+
+EVIL = (
+    "</textarea></script><script>alert(1)</script><svg/onload=alert(2)><img src=x onerror=alert(3)>"
+    " [press](javascript:alert(4)) ![see](data:text/html;base64,PHNjcmlwdD4=) <a href='jAvAsCrIpT:alert(5)'>x</a>"
+    " {{ 7|add:7 }}{% url 'home' %} <style>*{display:none}</style><base href=//evil.example/> &lt;b&gt; \u202e"
+)
+SKIPPED = ("/account/", "/static/", "/demo/")
+SCHEMES = re.compile(r"^\s*(javascript|data|vbscript)\s*:", re.IGNORECASE)
+
+
+class Doing(HTMLParser):
+    """Collects what of a page would do something that is not the page's own, and where its links lead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.links: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        given = {name: value or "" for name, value in attrs}
+        own = given.get("src", "").startswith("/static/")
+        if tag in {"iframe", "object", "embed", "base", "style"} or (tag in {"script", "img"} and not own):
+            self.found.append(self.get_starttag_text() or tag)
+        for name, value in given.items():
+            if name.startswith("on") or name == "style" or SCHEMES.match(value) or "evil.example" in value[:40]:
+                self.found.append(f"{tag} {name}={value}")
+        if tag == "a":
+            self.links.append(given.get("href", ""))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture
+def hostile(event):
+    """The event with a dialogue of two turns full of attacks, in its queue, submitted by one annotator."""
+    publish(event, event.made_by, version_of(study_in_files(event).study))
+    venue, ravi = venue_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
+    session = begin_session(venue, prepare_session(venue, ravi.participant, Level.RED_TEAMING, 0).key)
+    for number in (1, 2):
+        turn, _ = say(venue, session.key, f"{number} {EVIL}")
+        finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text=EVIL))
+    end_session(venue, session.key)
+    QueueRow.objects.filter(name=event.token).update(name="put away")
+    fill_queue(event, by="sami")
+    anna = participant_of(event)
+    queue = queue_token(event)
+    for subject in (BACKGROUND, RULES):
+        acknowledge(library(), queue, anna, subject)
+    for category in library().design(queue_of(queue).design_id).categories:
+        admit(library(), queue, anna, category.name, by="sami", reason="a test")
+    work = taking.next_work(library(), queue_token(event), anna)
+    answer_everything(work.token, anna, "yes")
+    return event
+
+
+def pages(client, start):
+    """Return every page that links lead to, from one on."""
+    waiting, seen = [start], {}
+    while waiting:
+        where = waiting.pop().partition("#")[0]
+        if where in seen or not where.startswith("/") or where.startswith(SKIPPED) or "/questions/" in where:
+            continue
+        answer = client.get(where, follow=True)
+        page = Doing()
+        if "html" in answer.headers["Content-Type"]:
+            page.feed(answer.content.decode())
+        seen[where] = page
+        waiting += [urljoin(answer.request["PATH_INFO"], link) for link in page.links]
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("role", "group"),
+    [
+        (Role.ANNOTATOR, "annotator"),
+        (Role.SENIOR, "senior"),
+        (Role.ORGANISER, "organiser"),
+        (Role.RED_TEAMER, "tester"),
+    ],
+    ids=str,
+)
+def test_no_page_does_what_a_reply_wants(hostile, client_as, role, group):
+    client = client_as(role)
+    seen = pages(client, reverse(f"{group}:home", args=[hostile.token]))
+    if role is Role.ANNOTATOR:
+        seen |= pages(client, client.post(reverse("annotator:take", args=[hostile.token])).headers["Location"])
+
+    assert {where: page.found for where, page in seen.items() if page.found} == {}
+    if role is Role.ANNOTATOR:
+        assert any("<svg/onload=alert(2)>" in page.text and "{{ 7|add:7 }}" in page.text for page in seen.values())
+
+
+def test_what_people_write_of_themselves_and_in_notes_does_nothing_either(event, client_as):
+    client = client_as(Role.FIELD_TESTER)
+    home = reverse("tester:home", args=[event.token])
+    consent = client.get(f"{home}consent/").content.decode()
+    client.post(f"{home}consent/", dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', consent)))
+    answer = client.post(f"{home}you/", {"groups": EVIL.replace(":", ""), "expertise": EVIL, "languages": EVIL})
+    page = Doing()
+    page.feed(answer.content.decode())
+
+    assert (answer.status_code, page.found) == (422, [])
+
+
+SMUGGLED = ["/\r\nSet-Cookie: evil=1", "/\nLocation: //evil.example", "/%0d%0aX-Evil: 1", "/\x00"]
+
+
+@pytest.mark.parametrize("value", SMUGGLED)
+def test_no_header_is_smuggled_into_an_answer(event, client_as, value):
+    client = client_as(Role.ANNOTATOR)
+    for answer in (
+        client.post(reverse("comfort"), {"text_size": "1", "next": value}),
+        client.get("/account/login/", {"next": value}),
+        client.get(f"/static/x/{value}"),
+        client.get(reverse("annotator:sheet", args=[event.token, "x"]), headers={"x-part": value.strip("\x00")}),
+    ):
+        assert answer.status_code in {200, 302, 400, 404}
+        assert not {"Set-Cookie", "X-Evil"} & {name for name, text in answer.headers.items() if "evil" in text.lower()}
+        assert "evil" not in answer.cookies
+        assert "\n" not in answer.headers.get("Location", "")
