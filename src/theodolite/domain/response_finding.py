@@ -91,3 +91,60 @@ class ResponseFinding:
     n_other: int = 0
     spreads: tuple[AnswerSpread, ...] = ()
     contrasts: tuple[AnswerContrast, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSide:
+    """One of several sides that answers are held against each other by: an application, a group of testers.
+
+    Attributes:
+        name: What it is called.
+        n_people: Testers who answered on it; count.
+        spread: How their answers are spread; None where the testers are too few to be told of.
+    """
+
+    name: str
+    n_people: int
+    spread: AnswerSpread | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SidePair:
+    """Two sides, compared.
+
+    Attributes:
+        first: Name of the one.
+        second: Name of the other.
+        test: The test; each tester counts once on a side.
+        effect: Probability that the second is higher, ties counting half; None where the same testers met both.
+        adjusted_p_value: The p-value for all pairs of the question; None where undefined.
+    """
+
+    first: str
+    second: str
+    test: Significance | Undefined
+    effect: Estimate | Undefined | None = None
+    adjusted_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerComparison:
+    """How the answers to one question differ between sides.
+
+    Attributes:
+        question: The question.
+        sides: In order.
+        is_within: Whether the same testers are compared with themselves.
+        test: A test of all sides at once; None where answers have no order, or there is one side alone.
+        effect: Probability that the second of two sides is higher, ties counting half; None for more sides, or within.
+        adjusted_p_value: Its p-value for all questions that are looked at together; None where undefined.
+        pairs: Every two sides, where there are more than two.
+    """
+
+    question: Question
+    sides: tuple[AnswerSide, ...]
+    is_within: bool = False
+    test: Significance | Undefined | None = None
+    effect: Estimate | Undefined | None = None
+    adjusted_p_value: float | None = None
+    pairs: tuple[SidePair, ...] = ()

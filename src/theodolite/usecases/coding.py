@@ -87,9 +87,12 @@ class CodingRoom:
         return tuple(one.coder for one in self.work.codings if one.answer == answer)
 
     def waiting(self, coder: str) -> tuple[OpenText, ...]:
-        """Return the answers that a coder is to code next, again where the codebook has changed, in an own order."""
-        order = sorted(self.texts, key=lambda one: digest("coding order", coder, *_parts(one.answer)))
-        return tuple(one for one in order if self._waits(one.answer, coder))
+        """Return the answers that a coder is to code next, in an order of their own; those to be coded again first."""
+
+        def place(one: OpenText) -> tuple[bool, str]:
+            return self.own(one.answer, coder) is None, digest("coding order", coder, *_parts(one.answer))
+
+        return tuple(one for one in sorted(self.texts, key=place) if self._waits(one.answer, coder))
 
     def _waits(self, answer: OpenAnswer, coder: str) -> bool:
         own = self.own(answer, coder)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
+from theodolite.web.analyst.seeding import seed_testers
 from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
@@ -49,6 +50,7 @@ def seed(folder: str) -> HostedStudy:
         seed_submissions(hosted)
         seed_approval(hosted)
     seed_annotation(hosted)
+    seed_testers(hosted)
     return hosted
 
 

@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:study>/review/", include("theodolite.web.senior.urls")),
     path("s/<slug:study>/organise/", include("theodolite.web.organiser.urls")),
     path("s/<slug:study>/team/", include("theodolite.web.teams.urls")),
+    path("s/<slug:study>/analyse/", include("theodolite.web.analyst.urls")),
     path("label/<slug:token>/", door.enter, name="label_door"),
     path("static/<slug:version>/<path:path>", static_files.static_file, name="static"),
 ]

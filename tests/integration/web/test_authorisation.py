@@ -8,6 +8,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.fakes.annotated_event import a_case, a_draft, a_measurement, a_room, an_item, submitted
+from tests.fakes.read_event import a_disputed_answer, a_session_to_review
 from theodolite.domain.role import Role
 from theodolite.store.annotating.queues import open_queue
 from theodolite.store.models.annotating import QueueRow
@@ -52,6 +53,11 @@ _ORGANISING = (
     "operations", "pause", "go_on", "close", "rest",
 )  # fmt: skip
 
+_READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}
+_READING = (
+    "home", "coding", "next", "answer", "codebook", "differing", "difference", "quotes", "quote", "reviews", "review",
+)  # fmt: skip
+
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
     "comfort": SIGNED_IN,
@@ -80,6 +86,7 @@ PAGES: dict[str, object] = {
     "annotator:home": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
     **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
+    **{f"analyst:{name}": _READERS for name in _READING},
     "label_door": ANYBODY,
     "tester:home": _TESTERS,
     **{f"tester:{page}": _TESTERS for page in _TESTER_PAGES},
@@ -103,6 +110,8 @@ OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
 """Beginnings of the names of the sign-in library's own pages; `test_signing_in.py` looks at them."""
 
 STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
+    "answer": a_disputed_answer,
+    "due": a_session_to_review,
     "claim": submitted,
     "item": an_item,
     "case": a_case,

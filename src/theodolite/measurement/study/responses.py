@@ -97,13 +97,13 @@ class _Table:
                 for application in self.applications:
                     about = [one for one in self.given if one.application == application and _is_in(one, group)]
                     if about:
-                        yield replace(_spread(question, about), application=application, group=group)
+                        yield replace(answer_spread(question, about), application=application, group=group)
 
     def contrasts(self, seed: int) -> Iterator[AnswerContrast]:
         """Yield comparisons of every two applications, and of every two values of a group."""
         met = [name for name in self.applications if any(one.application == name for one in self.given)]
         for question in self.questionnaire.instrument.questions:
-            if not _has_order(question):
+            if not has_order(question):
                 continue
             for pair in combinations(met, 2):
                 sides = [one.application for one in self.given]
@@ -118,14 +118,20 @@ def _is_in(response: QuestionnaireResponse, group: tuple[str, str] | tuple[()]) 
     return not group or response.groups.get(group[0]) == group[1]
 
 
-def _has_order(question: Question) -> bool:
+def has_order(question: Question) -> bool:
     """Tell whether answers can be higher or lower: by their scale, or since there are two labels alone."""
     scale = question.scale
     ordered = scale.is_numeric or (scale.kind is ScaleKind.CATEGORIES and (scale.ordered or len(scale.labels) == 2))
     return ordered and not question.several
 
 
-def _spread(question: Question, about: Responses) -> AnswerSpread:
+def answer_spread(question: Question, about: Responses) -> AnswerSpread:
+    """Return how the answers to one question are spread over some responses; application and group are left empty.
+
+    Args:
+        question: The question.
+        about: Responses to its questionnaire.
+    """
     outcomes = Counter(_outcome(one, question) for one in about)
     answered = outcomes.pop(Outcome.ANSWERED, 0)
     spread = AnswerSpread(question=question.name, application="", n=answered, outcomes=dict(sorted(outcomes.items())))
@@ -134,7 +140,7 @@ def _spread(question: Question, about: Responses) -> AnswerSpread:
         return replace(spread, texts=tuple(values))
     counts = {label: values.count(label) for label in question.scale.categories}
     spread = replace(spread, counts=counts)
-    return _ordered(spread, question, about) if _has_order(question) else spread
+    return _ordered(spread, question, about) if has_order(question) else spread
 
 
 def _ordered(spread: AnswerSpread, question: Question, about: Responses) -> AnswerSpread:
@@ -143,7 +149,7 @@ def _ordered(spread: AnswerSpread, question: Question, about: Responses) -> Answ
     top = 2 if len(points) >= LONG_SCALE else 1
     people = [one.participant for one in about]
     found = describe_answers(
-        [_value(one, question) for one in about],
+        [answer_value(one, question) for one in about],
         categories=points,
         clusters=people if len(set(people)) < len(people) else None,
         top=top,
@@ -161,7 +167,8 @@ def _outcome(response: QuestionnaireResponse, question: Question) -> Outcome:
     return Outcome.NOT_APPLICABLE if question.when else Outcome.MISSING
 
 
-def _value(response: QuestionnaireResponse, question: Question) -> str | None:
+def answer_value(response: QuestionnaireResponse, question: Question) -> str | None:
+    """Return the first label that a response gives to a question; None for none."""
     return next((answer.value for answer in response.to(question.name)), None)
 
 
@@ -172,7 +179,7 @@ def _contrast(
     points = question.scale.categories
     order = {pair[0]: "0", pair[1]: "1"}
     rows = [(one, order[side]) for one, side in zip(given, sides, strict=True) if side in order]
-    values = [_value(one, question) for one, _ in rows]
+    values = [answer_value(one, question) for one, _ in rows]
     test = people_permutation(
         [None if value is None else float(points.index(value)) for value in values],
         [side for _, side in rows],

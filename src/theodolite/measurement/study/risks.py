@@ -125,7 +125,7 @@ def _in_answers(evidence: Evidence, risk: Risk, application: Application) -> Ite
         found = [
             MaterialisedRisk(risk=risk.name, dialogue=_label(evidence, one), session=one.session, shown_by=sign)
             for one in given
-            for sign in _signs(evidence, risk, one)
+            for sign in signs_of(evidence, risk, one)
         ]
         real = {one.session for one in found}
         sessions = {one.session: one for one in given}
@@ -158,7 +158,7 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
         signed = [
             session
             for session, answers in by_session.items()
-            if any(sign for one in answers for sign in _signs(evidence, risk, one))
+            if any(sign for one in answers for sign in signs_of(evidence, risk, one))
             or any(records.get(evidence.answered.get(key, -1)) for one in answers for key in one.dialogues)
         ]
         reviewed = [reviews[session] for session in signed if session in reviews]
@@ -211,8 +211,14 @@ def _responses(evidence: Evidence, risk: Risk, application: Application) -> dict
     return levels
 
 
-def _signs(evidence: Evidence, risk: Risk, response: QuestionnaireResponse) -> Iterator[str]:
-    """Yield the conditions of a risk that a response meets, as they are written."""
+def signs_of(evidence: Evidence, risk: Risk, response: QuestionnaireResponse) -> Iterator[str]:
+    """Yield the conditions of a risk that a response meets, as they are written.
+
+    Args:
+        evidence: For the study's questionnaires.
+        risk: The risk.
+        response: What a tester answered.
+    """
     for condition in risk.answers:
         name, _, asked = condition.question.rpartition(".")
         if name == response.questionnaire:

@@ -1,0 +1,209 @@
+"""What testers answered: each question drawn, side by side, with the tests that people expect beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.response_finding import AnswerComparison, AnswerSide, AnswerSpread
+from theodolite.domain.significance import Significance
+from theodolite.measurement.comparison.multiplicity import Adjustment
+from theodolite.measurement.study.sides import compare_sides
+from theodolite.reporting import figures
+from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
+from theodolite.web.analyst.drawing import Histogram, histogram
+
+Responses = Sequence[QuestionnaireResponse]
+
+PLAIN: dict[str, Callable[[QuestionnaireResponse], str]] = {
+    "application": lambda one: one.application,
+    "scenario": lambda one: one.scenario,
+    "level": lambda one: one.level.value if one.level else "",
+}
+"""What answers are held against each other by, beside groups of testers."""
+
+ADJUSTMENTS: dict[str, tuple[Adjustment, str]] = {
+    "holm": ("holm", "Holm: no false alarm among them"),
+    "bh": ("bh", "Benjamini and Hochberg: few false alarms among the alarms"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideColumn:
+    """One side of a question, as it is drawn.
+
+    Attributes:
+        name: Its name.
+        people: Testers; in words.
+        drawn: The picture; None where there are no labels, or they are withheld.
+        middle: Median and quartiles in words; empty where labels have no order.
+        left_out: What is not among the answers, in words.
+        note: What stands in place of a picture; empty where there is one.
+    """
+
+    name: str
+    people: str
+    drawn: Histogram | None
+    middle: str = ""
+    left_out: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionBlock:
+    """One question with everything that is shown of it."""
+
+    text: str
+    topic: str
+    sides: tuple[SideColumn, ...]
+    legend: tuple[tuple[str, str], ...]
+    test: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What the reader has chosen to see."""
+
+    questionnaire: Questionnaire
+    level: str
+    scenario: str
+    by: str
+    adjustment: Adjustment
+
+
+@at_reading_desk
+@require_GET
+def responses(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
+    """Show the answers to one questionnaire, split by whatever is asked for."""
+    given = [one for one in desk.responses() if one.level is not None]
+    met = [one for one in desk.study.questionnaires if any(each.questionnaire == one.name for each in given)]
+    context: dict[str, object] = {"here": desk.here, "questionnaires": met}
+    if met:
+        choice = _choice(request, met, given)
+        context |= _shown(choice, [one for one in given if one.questionnaire == choice.questionnaire.name])
+    return render(request, "web/analyst/responses.html", context)
+
+
+def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses) -> Choice:
+    asked = request.GET
+    questionnaire = next((one for one in met if one.name == asked.get("questionnaire")), met[0])
+    own = [one for one in given if one.questionnaire == questionnaire.name]
+    levels = list(dict.fromkeys(PLAIN["level"](one) for one in own))
+    by = asked.get("by", "application")
+    level = asked.get("level", "")
+    return Choice(
+        questionnaire=questionnaire,
+        # Levels answer different questions: they are held against each other where that is asked for, and never added.
+        level="" if by == "level" else level if level in levels else levels[0],
+        scenario=asked.get("scenario", ""),
+        by=by if by in {*PLAIN, *_groups(own)} else "application",
+        adjustment=ADJUSTMENTS.get(asked.get("adjust", ""), ADJUSTMENTS["holm"])[0],
+    )
+
+
+def _groups(own: Responses) -> list[str]:
+    names = dict.fromkeys(name for one in own for name in one.groups)
+    return [name for name in names if len({one.groups[name] for one in own if name in one.groups}) > 1]
+
+
+def _shown(choice: Choice, own: Responses) -> dict[str, object]:
+    version = version_of(choice.questionnaire)
+    valid = [one for one in own if one.instrument_version == version]
+    given = [one for one in valid if one.submitted]
+    about = [one for one in given if (not choice.level or PLAIN["level"](one) == choice.level)]
+    about = [one for one in about if not choice.scenario or one.scenario == choice.scenario]
+    is_group = choice.by not in PLAIN
+    found = compare_sides(
+        choice.questionnaire.instrument.questions,
+        about,
+        PLAIN.get(choice.by, lambda one: one.groups.get(choice.by, "")),
+        small_are_withheld=is_group,
+        adjustment=choice.adjustment,
+    )
+    return {
+        "choice": choice,
+        "levels": list(dict.fromkeys(PLAIN["level"](one) for one in own)),
+        "scenarios": list(dict.fromkeys(one.scenario for one in own)),
+        "ways": [*PLAIN, *_groups(own)],
+        "adjustments": [(name, words) for name, (_, words) in ADJUSTMENTS.items()],
+        "n": len(about),
+        "n_people": len({one.participant for one in about}),
+        "n_drafts": len(valid) - len(given),
+        "n_other": len(own) - len(valid),
+        "blocks": [_block(one) for one in found],
+        "task": _task(about),
+    }
+
+
+def _task(about: Responses) -> str:
+    """Return how many testers have answered every question that they were asked; in words."""
+    whole = sum(all(answer.outcome is not Outcome.MISSING for answer in one.answers) for one in about)
+    return f"{figures.count(whole)} of {figures.count(len(about))} answered all that they were asked" if about else ""
+
+
+def _block(found: AnswerComparison) -> QuestionBlock:
+    sides = tuple(_column(side, found) for side in found.sides)
+    legends = [side.drawn.legend for side in sides if side.drawn]
+    return QuestionBlock(
+        text=found.question.text,
+        topic=found.question.topic.value if found.question.topic else "",
+        sides=sides,
+        legend=legends[0] if legends else (),
+        test=_test_words(found),
+        pairs=tuple(
+            (f"{pair.first} and {pair.second}", _words(pair.test, pair.adjusted_p_value, pair.effect))
+            for pair in found.pairs
+        ),
+    )
+
+
+def _column(side: AnswerSide, found: AnswerComparison) -> SideColumn:
+    people = figures.number_of(side.n_people, "tester")
+    spread = side.spread
+    if spread is None:
+        return SideColumn(name=side.name, people=people, drawn=None, note="too few testers to tell")
+    is_text = found.question.scale.kind is ScaleKind.TEXT
+    return SideColumn(
+        name=side.name,
+        people=people,
+        drawn=histogram(spread),
+        middle=_middle(spread),
+        left_out="; ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n),
+        note=f"{figures.count(len(spread.texts))} in own words" if is_text else "",
+    )
+
+
+def _middle(spread: AnswerSpread) -> str:
+    if spread.quartiles is None:
+        return f"n {figures.count(spread.n)}"
+    low, middle, high = spread.quartiles
+    return f"n {figures.count(spread.n)}, median {middle}, quartiles {low} and {high}"
+
+
+def _test_words(found: AnswerComparison) -> str:
+    if found.test is None:
+        return ""
+    words = _words(found.test, found.adjusted_p_value, found.effect)
+    return f"{words}{'; the same testers compared with themselves' if found.is_within else ''}"
+
+
+def _words(test: Significance | Undefined, adjusted_p_value: float | None, effect: Estimate | Undefined | None) -> str:
+    if isinstance(test, Undefined):
+        return f"undefined: {test.reason.rstrip('.')}"
+    parts = [f"{test.method}: p {test.p_value:.3f}"]
+    parts += [] if adjusted_p_value is None else [f"adjusted {adjusted_p_value:.3f}"]
+    parts += [f"{test.effect_name} {test.effect:+.2f}"] if test.effect is not None and test.effect_name else []
+    if isinstance(effect, Estimate) and effect.low is not None and effect.high is not None:
+        parts.append(f"second higher with probability {effect.value:.2f} ({effect.low:.2f} to {effect.high:.2f})")
+    parts.append(f"{figures.count(test.n)} testers")
+    return ", ".join(parts)

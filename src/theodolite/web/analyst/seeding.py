@@ -1,0 +1,179 @@
+"""Finished sessions of invented testers in the seeded event, with what they answered and how it was coded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
+from theodolite.bootstrap.venues import open_venue
+from theodolite.config.shipped import shipped_bytes
+from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.coding import Code, OpenAnswer
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import Question
+from theodolite.domain.live import LiveEnding
+from theodolite.domain.participant import PersonProfile, UserType
+from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.role import Role
+from theodolite.domain.session import Session
+from theodolite.ports.store import Store
+from theodolite.testing.people import scenario_sight
+from theodolite.usecases.coding import coding_room, keep_codebook, keep_coding, release_quote, resolve
+from theodolite.usecases.people.sitting import begin_session, end_session
+from theodolite.usecases.people.talking import finish, say
+from theodolite.usecases.people.venue import Venue
+from theodolite.web.models import HostedStudy, Membership
+
+FILE = "demo/testers.yaml"
+"""What the invented testers said, among the shipped resources."""
+
+BEYOND = 1000
+"""Seat of the first of them: the planned seats stay free for those who look around."""
+
+Told = Mapping[str, Any]
+
+
+def seed_testers(hosted: HostedStudy) -> None:
+    """Keep the sessions, answers and codings, where there are none; must not run in a transaction."""
+    workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        if not store.sessions(hosted.name):
+            _seed(hosted, open_venue(hosted.folder, store, workspace=Path(workspace)).venue, store)
+    finally:
+        store.disconnect()
+
+
+def _seed(hosted: HostedStudy, venue: Venue, store: Store) -> None:
+    told = _told()
+    sessions = {
+        (number, application): _session_held(venue, store, told, tester, number, application)
+        for number, tester in enumerate(told["testers"])
+        for application in (one.name for one in venue.study.applications)
+    }
+    _code(hosted, venue, store, told, sessions)
+
+
+def _told() -> Told:
+    found: Told = typed(read_yaml(shipped_bytes(FILE) or b"", FILE).content)
+    return found
+
+
+def _session_held(
+    venue: Venue, store: Store, told: Told, tester: Told, number: int, application: str
+) -> QuestionnaireResponse:
+    """Let one tester hold one session and answer its questionnaire."""
+    level, own = Level(tester["level"]), tester[application]
+    session = _session(venue, level, number, application)
+    store.keep_profile(session.participant, _profile(level, str(tester["age"])), now=venue.clock.now())
+    store.keep_session(session)
+    begin_session(venue, session.key)
+    for reply in own["said"]:
+        prompt, text = told["replies"][reply]
+        turn, _ = say(venue, session.key, prompt)
+        finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
+    end_session(venue, session.key, task_done=own["choices"].get("done", "yes") == "yes")
+    questionnaire = next(
+        one for one in venue.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
+    )
+    numbers = dict(zip(told["asked"][level.value], own["numbers"], strict=True))
+    response = QuestionnaireResponse(
+        session=session.key,
+        participant=session.participant,
+        questionnaire=questionnaire.name,
+        instrument_version=version_of(questionnaire),
+        answers=tuple(_answers(questionnaire, {**numbers, **own["choices"], **_texts(own)})),
+        submitted=True,
+    )
+    store.keep_response(response)
+    return response
+
+
+def _texts(own: Told) -> dict[str, str]:
+    return {name: str(own[name]) for name in ("open", "strategies") if own.get(name)}
+
+
+def _profile(level: Level, age: str) -> PersonProfile:
+    kind = UserType.ADVERSARIAL if level is Level.RED_TEAMING else UserType.EVERYDAY
+    return PersonProfile(user_type=kind, languages=("en",), groups={"age": age})
+
+
+def _session(venue: Venue, level: Level, number: int, application: str) -> Session:
+    study, scenario = venue.study, venue.study.scenarios[0]
+    names = [one.name for one in study.applications]
+    place = (names.index(application) + number) % len(names)
+    return Session(
+        key=digest("demo session", str(number), application),
+        study=study.name,
+        edition=version_of(study),
+        run=venue.run.key,
+        participant=digest("demo tester", str(number))[:24],
+        level=level,
+        scenario=scenario.name,
+        scenario_version=scenario_sight(scenario),
+        application=application,
+        application_version=study.application_version(application),
+        seat=BEYOND + number,
+        place=place,
+        alias=f"Application {'KM'[place]}",
+    )
+
+
+def _answers(questionnaire: Questionnaire, given: Mapping[str, Any]) -> Iterator[Answer]:
+    """Yield an answer to each question that was asked: what nobody gave is missing, what was not opened is nowhere."""
+    values = {name: str(value) for name, value in given.items()}
+    for question in questionnaire.instrument.questions:
+        if question.name in values:
+            yield Answer(question=question.name, outcome=Outcome.ANSWERED, value=values[question.name])
+        elif _was_asked(question, questionnaire, values) and not question.is_optional:
+            yield Answer(question=question.name, outcome=Outcome.MISSING)
+
+
+def _was_asked(question: Question, questionnaire: Questionnaire, values: Mapping[str, str]) -> bool:
+    if question.when is None:
+        return True
+    value = values.get(question.when.question)
+    scale = questionnaire.instrument.question(question.when.question).scale
+    return value is not None and question.when.holds(value, scale)
+
+
+def _code(
+    hosted: HostedStudy,
+    venue: Venue,
+    store: Store,
+    told: Told,
+    sessions: Mapping[tuple[int, str], QuestionnaireResponse],
+) -> None:
+    """Let the analyst and the senior code some answers, talk about one, and release a few."""
+    coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
+    codes = [Code(**{name: str(words) for name, words in code.items()}) for code in told["codes"]]
+    keep_codebook(store, venue.study.name, codes, by=coders[0], note="", follows=0)
+    given = store.study_responses(venue.study.name)
+    room = coding_room(store, venue.study, given)
+    for number, application, *codings in told["codings"]:
+        answer = _about(sessions[number, application])
+        for coder, names in zip(coders, codings, strict=False):
+            keep_coding(store, room, answer, coder, names, "")
+        if len(codings) > len(coders):
+            room = coding_room(store, venue.study, given)
+            resolve(store, room, answer, codings[-1], by=coders[0], rationale="The tone is ours, not the tester's.")
+    for number, application, hidden in told["quotes"]:
+        release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
+
+
+def _words(hidden: Sequence[object]) -> list[str]:
+    return [str(word) for word in hidden]
+
+
+def _about(response: QuestionnaireResponse) -> OpenAnswer:
+    return OpenAnswer(session=response.session, questionnaire=response.questionnaire, question="open")
+
+
+def _participant(hosted: HostedStudy, role: Role) -> str:
+    return Membership.objects.get(hosted=hosted, role=role.value).participant

@@ -1,0 +1,22 @@
+"""Addresses of this group, below `/s/<study>/analyse/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from theodolite.web.analyst import codebook, coding, differing, quotes, responses, reviews
+
+app_name = "analyst"
+urlpatterns = [
+    path("", responses.responses, name="home"),
+    path("coding/", coding.coding, name="coding"),
+    path("coding/next/", coding.next_answer, name="next"),
+    path("coding/answer/<slug:answer>/", coding.answer, name="answer"),
+    path("coding/codebook/", codebook.codebook, name="codebook"),
+    path("coding/differing/", differing.differing, name="differing"),
+    path("coding/differing/<slug:answer>/", differing.difference, name="difference"),
+    path("coding/quotes/", quotes.quotes, name="quotes"),
+    path("coding/quotes/<slug:answer>/", quotes.quote, name="quote"),
+    path("reviews/", reviews.reviews, name="reviews"),
+    path("reviews/<slug:due>/", reviews.review, name="review"),
+]

@@ -1,0 +1,176 @@
+"""Pages of those who read what testers answered, without a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.fakes.read_event import a_disputed_answer, a_session_to_review, desk_of
+from theodolite.domain.coded import CodedState
+from theodolite.domain.role import Role
+from theodolite.measurement.study.risks import COMBINED, risk_findings
+from theodolite.web.models import AuditEntry, Membership
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+NAMES = ("careful-toy", "leaky-toy")
+
+
+def at(event, path=""):
+    return f"/s/{event.token}/analyse/{path}"
+
+
+def words(response):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def test_answers_are_drawn_side_by_side_with_tests(event, client_as):
+    page = client_as(Role.ANALYST).get(at(event), {"questionnaire": "tv-spoilers-field-testing"})
+
+    told = words(page)
+    assert "20 responses of 10 testers in field testing" in told
+    assert "n 10, median 1, quartiles 1 and 1" in told
+    assert "the same testers compared with themselves" in told
+    assert 'aria-label="1: 8, 2: 2, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0"' in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"), [("age", "Brunner-Munzel"), ("level", "field testing"), ("scenario", "tv-spoilers")]
+)
+def test_answers_are_split_as_asked(event, client_as, by, expected):
+    told = words(client_as(Role.SENIOR).get(at(event), {"questionnaire": "tv-spoilers-field-testing", "by": by}))
+
+    assert expected in told
+
+
+def test_groups_of_few_testers_are_counted_and_not_shown(event, client_as):
+    told = words(client_as(Role.ANALYST).get(at(event), {"questionnaire": "tv-spoilers-red-teaming", "by": "age"}))
+
+    assert "too few testers to tell" in told
+    assert "median" not in told.split("handed in")[0].split("Answers of testers")[-1].split("40 and over")[-1]
+
+
+def test_who_annotates_or_tests_never_reads_whatever_else_they_are(event, client_as):
+    for role in (Role.ANNOTATOR, Role.FIELD_TESTER):
+        analyst = event.memberships.get(role=Role.ANALYST.value)
+        other = Membership.objects.create(account=analyst.account, hosted=event, role=role.value)
+
+        assert client_as(Role.ANALYST).get(at(event)).status_code == 403
+        other.delete()
+    assert client_as(Role.ANALYST).get(at(event)).status_code == 200
+
+
+def test_coders_see_neither_application_nor_each_other(event, client_as):
+    told = words(client_as(Role.ORGANISER).get(at(event, "coding/next/"), follow=True))
+
+    assert "Code an answer" in told
+    assert not any(name in told for name in NAMES)
+
+
+def test_an_answer_is_coded_and_the_next_one_comes(event, client_as):
+    client = client_as(Role.ANALYST)
+    first = client.get(at(event, "coding/next/")).url
+    client.post(first, {"code": ["helpful"], "memo": "Short."})
+    second = client.get(at(event, "coding/next/")).url
+    kept = [one for one in desk_of(event).room().work.codings if one.memo == "Short."]
+
+    assert second != first
+    assert [one.codes for one in kept] == [("helpful",)]
+    assert AuditEntry.objects.filter(verb="coded an answer").count() == 1
+
+
+def test_a_third_person_is_not_asked_for_what_two_have_coded(event):
+    desk = desk_of(event)
+    room = desk.room()
+    full = {one.answer for one in room.coded if one.is_coded}
+
+    assert full
+    assert not full & {one.answer for one in room.waiting("somebody else")}
+
+
+def test_a_further_codebook_says_what_has_changed_and_what_is_due(event, client_as):
+    client = client_as(Role.SENIOR)
+    fields = {"name": ["helpful", "brief"], "definition": ["It helped.", "Speaks of length."], "place": ["2", "1"]}
+    refused = client.post(at(event, "coding/codebook/"), {**fields, "follows": "1"})
+    client.post(at(event, "coding/codebook/"), {**fields, "follows": "1", "note": "Fewer codes."})
+    room = desk_of(event, Role.SENIOR).room()
+
+    assert refused.status_code == 422
+    assert "what has changed" in words(refused)
+    assert (room.work.codebook.names, room.work.codebook.note) == (("brief", "helpful"), "Fewer codes.")
+    assert {one.state for one in room.coded} == {CodedState.UNCODED}
+    assert "The codebook has changed since" in words(client.get(at(event, "coding/next/"), follow=True))
+
+
+def test_two_who_write_at_once_do_not_overwrite_each_other(event, client_as):
+    page = client_as(Role.ANALYST).post(at(event, "coding/codebook/"), {"name": "x", "definition": "y", "follows": "0"})
+
+    assert page.status_code == 422
+    assert "meanwhile" in words(page)
+
+
+@pytest.mark.parametrize(
+    ("found", "state"), [("consensus", CodedState.CONSENSUS), ("none", CodedState.NO_CONSENSUS)], ids=str
+)
+def test_a_difference_is_settled_or_left_open_and_codings_stay(event, client_as, found, state):
+    client, token = client_as(Role.ORGANISER), a_disputed_answer(event)
+    before = desk_of(event).room().work.codings
+    page = words(client.get(at(event, f"coding/differing/{token}/")))
+    client.post(
+        at(event, f"coding/differing/{token}/"), {"found": found, "code": "helpful", "rationale": "We read it again."}
+    )
+    room = desk_of(event).room()
+    (stands,) = (one for one in room.coded if desk_of(event).token_of_text(room.text_of(one.answer)) == token)
+
+    assert " A " in page
+    assert not any(name in page for name in NAMES)
+    assert (stands.state, room.work.codings) == (state, before)
+
+
+def test_no_reason_no_record(event, client_as):
+    token = a_disputed_answer(event)
+    page = client_as(Role.ORGANISER).post(
+        at(event, f"coding/differing/{token}/"), {"found": "none", "rationale": " "}, follow=True
+    )
+
+    assert "say in a few words why" in words(page)
+
+
+def test_quotes_are_shown_once_somebody_gave_leave(event, client_as):
+    client, token = client_as(Role.ANALYST), a_disputed_answer(event)
+    text = desk_of(event).text_in(desk_of(event).room(), token).text
+    before = words(client.get(at(event, "coding/")))
+    client.post(at(event, f"coding/quotes/{token}/"), {"leave": "give", "hidden": text[:4]})
+    shown = words(client.get(at(event, "coding/")))
+    client.post(at(event, f"coding/quotes/{token}/"), {"leave": "take"})
+    after = words(client.get(at(event, "coding/")))
+
+    assert "my club" not in before
+    assert [text[4:] in told for told in (before, shown, after)] == [False, True, False]
+    assert f"████{text[4:]}" in shown
+
+
+def test_a_session_is_read_with_its_answers_and_recorded(event, client_as):
+    client, token = client_as(Role.ANALYST), a_session_to_review(event)
+    page = words(client.get(at(event, f"reviews/{token}/")))
+    refused = client.post(at(event, f"reviews/{token}/"), {"materialised": "yes"})
+    client.post(
+        at(event, f"reviews/{token}/"),
+        {"materialised": "yes", "magnitude": "7", "impact": "negative", "rationale": "They read the end."},
+    )
+    records = [one for found in risk_findings(desk_of(event).evidence()) for one in found.materialised]
+    (record,) = (one for one in records if one.shown_by == COMBINED)
+
+    assert "What it said helped me with my task." in page
+    assert not any(name in page for name in NAMES)
+    assert refused.status_code == 422
+    assert (record.magnitude, record.impact.value) == (7, "negative")
+
+
+def test_each_risk_says_what_identifies_it(event, client_as):
+    told = words(client_as(Role.ORGANISER).get(at(event, "reviews/")))
+
+    assert "questionnaire and dialogue" in told
+    assert "questionnaire: tv-spoilers-field-testing.helpful" in told
+    assert "4 still to be reviewed" in told or "5 still to be reviewed" in told

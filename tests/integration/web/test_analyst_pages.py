@@ -1,0 +1,64 @@
+"""One round of coding and one combined review in a real browser; every page of readers met on the way."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser_pages import assert_accessible
+from theodolite.domain.role import Role
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def opened(page: Page, path: str) -> Page:
+    """Go to a page of readers and look for barriers on it."""
+    study = page.url.split("/s/")[1].split("/")[0]
+    page.goto(f"/s/{study}/analyse/{path}")
+    assert_accessible(page)
+    return page
+
+
+def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote(page_as):
+    page = page_as(Role.ANALYST, bypass_csp=True)
+    opened(page, "?questionnaire=tv-spoilers-field-testing&by=age")
+    expect(page.locator("svg.histogram").first).to_be_visible()
+    opened(page, "coding/codebook/")
+    opened(page, "coding/next/")
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    expect(page.locator("input[data-key='1']")).to_be_checked()
+    page.keyboard.press("m")
+    page.keyboard.type("13 s")
+    expect(page.locator("#memo")).to_have_value("13 s")
+    page.locator("h1").click()
+    page.keyboard.press("s")
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+
+    opened(page, "coding/differing/").get_by_role("row").nth(1).get_by_role("link").click()
+    assert_accessible(page)
+    page.get_by_label("We agree on the codes ticked below").check()
+    page.get_by_label("Why").fill("One word was overlooked.")
+    page.get_by_role("button", name="Record").click()
+    expect(page.get_by_role("status")).to_contain_text("Recorded.")
+
+    opened(page, "coding/quotes/").get_by_role("row").nth(1).get_by_role("link").click()
+    assert_accessible(page)
+    page.get_by_role("button", name="It may be shown").click()
+    expect(page.get_by_role("status")).to_contain_text("It may be shown.")
+    opened(page, "coding/")
+
+
+def test_a_session_is_read_beside_its_answers(page_as):
+    page = page_as(Role.SENIOR, bypass_csp=True)
+    opened(page, "reviews/").get_by_role("link", name="unwanted-plot, a session").first.click()
+    assert_accessible(page)
+    expect(page.get_by_role("region", name="What was said")).to_be_visible()
+    page.get_by_role("group", name="Became real in this session?").get_by_label("Yes").check()
+    page.get_by_role("group", name="If so: how grave?").get_by_label("7").check()
+    page.get_by_label("negative").check()
+    page.get_by_label("Why").fill("They had asked not to be told.")
+    page.get_by_role("button", name="Record").click()
+
+    expect(page.get_by_role("status")).to_contain_text("Recorded.")
+    expect(page.get_by_text("became real").first).to_be_visible()
