@@ -184,6 +184,61 @@ class GroupAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDefects:
+    """How often each group of annotators sees a defect, so that no majority hides what a group sees.
+
+    Attributes:
+        rule: Name of the defect rule.
+        rates: Group and the share of its labels that are a defect, by name of the group.
+        gap: Highest minus lowest rate; None with fewer than two of them.
+        p_value: Probability of a gap as wide if groups were made of these people at random; None likewise.
+        adjusted_p_value: The same for having looked at all of a run's gaps.
+    """
+
+    rule: str
+    rates: tuple[tuple[str, Estimate | Undefined], ...]
+    gap: float | None = None
+    p_value: float | None = None
+    adjusted_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterCheck:
+    """What models of raters make of one annotator; a diagnosis, never a label.
+
+    Attributes:
+        annotator: Name of the annotator.
+        labels: Labels that it gave to dialogues that others labelled too; count.
+        fit: How far its labels fit what the others make likely, beyond chance (Dawid and Skene).
+        looks: Share of its labels that are no guess (MACE).
+    """
+
+    annotator: str
+    labels: int
+    fit: float
+    looks: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaterChecks:
+    """The annotators of one question about one application, as models of raters see them.
+
+    Attributes:
+        application: Name of the application.
+        guideline: Name of the guideline.
+        question: Name of the question.
+        dialogues: Dialogues with two labels or more; count.
+        raters: One an annotator, in the order of the study.
+    """
+
+    application: str
+    guideline: str
+    question: str
+    dialogues: int
+    raters: tuple[RaterCheck, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorGroups:
     """How far annotators of each self-described group agree, on one question about one application.
 
@@ -198,6 +253,7 @@ class AnnotatorGroups:
         n_unknown: People who labelled and are not; count.
         n_in_small: Of the known, those in groups too small to be named; count.
         groups: The others, by name.
+        defects: How often they see a defect, a rule of the question each.
     """
 
     application: str
@@ -208,3 +264,4 @@ class AnnotatorGroups:
     n_unknown: int
     n_in_small: int
     groups: tuple[GroupAgreement, ...]
+    defects: tuple[GroupDefects, ...] = ()

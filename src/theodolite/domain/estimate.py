@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theodolite.domain.agreeing import AnnotatorGroups
+from theodolite.domain.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.coding_finding import CodingFinding
 from theodolite.domain.conduct import Conduct
@@ -147,6 +147,7 @@ class Findings:
         responses: What testers answered after their sessions, a questionnaire and level each.
         risks: Where risks became real, a risk, application and level each.
         annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
+        raters: What models of raters make of the annotators, a question and application each.
         codings: What came of coding answers in own words, an open question each.
     """
 
@@ -162,4 +163,5 @@ class Findings:
     responses: tuple[ResponseFinding, ...] = ()
     risks: tuple[RiskFinding, ...] = ()
     annotator_groups: tuple[AnnotatorGroups, ...] = ()
+    raters: tuple[RaterChecks, ...] = ()
     codings: tuple[CodingFinding, ...] = ()

@@ -14,7 +14,7 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.accounts_view import accounts_view
-from theodolite.reporting.page.annotator_groups_view import group_tables
+from theodolite.reporting.page.annotator_groups_view import group_tables, rater_tables
 from theodolite.reporting.page.answer_view import answer_view
 from theodolite.reporting.page.applications_view import applications_view
 from theodolite.reporting.page.certificates_view import certificates
@@ -118,6 +118,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "certificates": certificates(subject),
         "agreements": agreement_tables(subject),
         "annotator_groups": group_tables(subject),
+        "raters": rater_tables(subject),
         "matrices": matrix_groups(subject),
         "method": method_view(subject),
         "words": subject.words,

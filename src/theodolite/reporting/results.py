@@ -14,7 +14,7 @@ from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
 from theodolite.domain.label_sample import LabelSample
 from theodolite.reporting.accounts import Account, accounts_of
-from theodolite.reporting.annotator_groups import annotator_groups_entry
+from theodolite.reporting.annotator_groups import annotator_groups_entry, raters_entry
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.cases import cases_of
 from theodolite.reporting.claims import claim_entry
@@ -30,7 +30,7 @@ from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.7"
+SCHEMA_VERSION = "1.8"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -74,6 +74,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
+        "raters": [raters_entry(found) for found in findings.raters],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement
+from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
-from theodolite.measurement.raters.groups import group_agreement
+from theodolite.measurement.raters.groups import defect_rates_by_group, group_agreement
 from theodolite.measurement.study.agreements import clusters_of
 from theodolite.measurement.study.labels import Sheet, Sources
 
@@ -65,6 +65,26 @@ def annotator_groups(
             n_unknown=len(active) - len(known),
             n_in_small=sum(n for n in sizes.values() if n < FEWEST),
             groups=tuple(sorted(_named(found), key=lambda one: one.group)),
+            defects=tuple(_defects(sheet, [active[name] for name in known], groups, seed)),
+        )
+
+
+def _defects(
+    sheet: Sheet, labels: Sequence[Sequence[str | None]], groups: Sequence[str], seed: int
+) -> Iterator[GroupDefects]:
+    """Yield how often each group of three people or more sees a defect, by the rules of the question."""
+    scale = sheet.question.scale
+    for rule in sheet.guideline.defect_rules:
+        if rule.question != sheet.question.name or not any(n >= FEWEST for n in Counter(groups).values()):
+            continue
+        seen = [[None if label is None else rule.is_defect(label, scale) for label in given] for given in labels]
+        found = defect_rates_by_group(seen, groups, fewest=FEWEST, seed=seed)
+        sizes = Counter(groups)
+        yield GroupDefects(
+            rule=rule.name,
+            rates=tuple(sorted((name, rate) for name, rate in found.rates.items() if sizes[name] >= FEWEST)),
+            gap=found.gap,
+            p_value=found.p_value,
         )
 
 
@@ -78,14 +98,21 @@ def adjusted(found: tuple[AnnotatorGroups, ...]) -> tuple[AnnotatorGroups, ...]:
     Source:
         See `adjust_p_values` (Benjamini and Hochberg).
     """
-    p_values = [group.p_value for one in found for group in one.groups if group.p_value is not None]
-    known = iter(adjust_p_values(p_values, method="bh"))
+    known = _corrected(group.p_value for one in found for group in one.groups)
+    gaps = _corrected(rule.p_value for one in found for rule in one.defects)
     return tuple(
         replace(
             one,
             groups=tuple(
                 group if group.p_value is None else replace(group, adjusted_p_value=next(known)) for group in one.groups
             ),
+            defects=tuple(
+                rule if rule.p_value is None else replace(rule, adjusted_p_value=next(gaps)) for rule in one.defects
+            ),
         )
         for one in found
     )
+
+
+def _corrected(p_values: Iterable[float | None]) -> Iterator[float]:
+    return iter(adjust_p_values([p for p in p_values if p is not None], method="bh"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
-from theodolite.domain.agreeing import AnnotatorGroups
+from theodolite.domain.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.application import Application
 from theodolite.domain.correction import MeanCorrection, RateCorrection, choice_for
 from theodolite.domain.estimate import Confusion, Findings, Measurement
@@ -22,6 +22,7 @@ from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
+from theodolite.measurement.study.rater_checks import rater_checks
 from theodolite.measurement.study.rates import rates
 from theodolite.measurement.study.realism import realisms
 from theodolite.measurement.study.responses import response_findings
@@ -88,6 +89,7 @@ def measure_study(
         responses=tuple(response_findings(evidence)),
         risks=risk_findings(evidence),
         annotator_groups=adjusted(tuple(_groups(evidence))),
+        raters=tuple(_raters(evidence)),
         codings=tuple(coding_findings(evidence)),
     )
 
@@ -188,6 +190,12 @@ def _groups(evidence: Evidence) -> Iterator[AnnotatorGroups]:
             yield from annotator_groups(
                 application.name, sheet, by, evidence.described, seed=evidence.study.sampling.seed
             )
+
+
+def _raters(evidence: Evidence) -> Iterator[RaterChecks]:
+    for application, guideline in _pieces(evidence):
+        for sheet in _sheets(evidence, application, guideline):
+            yield from rater_checks(application.name, sheet, _those_of(evidence, sheet, application))
 
 
 def _has_points(scale: Scale) -> bool:

@@ -73,3 +73,19 @@ def test_people_who_all_say_the_same_have_no_ratio():
     (found,) = measure_study(grouped_evidence(lambda _person, _number: "5")).annotator_groups
 
     assert all(isinstance(one.across, Undefined) and one.ratio is None for one in found.groups)
+
+
+def test_every_group_says_how_often_it_sees_a_defect(found):
+    (rule,) = found.defects
+    rates = dict(rule.rates)
+
+    assert list(rates) == ["old", "young"]
+    assert rule.gap == pytest.approx(abs(rates["old"].value - rates["young"].value))
+    assert rule.p_value <= rule.adjusted_p_value <= 1
+
+
+def test_groups_too_small_to_be_named_see_no_defect_here_either(evidence):
+    few = {"age": {OLD[0]: "old", YOUNG[0]: "young"}}
+    (found,) = measure_study(replace(evidence, described=few)).annotator_groups
+
+    assert found.defects == ()

@@ -11,7 +11,7 @@ from tests.fakes.report import assets, words
 from tests.unit.reporting.test_results import schema
 from theodolite.measurement import measure_study
 from theodolite.reporting.html import report_html
-from theodolite.reporting.page.annotator_groups_view import group_tables
+from theodolite.reporting.page.annotator_groups_view import group_tables, rater_tables
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.results import results_document
 
@@ -55,3 +55,14 @@ def test_the_results_file_has_them_in_its_published_form(evidence, findings):
     assert (entry["attribute"], entry["people"], entry["unknown"], entry["in_small_groups"]) == ("age", 7, 1, 1)
     assert [(group["group"], group["people"]) for group in entry["groups"]] == [("old", 3), ("young", 3)]
     assert entry["groups"][0]["within"]["value"] == 1
+
+
+def test_defects_by_group_and_raters_stand_in_tables_of_their_own(evidence, findings):
+    about = subject_of(evidence, findings, facts(), words())
+    (table,) = group_tables(about)
+    (raters,) = rater_tables(about)
+
+    assert [group for group, _ in table.defects] == ["old", "young"]
+    assert all("%" in cell for _, cells in table.defects for cell in cells)
+    assert "adjusted p" in table.gaps[0]
+    assert len(raters.rows) == 9
