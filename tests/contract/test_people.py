@@ -62,6 +62,16 @@ class TestSeats:
 
 
 class TestSessions:
+    def test_a_part_has_as_many_places_as_it_is_told_and_who_has_one_keeps_it(self, store):
+        for who, stratum in (("p1", ""), ("p2", "adversarial")):
+            store.take_seat("support", who, Level.RED_TEAMING, stratum, most=1)
+
+        assert store.take_seat("support", "p1", Level.RED_TEAMING, most=1).number == 0
+        with pytest.raises(Conflict):
+            store.take_seat("support", "p3", Level.RED_TEAMING, most=1)
+        with pytest.raises(Conflict):
+            store.take_seat("support", "p3", Level.RED_TEAMING, most=0)
+
     def test_a_session_comes_back_as_it_was_kept(self, store: Store, run: Run) -> None:
         session = a_person_session(run, alias="Application K", stratum="everyday")
         store.keep_session(session)

@@ -49,12 +49,16 @@ class FakePeople:
 
     event: FakeEvent
 
-    def take_seat(self, study: str, participant: str, level: Level, stratum: str = "") -> Seat:
+    def take_seat(
+        self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
+    ) -> Seat:
         mine = [seat for _, seat in self._seats(study) if seat.level is level]
         for seat in mine:
             if seat.participant == participant:
                 return seat
         numbers = {seat.number for seat in mine if seat.stratum == stratum}
+        if most is not None and len(numbers) >= most:
+            raise Conflict(stratum)
         number = next(number for number in range(len(numbers) + 1) if number not in numbers)
         seat = Seat(level=level, number=number, stratum=stratum, participant=participant)
         self.event.taken.append((study, seat))

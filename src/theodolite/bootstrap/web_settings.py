@@ -244,6 +244,7 @@ _ACCOUNTS: dict[str, Any] = {
         "login": "120/m/ip",
         "login_failed": "20/5m/ip,5/5m/key",
         "code_failed": "20/5m/ip",
+        "recruited": "120/m/ip",
         "reset_password": "20/m/ip,5/m/key",
     },
 }

@@ -34,6 +34,8 @@ def levels_of(shape: StudyShape) -> tuple[LevelPlan, ...]:
             minutes=level.minutes,
             repeats=level.repeats,
             quotas={name.replace("_", " "): n for name, n in level.quotas.items()},
+            opens=level.opens,
+            closes=level.closes,
         )
         for name, level in shape.levels.items()
     )
@@ -107,22 +109,29 @@ def _check_quotas(entry: Entry[StudyShape], desk: Desk) -> None:
 
 
 def _check_times(entry: Entry[StudyShape], desk: Desk, opens: str, closes: str, zone: str) -> None:
-    moments = {}
-    for key, text in (("opens", opens), ("closes", closes)):
-        try:
-            moments[key] = datetime.fromisoformat(text).replace(tzinfo=None) if text else None
-        except ValueError:
-            message = f"`{key}` of the event is `{text}`; expected a local time, e.g. 2026-03-02T09:00"
-            desk.complaints.add(entry.fault("event", key, message=message))
-    begin, end = moments.get("opens"), moments.get("closes")
-    if begin and end and end <= begin:
-        message = f"the event closes at {closes}, before it opens at {opens}"
-        desk.complaints.add(entry.fault("event", "closes", message=message))
+    _check_hours(entry, desk, ("event",), opens, closes)
+    for name, level in entry.shape.levels.items():
+        _check_hours(entry, desk, ("levels", name), level.opens, level.closes)
     zones = available_timezones()
     if zones and zone not in zones:
         near = did_you_mean(zone, zones)
         message = f"time zone `{zone}` is not known{near or '; expected a name such as Europe/Berlin'}"
         desk.complaints.add(entry.fault("event", "zone", message=message))
+
+
+def _check_hours(entry: Entry[StudyShape], desk: Desk, path: tuple[str, ...], opens: str, closes: str) -> None:
+    whose = "the event" if path == ("event",) else f"`{path[-1]}`"
+    moments = {}
+    for key, text in (("opens", opens), ("closes", closes)):
+        try:
+            moments[key] = datetime.fromisoformat(text).replace(tzinfo=None) if text else None
+        except ValueError:
+            message = f"`{key}` of {whose} is `{text}`; expected a local time, e.g. 2026-03-02T09:00"
+            desk.complaints.add(entry.fault(*path, key, message=message))
+    begin, end = moments.get("opens"), moments.get("closes")
+    if begin and end and end <= begin:
+        message = f"{whose} closes at {closes}, before it opens at {opens}"
+        desk.complaints.add(entry.fault(*path, "closes", message=message))
 
 
 def _check_consent(entry: Entry[StudyShape], desk: Desk, consent: str | None) -> None:

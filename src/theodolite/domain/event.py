@@ -31,6 +31,8 @@ class LevelPlan:
         repeats: Repetitions of each script or persona; count.
         quotas: Type of user to how many of the people are to be of it; each type is
             balanced by itself, and the rest of the people has no stratum.
+        opens: When sessions may begin, local time, ISO 8601 without offset; empty for the event's own time.
+        closes: When they end, likewise.
     """
 
     level: Level
@@ -39,6 +41,12 @@ class LevelPlan:
     minutes: int = 0
     repeats: int = 1
     quotas: Mapping[str, int] = field(default_factory=dict)
+    opens: str = ""
+    closes: str = ""
+
+    def places(self, stratum: str) -> int:
+        """Return how many people a part of the level has room for: a type of user with a quota, or the rest."""
+        return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,21 @@ from theodolite.domain.withdrawal import Tombstone, Withdrawal
 class Seats(Protocol):
     """Who has which number of a level's design."""
 
-    def take_seat(self, study: str, participant: str, level: Level, stratum: str = "") -> Seat:
-        """Give a person the lowest free number of a level; a person who has one keeps it."""
+    def take_seat(
+        self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
+    ) -> Seat:
+        """Give a person the lowest free number of a level; a person who has one keeps it.
+
+        Args:
+            study: Name of the study.
+            participant: Opaque key of the person.
+            level: Level of testing.
+            stratum: Part of the people that the person belongs to.
+            most: How many people the part has room for; None for no limit.
+
+        Raises:
+            Conflict: If all places of the part are taken.
+        """
         ...
 
     def free_seat(self, study: str, participant: str, level: Level) -> None:

@@ -28,9 +28,11 @@ class Reception:
     _work: Workplace
     _contents: Contents
 
-    def take_seat(self, study: str, participant: str, level: Level, stratum: str = "") -> Seat:
+    def take_seat(
+        self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
+    ) -> Seat:
         """Give a person the lowest free number of a level; a person who has one keeps it."""
-        return self._work.write(partial(seats.take_seat, study, participant, level, stratum))
+        return self._work.write(partial(seats.take_seat, study, participant, level, stratum, most=most))
 
     def free_seat(self, study: str, participant: str, level: Level) -> None:
         """Give a person's number to whoever comes next."""

@@ -10,8 +10,14 @@ from enum import StrEnum
 class Step(StrEnum):
     """What is to be done, in order."""
 
+    SCREENING = "screening"
+    SCREENED_OUT = "screened_out"
+    """The answers to the screening let somebody else in; nothing comes after it."""
+    FULL = "full"
+    """All places that the person could take are taken."""
     CONSENT = "consent"
     PROFILE = "profile"
+    SLOT = "slot"
     INSTRUCTIONS = "instructions"
     CHAT = "chat"
     QUESTIONS = "questions"
@@ -34,21 +40,42 @@ class SittingSoFar:
     to_answer: int = 0
 
 
+class Screened(StrEnum):
+    """What came of the questions that are asked before anything else."""
+
+    OPEN = "open"
+    PASSED = "passed"
+    OUT = "out"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """How far a person has come in an event.
 
     Attributes:
+        screened: What came of the screening; passed where nothing is asked.
         has_agreed: Whether consent and content warning were acknowledged as they are worded now.
         was_asked: Whether the page about oneself was answered or passed over.
+        has_slot: Whether the person has booked a time that is not over, or none is to be booked.
+        has_place: Whether the person has a seat or could take one.
+        is_enough: Whether the person has been through as much as the study asks of anybody.
         sittings: One for each session of the person, in order, those not begun included.
         has_guessed: Whether the last question was answered.
     """
 
+    screened: Screened = Screened.PASSED
     has_agreed: bool = False
     was_asked: bool = False
+    has_slot: bool = True
+    has_place: bool = True
+    is_enough: bool = False
     sittings: Sequence[SittingSoFar] = ()
     has_guessed: bool = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any session was begun: from then on the person is neither screened nor turned away."""
+        return any(sitting.is_read or sitting.is_over for sitting in self.sittings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +95,37 @@ def next_step(standing: Standing) -> Next:
     """Return what a person does next.
 
     Questions follow right after their session; the guesses come when all else is
-    over, since asking makes people think about what they are not to know.
+    over, since asking makes people think about what they are not to know. Once it
+    is enough no further session is begun, and the person goes on as if all were held.
     """
-    if not standing.has_agreed:
-        return Next(step=Step.CONSENT)
-    if not standing.was_asked:
-        return Next(step=Step.PROFILE)
+    going_on = _going_on(standing)
+    if going_on is not None:
+        return going_on
+    first = _before_sessions(standing)
+    if first is not None:
+        return Next(step=first)
     for place, sitting in enumerate(standing.sittings, start=1):
-        if not sitting.is_over:
-            return Next(step=Step.CHAT if sitting.is_read else Step.INSTRUCTIONS, place=place)
-        if sitting.to_answer:
+        if not sitting.is_over and not standing.is_enough:
+            return Next(step=Step.INSTRUCTIONS, place=place) if standing.has_slot else Next(step=Step.SLOT)
+    return Next(step=Step.GUESS if standing.has_begun and not standing.has_guessed else Step.DONE)
+
+
+def _going_on(standing: Standing) -> Next | None:
+    """Return the session that was begun and has something left to do: whatever changed since, it is finished first."""
+    for place, sitting in enumerate(standing.sittings, start=1):
+        if sitting.is_over and sitting.to_answer:
             return Next(step=Step.QUESTIONS, place=place)
-    return Next(step=Step.DONE if standing.has_guessed or not standing.sittings else Step.GUESS)
+        if sitting.is_read and not sitting.is_over:
+            return Next(step=Step.CHAT, place=place)
+    return None
+
+
+def _before_sessions(standing: Standing) -> Step | None:
+    """Return what is to be done before the first session; None where that is behind the person."""
+    if not standing.has_begun and not standing.has_place:
+        return Step.FULL
+    if not standing.has_begun and standing.screened is not Screened.PASSED:
+        return Step.SCREENING if standing.screened is Screened.OPEN else Step.SCREENED_OUT
+    if not standing.has_agreed:
+        return Step.CONSENT
+    return None if standing.was_asked else Step.PROFILE

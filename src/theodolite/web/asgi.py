@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.asgi import get_asgi_application
 
+from theodolite.web.abandoned import sweeping
 from theodolite.web.live_room import room
 from theodolite.web.organiser.measuring import measuring_bench
 from theodolite.web.teams.conformance import conformance_bench
@@ -20,6 +21,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     lambda: room().open(),
     conformance_bench,
     measuring_bench,
+    sweeping,
 ]
 """What is entered before the first request and left after the last one, in the server's event loop."""
 

@@ -109,6 +109,15 @@ def event(event_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
+def own(event: HostedStudy, tmp_path: Path) -> HostedStudy:
+    """The event, open, with files of this test's own."""
+    lay_out_event(tmp_path / "own")
+    event.folder = str(tmp_path / "own")
+    event.save()
+    return event
+
+
+@pytest.fixture
 def client_as(event: HostedStudy) -> Callable[[Role | None], Client]:
     """Return a function that gives a test client: signed in as the person of a role, or a stranger for None."""
 

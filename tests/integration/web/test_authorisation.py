@@ -20,6 +20,7 @@ ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
 _TESTER_PAGES = (
+    *("screening", "screened_out", "full", "slot"),
     *(
         "consent",
         "profile",
@@ -50,7 +51,8 @@ _WRITING = ("schemas", "schema_begin", "schema", "schema_publish", "schema_file"
 
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
-    "operations", "pause", "go_on", "close", "rest",
+    "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
+    "person", "act", "remind_all", "slots", "drop_slot", "links", "close_link",
 )  # fmt: skip
 
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}
@@ -125,6 +127,10 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "dialogue": "1",
     "turn": "1",
     "invitation": "none",
+    "member": lambda hosted: hosted.memberships.get(role="field tester").token,
+    "what": "remind",
+    "slot": "none",
+    "link": "none",
     "number": "1",
     "draft": a_draft,
     "section": "risk-assessment",

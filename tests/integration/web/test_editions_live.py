@@ -10,14 +10,12 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import override_settings
 
-from theodolite.bootstrap.demo import lay_out_event
+from tests.integration.web.editing import change, published
 from theodolite.domain.dialogue import Level
-from theodolite.domain.identity import version_of
 from theodolite.domain.role import Role
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import say
 from theodolite.web import live_room
-from theodolite.web.editions import publish, study_in_files
 from theodolite.web.models import HostedStudy, Membership, Submission
 from theodolite.web.teams.vault import seal
 from theodolite.web.venues import opened_venue, server_store, venue_of
@@ -28,27 +26,10 @@ KEY = "quiet harbour under a slow moon"
 
 
 @pytest.fixture
-def own(event, tmp_path) -> HostedStudy:
-    lay_out_event(tmp_path / "own")
-    event.folder = str(tmp_path / "own")
-    event.save()
-    return event
-
-
-@pytest.fixture
 def fresh_room(monkeypatch):
     live_room.room.cache_clear()
     yield live_room.room()
     live_room.room.cache_clear()
-
-
-def change(hosted: HostedStudy, before: str, after: str) -> None:
-    file = Path(hosted.folder) / "study.yaml"
-    file.write_text(file.read_text().replace(before, after))
-
-
-def published(hosted: HostedStudy) -> None:
-    publish(hosted, hosted.made_by, version_of(study_in_files(hosted).study))
 
 
 def a_tester(hosted: HostedStudy, role: Role = Role.RED_TEAMER) -> str:

@@ -7,9 +7,10 @@ from datetime import date
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from tests.fakes.venue import exchange
 from theodolite.domain.dialogue import Level
 from theodolite.domain.role import Role
-from theodolite.domain.session import Pauser
+from theodolite.domain.session import Pauser, SessionState
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.web.models import AuditEntry, EthicsApproval, HostedStudy, Invitation, Membership, PersonalCode
 from theodolite.web.organiser.people import read_list
@@ -136,12 +137,22 @@ def test_an_application_rests_alone(event, organiser, at):
 
 def test_operations_show_cells_and_sessions_and_are_written_to_the_log(event, organiser, at):
     begun_session(event)
-    organiser.post(f"{at}operations/close/")
     page = organiser.get(f"{at}operations/").content.decode()
+    organiser.post(f"{at}operations/pause/", PAUSE)
 
     assert "1 session going on" in page
     assert "Ravi" in page
-    assert AuditEntry.objects.filter(verb="set event closed").exists()
+    assert AuditEntry.objects.filter(verb="set event paused").exists()
+
+
+def test_closing_ends_sessions_with_what_was_said_in_them(event, organiser, at):
+    session = begun_session(event)
+    exchange(venue_of(event), session)
+    organiser.post(f"{at}operations/close/")
+
+    assert again(event, session).state is SessionState.COMPLETE
+    assert [one.unit != "" for one in venue_of(event).store.held(event.name)] == [True]
+    assert AuditEntry.objects.filter(verb="ended sessions", facts={"n": 1}).exists()
 
 
 def test_the_pool_says_where_everybody_stands(event, organiser, at):

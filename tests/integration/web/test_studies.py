@@ -7,6 +7,7 @@ import re
 import pytest
 from django.conf import settings
 
+from tests.integration.web.editing import change
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.domain.role import Role
 from theodolite.web.models import AuditEntry, Edition, HostedStudy
@@ -14,25 +15,16 @@ from theodolite.web.venues import forget_venue, venue_of
 
 
 @pytest.fixture
-def own(event, tmp_path) -> HostedStudy:
-    """The event with files of this test's own."""
-    lay_out_event(tmp_path / "own")
-    event.folder = str(tmp_path / "own")
-    event.state = HostedStudy.State.DRAFT
-    event.save()
-    return event
+def own(own) -> HostedStudy:
+    """The event, not yet published."""
+    own.state = HostedStudy.State.DRAFT
+    own.save()
+    return own
 
 
 @pytest.fixture
 def organiser(own, client_as):
     return client_as(Role.ORGANISER)
-
-
-def change(hosted: HostedStudy, before: str, after: str) -> None:
-    from pathlib import Path
-
-    file = Path(hosted.folder) / "study.yaml"
-    file.write_text(file.read_text().replace(before, after))
 
 
 def publish(client, hosted: HostedStudy, version: str = ""):

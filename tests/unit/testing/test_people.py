@@ -64,7 +64,7 @@ def test_dialogues_about_another_version_do_not_count():
 
 
 def test_an_application_that_never_answered_is_a_failure_and_a_withdrawal_is_named():
-    venue = a_venue()
+    venue = a_venue(an_event(people=3))
     for who in ("p1", "p2", "p3"):
         session = a_session(venue, who)
         if who == "p1":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.testing.steps import Next, SittingSoFar, Standing, Step, next_step
+from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, Step, next_step
 
 OVER = SittingSoFar(is_read=True, is_over=True)
 UNREAD = SittingSoFar()
@@ -33,3 +33,26 @@ READ = SittingSoFar(is_read=True)
 )  # fmt: skip
 def test_one_step_follows_the_other(standing: Standing, expected: Next) -> None:
     assert next_step(standing) == expected
+
+
+@pytest.mark.parametrize(
+    ("standing", "expected"),
+    [
+        (Standing(screened=Screened.OPEN, sittings=(UNREAD,)), Step.SCREENING),
+        (Standing(screened=Screened.OUT, has_agreed=True, sittings=(UNREAD,)), Step.SCREENED_OUT),
+        (Standing(has_place=False, screened=Screened.OPEN, sittings=(UNREAD,)), Step.FULL),
+        (Standing(has_place=False, screened=Screened.OUT, has_agreed=True, sittings=(READ,)), Step.CHAT),
+        (Standing(has_agreed=False, sittings=(READ,)), Step.CHAT),
+        (Standing(has_agreed=True, was_asked=True, has_slot=False, sittings=(UNREAD,)), Step.SLOT),
+        (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(OVER, UNREAD)), Step.GUESS),
+        (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(ASKED, UNREAD)), Step.QUESTIONS),
+        (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(READ, UNREAD)), Step.CHAT),
+        (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(UNREAD,)), Step.DONE),
+    ],
+    ids=[
+        "asked first", "not let in", "no place", "who has begun is not turned away", "a new text can wait",
+        "a time first", "enough", "enough, questions open", "enough in the middle", "enough elsewhere",
+    ],
+)  # fmt: skip
+def test_what_keeps_people_from_a_session_and_what_does_not(standing: Standing, expected: Step) -> None:
+    assert next_step(standing).step is expected

@@ -82,8 +82,9 @@ class OrganiserBot:
         return unescape(links[0]), [words for whose, words in slips if whose.strip() == role]
 
     def open_event(self) -> None:
-        """Let testers begin."""
-        self._open(f"{self._home}operations/")
+        """Let testers begin, whatever times the study names: they are for people."""
+        if "They hold:" in self._open(f"{self._home}operations/"):
+            self._send("/operations/hours/")
         self._send("/operations/go-on/")
 
     def close_event(self) -> None:

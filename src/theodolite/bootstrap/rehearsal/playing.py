@@ -15,7 +15,7 @@ from theodolite.bootstrap.rehearsal.gallery import Gallery, browser, draw
 from theodolite.bootstrap.rehearsal.organising import ROLE_OF, OrganiserBot
 from theodolite.bootstrap.rehearsal.scratch import Scratch, ScratchServer, lay_out_scratch
 from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
-from theodolite.bootstrap.rehearsal.walking import Stuck, TesterBot
+from theodolite.bootstrap.rehearsal.walking import Part, Stuck, TesterBot
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.workbench import open_workbench
@@ -23,7 +23,9 @@ from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.failure import Party
-from theodolite.testing.assigning import people_levels
+from theodolite.domain.participant import UserType
+from theodolite.domain.study import Study
+from theodolite.testing.assigning import people_levels, planned_seats
 
 AT_ONCE = 16
 """Bots that test at the same moment at most; count."""
@@ -97,9 +99,9 @@ def rehearse(
         )
         raise InputError(message)
     scratch, gallery = lay_out_scratch(loaded, Path(out)), Gallery()
-    seats = [(plan, people or plan.people) for plan in plans]
+    seats = [(plan, min(people or plan.people, plan.people)) for plan in plans]
     tell(f"{sum(n for _, n in seats)} bots on a copy of the study; its real workspace is not touched.")
-    played = _play(scratch, seats, gallery)
+    played = _play(scratch, seats, gallery, _screening(loaded.study))
     tell("Measuring what they left.")
     cells, troubles, results = _measured(scratch)
     program = browser() if with_pictures else ""
@@ -117,7 +119,26 @@ def rehearse(
     )
 
 
-def _play(scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gallery) -> _Played:
+def _screening(study: Study) -> tuple[bool, ...]:
+    return tuple(one.wanted for one in study.event.screening) if study.event else ()
+
+
+def part_of(plan: LevelPlan, seat: int, screening: tuple[bool, ...]) -> Part:
+    """Return whom the bot on a seat plays, so that every quota is filled.
+
+    Args:
+        plan: The level.
+        seat: Number of the seat, from 1.
+        screening: Answers that let in.
+    """
+    stratum = planned_seats(plan)[seat - 1].stratum
+    rest = next((kind.value for kind in UserType if kind.value not in plan.quotas), "")
+    return Part(screening=screening, user_type=(stratum or rest) if plan.quotas else "")
+
+
+def _play(
+    scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gallery, screening: tuple[bool, ...]
+) -> _Played:
     began = time.monotonic()
     bots: list[tuple[TesterBot, str]] = []
     troubles: list[Trouble] = []
@@ -131,7 +152,10 @@ def _play(scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gal
             for plan, link, codes in doors:
                 eyes = gallery.seen_by(ROLE_OF[plan.level].value.replace(" ", "-"))
                 for seat, door in enumerate([link, *(f"/code/{code}/" for code in codes)], 1):
-                    bots.append((TesterBot(HttpVisitor(server.base, eyes), plan.level, seat, plan.sessions), door))
+                    part = part_of(plan, seat, screening)
+                    bots.append(
+                        (TesterBot(HttpVisitor(server.base, eyes), plan.level, seat, plan.sessions, part), door)
+                    )
             with ThreadPoolExecutor(max_workers=AT_ONCE) as room:
                 troubles += filter(None, room.map(lambda bot: _walked(*bot), bots))
             organiser.close_event()

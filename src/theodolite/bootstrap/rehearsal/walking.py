@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from dataclasses import dataclass
 
 from theodolite.bootstrap.rehearsal.visitor import Form, HttpVisitor
 from theodolite.domain.dialogue import Level
@@ -36,6 +37,19 @@ _REFUSED = 400
 _INCOMPLETE = 422
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Whom a bot plays.
+
+    Attributes:
+        screening: Answers to the questions that are asked first.
+        user_type: What it says that it is; empty for what chance says.
+    """
+
+    screening: tuple[bool, ...] = ()
+    user_type: str = ""
+
+
 class Stuck(Exception):
     """A bot could not go on."""
 
@@ -55,7 +69,7 @@ class TesterBot:
         sheets: Questionnaires that it handed in; count.
     """
 
-    def __init__(self, visitor: HttpVisitor, level: Level, seat: int, sessions: int) -> None:
+    def __init__(self, visitor: HttpVisitor, level: Level, seat: int, sessions: int, part: Part | None = None) -> None:
         """Take a seat.
 
         Args:
@@ -63,7 +77,9 @@ class TesterBot:
             level: Of testing.
             seat: Number of the seat, from 1; decides what the bot answers.
             sessions: Sessions that it is to hold; count.
+            part: Whom it plays; nobody in particular where left out.
         """
+        self._part = part or Part()
         self.visitor, self.level = visitor, level
         self.is_through = False
         self.resets = self.sheets = 0
@@ -101,8 +117,12 @@ class TesterBot:
 
     def _step(self, step: str) -> None:
         """Do what one page asks for; `step` is its path below those of testers."""
-        if step == "you/":
-            self._send_filled(groups="made by: a rehearsal")
+        if step == "before/":
+            let_in = enumerate(self._part.screening, start=1)
+            self._send_filled(**{f"q{number}": "yes" if wanted else "no" for number, wanted in let_in})
+        elif step == "you/":
+            said = {"user_type": self._part.user_type} if self._part.user_type else {}
+            self._send_filled(groups="made by: a rehearsal", **said)
         elif step in {"consent/", "guess/"} or step.endswith("/task/"):
             self._send_filled()
         elif "/questions/" in step:

@@ -186,6 +186,10 @@ class LevelShape(Shape):
     """Repetitions of each script or persona."""
     quotas: dict[UserTypeName, int] = Field(default_factory=dict)
     """How many people are to be `adversarial`, `everyday` or `domain_expert`; each type is balanced by itself."""
+    opens: str = ""
+    """When sessions of the level may begin, e.g. `2026-03-02T09:00`; the event's own time where left out."""
+    closes: str = ""
+    """When they end; likewise."""
     attacks: list[Filled] = Field(default_factory=list)
     """For `red_teaming`: strategies of simulated red teamers in all scenarios that name none of their own."""
     attacker: str = ""

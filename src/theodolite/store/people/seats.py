@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import Conflict
 from theodolite.domain.seat import Seat
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models.people import (
@@ -13,8 +14,12 @@ from theodolite.store.models.people import (
 from theodolite.store.results import ids_of_participants
 
 
-def take_seat(study: str, participant: str, level: Level, stratum: str = "") -> Seat:
-    """Give a person the lowest free number of a level; a person who has one keeps it."""
+def take_seat(study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None) -> Seat:
+    """Give a person the lowest free number of a level; a person who has one keeps it.
+
+    Raises:
+        Conflict: If all `most` numbers of the stratum are taken.
+    """
     with transaction.atomic():
         one_at_a_time(f"seats {study}")
         (holder,) = ids_of_participants({participant}).values()
@@ -23,6 +28,9 @@ def take_seat(study: str, participant: str, level: Level, stratum: str = "") -> 
         if own is not None:
             return _seat(own, participant)
         numbers = set(taken.filter(stratum=stratum).values_list("number", flat=True))
+        if most is not None and len(numbers) >= most:
+            message = f"all {most} places of {level.value}{f' ({stratum})' if stratum else ''} are taken"
+            raise Conflict(message)
         number = next(number for number in range(len(numbers) + 1) if number not in numbers)
         row = SeatRow.objects.create(
             study=study, level=level.value, stratum=stratum, number=number, participant_id=holder

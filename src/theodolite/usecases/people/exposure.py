@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.exposure import Exposure
+from theodolite.domain.exposure import BreakRule, Exposure
 from theodolite.domain.session import SessionState
 from theodolite.usecases.people.venue import Venue
 
@@ -23,3 +23,9 @@ def exposure_of(venue: Venue, participant: str) -> Exposure:
         severe=sum(turn.broke for turn in turns),
         since_break_min=max(going_on, default=0.0) / 60,
     )
+
+
+def has_had_enough(venue: Venue, participant: str) -> bool:
+    """Tell whether a person has been through as much as the study asks of anybody."""
+    rule = venue.study.event.breaks if venue.study.event else BreakRule()
+    return (bool(rule.most_min) or bool(rule.most_severe)) and rule.is_enough(exposure_of(venue, participant))

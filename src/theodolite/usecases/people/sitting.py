@@ -33,6 +33,7 @@ def prepare_session(venue: Venue, participant: str, level: Level, place: int) ->
 
     Raises:
         InputError: If no people take part in the level, or it has no such place.
+        Conflict: If all places that the person could take are taken.
     """
     known = _session_at(venue, participant, level, place)
     if known is not None:
@@ -41,7 +42,8 @@ def prepare_session(venue: Venue, participant: str, level: Level, place: int) ->
     if not 0 <= place < plan.sessions:
         message = f"people hold {plan.sessions} sessions of {level.value} each; there is no session {place + 1}"
         raise InputError(message)
-    seat = venue.store.take_seat(venue.study.name, participant, level, _stratum(venue, participant, plan))
+    stratum = stratum_of(venue, participant, plan)
+    seat = venue.store.take_seat(venue.study.name, participant, level, stratum, most=plan.places(stratum))
     cell = seat_design(venue.study, plan).cells(seat.number, seat.stratum)[place]
     session = _session(venue, seat, place, cell)
     try:
@@ -129,7 +131,23 @@ def _session_at(venue: Venue, participant: str, level: Level, place: int) -> Ses
     return next(at, None)
 
 
-def _stratum(venue: Venue, participant: str, plan: LevelPlan) -> str:
+def places_left(venue: Venue, level: Level, stratum: str | None) -> int:
+    """Return how many further people a level has room for; count.
+
+    Args:
+        venue: Where.
+        level: Level of testing.
+        stratum: A type of user with a quota, or "" for the rest; None for all parts together.
+    """
+    plan = next((plan for plan in people_levels(venue.study) if plan.level is level), None)
+    if plan is None:
+        return 0
+    parts = [*plan.quotas, ""] if stratum is None else [stratum]
+    taken = [seat.stratum for seat in venue.store.seats(venue.study.name) if seat.level is level]
+    return sum(max(plan.places(part) - taken.count(part), 0) for part in parts)
+
+
+def stratum_of(venue: Venue, participant: str, plan: LevelPlan) -> str:
     """Return the part of the people that a person is balanced with: the type of user, where the level has a quota."""
     profile = venue.store.profile(participant)
     return profile.user_type.value if profile and profile.user_type.value in plan.quotas else ""

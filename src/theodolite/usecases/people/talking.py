@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from theodolite.assessment.capture.naming import names_of, self_identification
 from theodolite.domain.errors import InputError
@@ -10,6 +11,7 @@ from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn, exchanges
 from theodolite.domain.session import Session
+from theodolite.usecases.people.hours import hours_at
 from theodolite.usecases.people.venue import Venue
 
 TIME_IS_UP = "Your time is up. End the session to answer the questions."
@@ -56,10 +58,19 @@ def why_silent(venue: Venue, session: Session, dialogue: LiveDialogue | None) ->
     return ""
 
 
-def left_s(venue: Venue, session: Session) -> float | None:
-    """Return the time left in a session; seconds, None where there is no limit."""
+def left_s(venue: Venue, session: Session, at: datetime | None = None) -> float | None:
+    """Return the time left in a session: its own, or until the level closes; seconds, None where there is no limit.
+
+    Args:
+        venue: The event as it was when the session was made.
+        session: The session.
+        at: The moment that is asked about; the present one where left out.
+    """
+    now = at or venue.clock.now()
     plans = (plan for plan in venue.study.levels if plan.level is session.level)
-    return session.clock.left_s(venue.clock.now(), next(plans, LevelPlan(level=session.level)).minutes)
+    own = session.clock.left_s(now, next(plans, LevelPlan(level=session.level)).minutes)
+    ends = [one for one in (own, hours_at(venue, session.level).left_s(now)) if one is not None]
+    return min(ends, default=None)
 
 
 def retry(venue: Venue, turn: str) -> tuple[LiveTurn, SayToApplication]:

@@ -24,6 +24,7 @@ class Venue:
         store: Keeps what people do.
         clock: Tells the time.
         searches: What searches the corpora of scenarios, by name of the scenario.
+        keeps_hours: Whether the times of the study hold; not where it was opened ahead of them, e.g. to rehearse it.
     """
 
     study: Study
@@ -32,6 +33,7 @@ class Venue:
     store: People
     clock: Clock
     searches: Mapping[str, Search] = field(default_factory=dict)
+    keeps_hours: bool = True
 
     def material(self, scenario: str, *found: str) -> str:
         """Return the source material of a scenario, with what searches have found for it."""

@@ -7,20 +7,24 @@ from http import HTTPStatus
 from allauth.core import ratelimit
 from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth import login
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from theodolite.domain.errors import Conflict
 from theodolite.web.access import open_to_all
-from theodolite.web.accounts.codes import come_in
-from theodolite.web.accounts.forms import CodeForm
+from theodolite.web.accounts.codes import come_in, give_code, words_of
+from theodolite.web.accounts.forms import CodeForm, NameForm
 from theodolite.web.accounts.home import entrance
 from theodolite.web.accounts.joining import BACKEND
-from theodolite.web.accounts.recruiting import Sent, take_in
-from theodolite.web.models import RecruitLink
+from theodolite.web.accounts.recruiting import Sent, take_in, take_in_anybody, why_shut
+from theodolite.web.models import Account, Membership, RecruitLink
 
 _FAILED = "code_failed"
 """What is counted against guessing: failures only, since a whole room may share one address."""
+
+_COMING = "recruited"
+"""What is counted against programs that come in by a recruiting link over and over."""
 
 
 @open_to_all
@@ -42,20 +46,45 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
 
 @open_to_all
 def recruited(request: HttpRequest, link: str) -> HttpResponse:
-    """Let somebody in whom a recruiting service sent; a button, so that a link checker takes nobody's place."""
+    """Let somebody in whom a recruiting service sent, or who has an open link.
+
+    It takes a button, so that a link checker takes nobody's place.
+    """
     found = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
+    if request.method == "POST" and not ratelimit.consume(request, action=_COMING):
+        return _too_many(request)
+    try:
+        return _anybody(request, found) if found.kind == RecruitLink.Kind.OPEN else _named(request, found)
+    except Conflict as conflict:
+        return render(request, "web/accounts/shut.html", {"why": f"{conflict}."}, status=HTTPStatus.GONE)
+
+
+def _named(request: HttpRequest, link: RecruitLink) -> HttpResponse:
     said = request.POST if request.method == "POST" else request.GET
     sent = Sent(person=said.get("PROLIFIC_PID", ""), study=said.get("STUDY_ID", ""), session=said.get("SESSION_ID", ""))
     if request.method != "POST":
-        return render(request, "web/accounts/recruited.html", {"link": found, "sent": sent})
-    if not ratelimit.consume(request, action=_FAILED):
-        return _too_many(request)
-    try:
-        held = take_in(found, sent)
-    except Conflict as conflict:
-        return render(request, "web/accounts/shut.html", {"why": f"{conflict}."}, status=HTTPStatus.GONE)
+        return render(request, "web/accounts/recruited.html", {"link": link, "sent": sent})
+    held = take_in(link, sent)
     login(request, held.account, backend=BACKEND)
     return redirect(entrance(held))
+
+
+def _anybody(request: HttpRequest, link: RecruitLink) -> HttpResponse:
+    if isinstance(request.user, Account):
+        here = Membership.objects.filter(account=request.user, recruit__link=link, left_at=None).first()
+        if here is not None:
+            return redirect(entrance(here))
+    shut = why_shut(link)
+    if shut:
+        raise Conflict(shut)
+    form = NameForm(request.POST or None)
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "web/accounts/recruited.html", {"link": link, "form": form})
+    with transaction.atomic():
+        held = take_in_anybody(link, form.cleaned_data["name"])
+        code = words_of(give_code(held))
+    login(request, held.account, backend=BACKEND)
+    return render(request, "web/accounts/own_code.html", {"code": code, "onward": entrance(held)})
 
 
 def _too_many(request: HttpRequest) -> HttpResponse:

@@ -12,8 +12,10 @@ from django.utils import timezone
 from theodolite.domain.errors import Conflict
 from theodolite.domain.role import Role
 from theodolite.web.accounts.inviting import join
+from theodolite.web.approvals import may_invite
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, Membership, Recruit, RecruitLink
+from theodolite.web.models.token import new_token
 
 COMPLETION = "https://app.prolific.com/submissions/complete"
 """Where Prolific wants people sent at the end, with the completion code as `cc`."""
@@ -60,12 +62,38 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
             message = "you have taken part already, or your earlier visit is still open on another machine"
             raise Conflict(message)
         return known.membership
-    if held.closed_at or held.recruits.count() >= held.most:
-        message = "no places are left; please return the study at the service"
-        raise Conflict(message)
-    membership = join(Account.objects.create_user(), held.hosted, Role(held.role))
-    Recruit.objects.create(link=held, membership=membership, person_id=sent.person, session_id=sent.session)
-    audit(membership.account, "came in by recruiting", f"link {held.token}", hosted=held.hosted, role=held.role)
+    return _new_recruit(held, Account.objects.create_user(), person=sent.person, session=sent.session)
+
+
+@transaction.atomic
+def take_in_anybody(link: RecruitLink, name: str) -> Membership:
+    """Return the membership of somebody who has an open link; a new one at each visit.
+
+    Raises:
+        Conflict: If the link is closed or full.
+    """
+    held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
+    return _new_recruit(held, Account.objects.create_user(name=name), person=new_token(), session="")
+
+
+def why_shut(link: RecruitLink) -> str:
+    """Return why a link lets nobody new in, in words for the person; empty where it does."""
+    is_over = link.closed_at is not None or (link.closes_at is not None and link.closes_at <= timezone.now())
+    if is_over or link.recruits.count() >= link.most:
+        at_service = link.kind == RecruitLink.Kind.PROLIFIC
+        return "no places are left" + ("; please return the study at the service" if at_service else "")
+    return (
+        "" if may_invite(link.hosted, Role(link.role)) else "nobody can be let in just now; ask who gave you the link"
+    )
+
+
+def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: str) -> Membership:
+    shut = why_shut(link)
+    if shut:
+        raise Conflict(shut)
+    membership = join(account, link.hosted, Role(link.role))
+    Recruit.objects.create(link=link, membership=membership, person_id=person, session_id=session)
+    audit(account, "came in by recruiting", f"link {link.token}", hosted=link.hosted, role=link.role)
     return membership
 
 
@@ -73,9 +101,9 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
 def completion_of(membership: Membership) -> tuple[str, str] | None:
     """Return the completion code of a person who has finished, and the address that hands it in.
 
-    None where no service sent the person.
+    None where no service sent the person, or it gives no code.
     """
-    recruit = Recruit.objects.select_related("link__hosted").filter(membership=membership).first()
+    recruit = _recruit_of(membership)
     if recruit is None:
         return None
     link = recruit.link
@@ -83,4 +111,19 @@ def completion_of(membership: Membership) -> tuple[str, str] | None:
         recruit.finished_at = timezone.now()
         recruit.save(update_fields=["finished_at"])
         audit(membership.account, "was given completion code", f"link {link.token}", hosted=link.hosted)
-    return link.completion_code, f"{COMPLETION}?{urlencode({'cc': link.completion_code})}"
+    return _handed(link.completion_code)
+
+
+def screened_out_code(membership: Membership) -> tuple[str, str] | None:
+    """Return the code of a person who was screened out, and the address that hands it in; None where there is none."""
+    recruit = _recruit_of(membership)
+    return _handed(recruit.link.screened_out_code) if recruit else None
+
+
+def _recruit_of(membership: Membership) -> Recruit | None:
+    known = Recruit.objects.select_related("link__hosted").filter(membership=membership)
+    return known.filter(link__kind=RecruitLink.Kind.PROLIFIC).first()
+
+
+def _handed(code: str) -> tuple[str, str] | None:
+    return (code, f"{COMPLETION}?{urlencode({'cc': code})}") if code else None

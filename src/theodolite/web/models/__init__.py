@@ -10,12 +10,15 @@ from theodolite.web.models.measurement import Measurement
 from theodolite.web.models.membership import Membership
 from theodolite.web.models.paused_application import PausedApplication
 from theodolite.web.models.schema_draft import SchemaDraft, SchemaRevision, SchemaVersion
+from theodolite.web.models.screening import Screening
 from theodolite.web.models.submission import Submission
+from theodolite.web.models.time_slot import Booking, TimeSlot
 from theodolite.web.models.unsent_text import UnsentText
 
 __all__ = [
     "Account",
     "AuditEntry",
+    "Booking",
     "Comfort",
     "Edition",
     "EthicsApproval",
@@ -30,6 +33,8 @@ __all__ = [
     "SchemaDraft",
     "SchemaRevision",
     "SchemaVersion",
+    "Screening",
     "Submission",
+    "TimeSlot",
     "UnsentText",
 ]

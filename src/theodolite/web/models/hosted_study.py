@@ -20,6 +20,8 @@ class HostedStudy(models.Model):
         folder: Where its files are; empty where a shipped pack is all of it.
         state: Where it stands.
         message: Shown to everybody while it is paused.
+        keeps_hours: Whether opening and closing times of the study hold; not while it is tried out.
+        second_factor: Roles that need a second factor here, beside those of the whole server.
     """
 
     class State(models.TextChoices):
@@ -37,6 +39,8 @@ class HostedStudy(models.Model):
     folder = models.CharField(max_length=1000, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.DRAFT)
     message = models.CharField(max_length=500, blank=True)
+    keeps_hours = models.BooleanField(default=True)
+    second_factor = models.JSONField(default=list)
     made_at = models.DateTimeField(auto_now_add=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 

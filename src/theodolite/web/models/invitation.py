@@ -86,22 +86,36 @@ class PersonalCode(models.Model):
 
 
 class RecruitLink(models.Model):
-    """A link for people whom Prolific sends; the service fills in who they are.
+    """A link for people whom nobody knows by name: Prolific sends them and fills in who they are, or anybody comes.
 
     Attributes:
+        kind: Whether the service names each person, or the link is open to whoever has it.
+        name: What organisers call it; people never see it.
         study_id: The service's own name of the study; others are turned away where it is given.
-        completion_code: Handed to each person at the end, so that the service pays.
+        completion_code: Handed to each person at the end, so that the service pays; empty for none.
+        screened_out_code: Handed to people who are screened out; empty for none.
         most: How many people may come in by it; count.
+        closes_at: From when it lets nobody new in; None for no such time.
         closed_at: When it was closed; None while it is open.
     """
+
+    class Kind(models.TextChoices):
+        """Who comes in by it."""
+
+        PROLIFIC = "prolific", "Prolific names each person"
+        OPEN = "open", "anybody who has it"
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="recruit_links")
     role = models.CharField(max_length=24, choices=_ROLES, default=Role.FIELD_TESTER.value)
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PROLIFIC)
+    name = models.CharField(max_length=80, blank=True)
     study_id = models.CharField(max_length=64, blank=True)
-    completion_code = models.CharField(max_length=64)
+    completion_code = models.CharField(max_length=64, blank=True)
+    screened_out_code = models.CharField(max_length=64, blank=True)
     most = models.PositiveIntegerField(default=1000)
     made_at = models.DateTimeField(auto_now_add=True)
+    closes_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -22,6 +22,8 @@ class Membership(models.Model):
         role: A `Role`.
         participant: Key under which the store knows the person; the only link between the two.
         left_at: When the person left or was taken out; None while the role is held.
+        withdrew: Whether the person took back what had been said.
+        reminded_at: When the person was last reminded of what is still to be done; None if never.
     """
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
@@ -31,6 +33,8 @@ class Membership(models.Model):
     participant = models.CharField(max_length=64, default=new_token)
     joined_at = models.DateTimeField(auto_now_add=True)
     left_at = models.DateTimeField(null=True, blank=True)
+    withdrew = models.BooleanField(default=False)
+    reminded_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         """Table."""

@@ -9,15 +9,12 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 
 from theodolite.domain.role import Role
 from theodolite.web.access import Here, allowed
+from theodolite.web.approvals import approval_of
 from theodolite.web.audit import audit
-from theodolite.web.models import EthicsApproval, HostedStudy
-
-TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
-"""Roles of people who are tested with; nobody is asked in as one of them without an approval."""
+from theodolite.web.models import EthicsApproval
 
 
 class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
@@ -58,14 +55,3 @@ def ethics(request: HttpRequest, here: Here) -> HttpResponse:
         return redirect("organiser:people", study=here.hosted.token)
     told = {"here": here, "form": form, "approvals": here.hosted.approvals.all(), "holds": approval_of(here.hosted)}
     return render(request, "web/organiser/ethics.html", told, status=422 if form.errors else 200)
-
-
-def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
-    """Return the latest approval that holds today; None where testers must not be asked in."""
-    today = timezone.now().date()
-    return next((one for one in hosted.approvals.all() if one.holds(today)), None)
-
-
-def may_invite(hosted: HostedStudy, role: Role) -> bool:
-    """Tell whether somebody may be asked in as what a role says."""
-    return role not in TESTERS or approval_of(hosted) is not None

@@ -20,10 +20,13 @@ from theodolite.domain.role import Role
 from theodolite.domain.session import Pauser, Session, SessionState
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.testing.assigning import people_levels, planned_seats, seat_design
+from theodolite.testing.opening import hours_of
 from theodolite.usecases.people.venue import Venue
+from theodolite.web.abandoned import end_sessions
 from theodolite.web.access import Here, allowed
 from theodolite.web.audit import audit
 from theodolite.web.models import HostedStudy, Membership, PausedApplication
+from theodolite.web.moments import told, zone_of
 from theodolite.web.venues import venue_of
 
 STUCK_S = 30
@@ -85,8 +88,27 @@ class Operation:
 @allowed(Role.ORGANISER)
 def operations(request: HttpRequest, here: Here) -> HttpResponse:
     """Show how the event goes; the page asks for itself again every ten seconds where the browser can."""
-    told = {"here": here, "now": timezone.now(), "operation": _operation(here.hosted), "form": PauseForm()}
-    return render(request, "web/organiser/operations.html", told)
+    shown = {
+        "here": here,
+        "now": timezone.now(),
+        "operation": _operation(here.hosted),
+        "times": _times(here.hosted),
+        "form": PauseForm(),
+    }
+    return render(request, "web/organiser/operations.html", shown)
+
+
+def _times(hosted: HostedStudy) -> list[str]:
+    """Return when each level is open, in words; levels without times are left out."""
+    venue = venue_of(hosted)
+    zone, told_ones = zone_of(venue.study), []
+    for plan in people_levels(venue.study):
+        known = hours_of(venue.study.event, plan, zone)
+        named = (("opens", known.opens), ("closes", known.closes))
+        ends = [f"{verb} {told(moment, zone)}" for verb, moment in named if moment]
+        if ends:
+            told_ones.append(f"{plan.level.value} " + ", ".join(ends))
+    return told_ones
 
 
 def _operation(hosted: HostedStudy) -> Operation:
@@ -186,9 +208,32 @@ def go_on(_request: HttpRequest, here: Here) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def close(request: HttpRequest, here: Here) -> HttpResponse:
-    """Close the event: nobody begins a session any more."""
+    """Close the event: sessions that go on end with what was said in them, and nobody begins another one."""
     _set(here, _State.CLOSED, "")
-    messages.success(request, "Closed. Next: assess and measure what was said.")
+    ended = end_sessions(here.hosted, whether_abandoned_or_not=True)
+    told = f"; {ended} session{'s' if ended > 1 else ''} ended with it" if ended else ""
+    messages.success(request, f"Closed{told}. People can still answer what was to be answered.")
+    return redirect("organiser:operations", study=here.hosted.token)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def hours(_request: HttpRequest, here: Here) -> HttpResponse:
+    """Let the study's opening and closing times hold, or not."""
+    here.hosted.keeps_hours = not here.hosted.keeps_hours
+    with transaction.atomic():
+        here.hosted.save(update_fields=["keeps_hours"])
+        verb = "let times hold" if here.hosted.keeps_hours else "set times aside"
+        audit(here.account, verb, f"study {here.hosted.token}", hosted=here.hosted)
+    return redirect("organiser:operations", study=here.hosted.token)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def end_abandoned_now(request: HttpRequest, here: Here) -> HttpResponse:
+    """End the sessions whose time was up a while ago."""
+    ended = end_sessions(here.hosted, whether_abandoned_or_not=False)
+    messages.success(request, f"{ended} ended." if ended else "There is none whose time was up ten minutes ago.")
     return redirect("organiser:operations", study=here.hosted.token)
 
 

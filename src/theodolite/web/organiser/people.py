@@ -20,13 +20,13 @@ from theodolite.domain.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
 from theodolite.web.accounts.inviting import Standing, invitation_path, invite, standing_of, withdraw_invitation
+from theodolite.web.approvals import NO_APPROVAL, TESTERS, approval_of, may_invite
 from theodolite.web.mail import send_invitation
 from theodolite.web.models import Invitation
-from theodolite.web.organiser.ethics import approval_of, may_invite
-from theodolite.web.organiser.pool import pool_of
+from theodolite.web.organiser.person import link_of
+from theodolite.web.organiser.pool import counted_states, pool_of
 from theodolite.web.pages import absolute
 
-NO_APPROVAL = "Record the ethics approval first: nobody is asked in as a tester without one."
 MOST_ROWS = 2000
 """Rows of a list at most; count."""
 
@@ -77,10 +77,17 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
         AskedIn(one, standing_of(one), absolute(request, invitation_path(one)))
         for one in Invitation.objects.select_related("hosted").filter(hosted=here.hosted, used_at=None).order_by("-id")
     ]
+    pool, invited = pool_of(here.hosted), [one for one in open_ones if one.standing is not Standing.WITHDRAWN]
+    shows_links = request.GET.get("links") == "yes"
+    n_invited = sum(Role(one.invitation.role) in TESTERS for one in invited if one.standing is Standing.OPEN)
     told = {
         "here": here,
-        "pool": pool_of(here.hosted),
-        "invitations": [one for one in open_ones if one.standing is not Standing.WITHDRAWN],
+        "pool": [(one, link_of(request, one.membership) if shows_links and one.is_waited_for else "") for one in pool],
+        "states": counted_states(pool, n_invited),
+        "n_waited_for": sum(one.is_waited_for for one in pool),
+        "shows_links": shows_links,
+        "slots": here.hosted.time_slots.exists(),
+        "invitations": invited,
         "approval": approval_of(here.hosted),
         "invite": InviteForm(),
         "list": ListForm(),
@@ -175,6 +182,9 @@ def _is_address(text: str) -> bool:
 def remind(request: HttpRequest, here: Here, invitation: str) -> HttpResponse:
     """Send an invitation once more."""
     found = get_object_or_404(Invitation, token=invitation, hosted=here.hosted, used_at=None, withdrawn_at=None)
+    if not may_invite(here.hosted, Role(found.role)):
+        messages.error(request, NO_APPROVAL)
+        return redirect("organiser:people", study=here.hosted.token)
     sent = send_invitation(request, found)
     messages.success(request, "Sent again." if sent else "No mail was sent; copy the link and hand it over.")
     return redirect("organiser:people", study=here.hosted.token)

@@ -10,13 +10,14 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.live import LiveDialogue
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.sitting import end_session, reset
+from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.chat import chat_page
 from theodolite.web.tester.hanging_up import hang_up
 from theodolite.web.tester.notes import Unreadable, with_note
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.talking import turn_html
 from theodolite.web.tester.unsent import forget_unsent
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.visit import Visit
 
 _ANSWERS = {"yes": True, "no": False, "unsure": None}
 

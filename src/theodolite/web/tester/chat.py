@@ -13,10 +13,11 @@ from theodolite.domain.live import LiveEnding, LiveTurn
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.talking import finish
 from theodolite.web.live_room import room
+from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.pausing import paused_page, pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.unsent import unsent_text
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.visit import Visit
 
 _ABOUT_TO_BEGIN = timedelta(seconds=20)
 

@@ -12,13 +12,20 @@ from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level
 from theodolite.domain.session import Session
 from theodolite.testing.steps import Step
+from theodolite.usecases.people.exposure import has_had_enough
 from theodolite.web.accounts.recruiting import completion_of
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.visit import Visit
 
 _LEVELS = {
     Level.RED_TEAMING.value: "to make the application fail",
     Level.FIELD_TESTING.value: "to use it as people do in everyday life",
 }
+
+_ENOUGH = (
+    "Your part ends here, and it is complete: this event has a limit on how much anybody is asked to bear, and you "
+    "have come to it. You did nothing wrong, and nothing is missing."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +74,14 @@ def guess(request: HttpRequest, visit: Visit) -> HttpResponse:
 @for_testers(Step.DONE)
 def done(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Say thank you, and hand over the completion code where there is one."""
-    n = len(visit.sessions)
+    n = sum(session.is_over for session in visit.sessions)
     event = visit.venue.study.event
+    is_enough = n < visit.plan.sessions and has_had_enough(visit.venue, visit.participant)
     completed = completion_of(visit.here.membership)
     context = {
         "here": visit.here,
         "said": f"You held {n} {'session' if n == 1 else 'sessions'}. Everything is stored.",
+        "enough": _ENOUGH if is_enough else "",
         "code": completed[0] if completed else "",
         "back": completed[1] if completed else "",
         "contact": event.contact if event else "",
@@ -81,23 +90,26 @@ def done(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _questions(visit: Visit) -> list[Question]:
-    names = sorted({application.name for application in visit.venue.study.applications})
+    held = [session for session in visit.sessions if session.is_over]
     asked = [
         Question(
             field=f"application-{session.place + 1}",
             ask=f"Which application was {session.alias}, do you think?",
             session=session,
             about=GuessedThing.APPLICATION,
-            options=[(name, name) for name in names],
+            options=[(name, name) for name in _names(visit, session)],
         )
-        for session in visit.sessions
+        for session in held
     ]
-    first = visit.sessions[0]
     level = Question(
         field="level",
         ask="What do you think this event wanted of you?",
-        session=first,
+        session=held[0],
         about=GuessedThing.LEVEL,
         options=list(_LEVELS.items()),
     )
     return [*asked, level]
+
+
+def _names(visit: Visit, session: Session) -> list[str]:
+    return sorted({application.name for application in visit.seated(session).venue.study.applications})

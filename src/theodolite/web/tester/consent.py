@@ -9,7 +9,8 @@ from theodolite.domain.consent import Acknowledgement
 from theodolite.domain.participant import PersonProfile, UserType
 from theodolite.testing.steps import Step
 from theodolite.web.audit import audit
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.visit import Visit
 
 _TYPES = (
     (UserType.EVERYDAY, "As one of many tools of everyday life"),

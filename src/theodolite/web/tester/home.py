@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from theodolite.testing.steps import Step
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.visit import Visit
 
 
 @for_testers(*Step)

@@ -6,21 +6,31 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from theodolite.domain.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.session import Session
+from theodolite.domain.errors import Conflict
+from theodolite.domain.session import Pauser, Session
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.pausing import pauses
+from theodolite.web.tester.screening import no_place
 from theodolite.web.tester.texts import hints_for, task_of
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.visit import Visit
 
 
 @for_testers(Step.INSTRUCTIONS)
 def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
     """Show the task of a session, or begin the session with it."""
-    session = prepare_session(visit.venue, visit.participant, visit.level, place - 1)
+    try:
+        session = prepare_session(visit.venue, visit.participant, visit.level, place - 1)
+    except Conflict:  # somebody took the last place a moment ago
+        return no_place(request, visit)
     task = task_of(visit.venue.study.scenario(session.scenario), visit.level)
     if request.method == "POST" and request.POST.get("version") == task.version:
         _acknowledge(visit, session, task.version)
-        begin_session(visit.venue, session.key)
+        begun = begin_session(visit.venue, session.key)
+        if pauses(visit, begun):  # its application rests: the clock waits with it
+            now = visit.venue.clock.now()
+            visit.venue.store.revise_session(session.key, lambda known: known.paused(Pauser.ORGANISER, now))
         return redirect("tester:chat", study=visit.here.hosted.token, place=place)
     context = {
         "here": visit.here,

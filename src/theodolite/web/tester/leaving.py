@@ -12,8 +12,9 @@ from theodolite.web.access import open_to_all
 from theodolite.web.audit import audit
 from theodolite.web.models.token import new_token
 from theodolite.web.organiser.measuring import forget_measurements
+from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.hanging_up import hang_up
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.visit import Visit
 
 _KEEP = "keep"
 _WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
@@ -37,8 +38,9 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
         withdraw(visit.venue, visit.participant, Withdrawal(wish))
         forget_measurements(visit.here.hosted)
         membership.participant = new_token()  # the only link between the person and the words
+        membership.withdrew = True
     membership.left_at = now
-    membership.save(update_fields=["participant", "left_at"])
+    membership.save(update_fields=["participant", "left_at", "withdrew"])
     audit(request.user, "left", wish, hosted=visit.here.hosted)
     return redirect("tester:left", study=visit.here.hosted.token)
 

@@ -9,8 +9,9 @@ from django.views.decorators.http import require_POST
 from theodolite.domain.session import Pauser, Session
 from theodolite.testing.steps import Step
 from theodolite.web.models import HostedStudy
+from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.sheet import Sheet
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.visit import Visit
 
 
 def everybody_pauses(visit: Visit) -> bool:

@@ -13,7 +13,8 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.session import Session
 from theodolite.testing.steps import Step
 from theodolite.web.questions.sheet import Sheet, sheet_page
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.visit import Visit
 
 _TRIES = 3
 """Savings of one person that may come at the same moment; count."""

@@ -18,12 +18,13 @@ from theodolite.testing.steps import Step
 from theodolite.usecases.people.talking import retry as ask_again
 from theodolite.usecases.people.talking import say as store_prompt
 from theodolite.web.live_room import room
+from theodolite.web.tester.arrival import for_testers_live
 from theodolite.web.tester.chat import chat_page, mend
 from theodolite.web.tester.pausing import pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.streaming import end_of, pieces_of
 from theodolite.web.tester.unsent import LONGEST, forget_unsent
-from theodolite.web.tester.visit import Visit, for_testers_live
+from theodolite.web.tester.visit import Visit
 
 PART = "X-Part"
 """Header by which a script asks for a part of the page, and is told that it got one."""

@@ -8,8 +8,9 @@ from django.views.decorators.http import require_POST
 
 from theodolite.testing.steps import Step
 from theodolite.web.models import UnsentText
+from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.sheet import Sheet, sheet_of
-from theodolite.web.tester.visit import Visit, for_testers
+from theodolite.web.tester.visit import Visit
 
 LONGEST = 20_000
 """Letters of a message at most; count."""

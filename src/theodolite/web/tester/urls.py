@@ -14,6 +14,8 @@ from theodolite.web.tester import (
     leaving,
     pausing,
     questions,
+    screening,
+    slots,
     talking,
     unsent,
 )
@@ -21,6 +23,10 @@ from theodolite.web.tester import (
 app_name = "tester"
 urlpatterns = [
     path("", home.home, name="home"),
+    path("before/", screening.screening, name="screening"),
+    path("not-this-time/", screening.screened_out, name="screened_out"),
+    path("full/", screening.full, name="full"),
+    path("time/", slots.slot, name="slot"),
     path("consent/", consent.consent, name="consent"),
     path("you/", consent.profile, name="profile"),
     path("<int:place>/task/", instructions.instructions, name="instructions"),

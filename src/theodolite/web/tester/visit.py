@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect, render
+from django.http import Http404
 from django.urls import reverse
 
 from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.dialogue import Level
 from theodolite.domain.event import LevelPlan
+from theodolite.domain.identity import digest
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.role import Role
 from theodolite.domain.session import Session
-from theodolite.testing.steps import Next, SittingSoFar, Standing, Step, next_step
+from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, next_step
+from theodolite.usecases.people.exposure import has_had_enough
+from theodolite.usecases.people.sitting import places_left, stratum_of
 from theodolite.usecases.people.venue import Venue
-from theodolite.web.access import Here, View, allowed
-from theodolite.web.models import HostedStudy
+from theodolite.web.access import Here
+from theodolite.web.booking import booked_slot, needs_slot
+from theodolite.web.models import HostedStudy, Screening
 from theodolite.web.tester.texts import Text, texts_of
 from theodolite.web.venues import venue_of
 
-_LEVELS = {Role.RED_TEAMER: Level.RED_TEAMING, Role.FIELD_TESTER: Level.FIELD_TESTING}
-_NOT_OPEN = {
-    HostedStudy.State.DRAFT: ("Not open yet", "The event has not been opened yet. Come back when you are told to."),
-    HostedStudy.State.PUBLISHED: ("Not open yet", "The event has not been opened yet. Come back when you are told to."),
-    HostedStudy.State.CLOSED: ("The event is over", "Nothing more can be said in it. Thank you for the time you gave."),
-}
+LEVELS = {Role.RED_TEAMER: Level.RED_TEAMING, Role.FIELD_TESTER: Level.FIELD_TESTING}
+"""The level of testing that each role of testers belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +79,7 @@ class Visit:
 
     def seated(self, session: Session) -> Visit:
         """Return the visit in the edition that a session was made for: whoever began with it ends with it."""
-        return replace(self, venue=venue_of(self.here.hosted, session.edition))
+        return replace(self, venue=_venue(self.here.hosted, session.edition))
 
     def at(self, place: int) -> Visit:
         """Return the visit as it is in the session of a number, from 1; as it stands where there is none yet."""
@@ -103,17 +98,45 @@ class Visit:
         answered = {given.questionnaire for given in self.venue.store.responses_to(session.key) if given.submitted}
         return [questionnaire for questionnaire in asked if questionnaire.name not in answered]
 
+    @property
+    def screening_version(self) -> str:
+        """Content hash of the questions before anything else; empty where none are asked."""
+        asked = self.venue.study.event.screening if self.venue.study.event else ()
+        return digest("screening", *(f"{one.wanted} {one.text}" for one in asked)) if asked else ""
+
     def standing(self) -> Standing:
         """Return how far the person has come."""
         store = self.venue.store
         made = {session.place: self._sitting(session) for session in self.sessions}
-        over = bool(made) and all(sitting.is_over for sitting in made.values())
+        over = [session for session in self.sessions if session.is_over]
         return Standing(
+            screened=self._screened(),
             has_agreed=self.has_agreed(),
-            was_asked=bool(made) or store.profile(self.participant) is not None,
+            was_asked=bool(over) or store.profile(self.participant) is not None,
+            has_slot=self._has_slot(),
+            has_place=bool(made) or self._finds_place(),
+            is_enough=has_had_enough(self.venue, self.participant),
             sittings=tuple(made.get(place, SittingSoFar()) for place in range(self.plan.sessions)),
-            has_guessed=over and bool(self.keys & {guess.session for guess in store.guesses(self.venue.study.name)}),
+            has_guessed=bool(over)
+            and bool(self.keys & {guess.session for guess in store.guesses(self.venue.study.name)}),
         )
+
+    def _screened(self) -> Screened:
+        version = self.screening_version
+        kept = Screening.objects.filter(membership=self.here.membership, version=version).first() if version else None
+        if not version:
+            return Screened.PASSED
+        return Screened.OPEN if kept is None else Screened.PASSED if kept.passed else Screened.OUT
+
+    def _has_slot(self) -> bool:
+        if not needs_slot(self.here.hosted, self.here.membership.role):
+            return True
+        return booked_slot(self.here.membership, self.venue.clock.now()) is not None
+
+    def _finds_place(self) -> bool:
+        known = self.venue.store.profile(self.participant) is not None
+        stratum = stratum_of(self.venue, self.participant, self.plan) if known else None
+        return places_left(self.venue, self.level, stratum) > 0
 
     @property
     def keys(self) -> set[str]:
@@ -140,8 +163,8 @@ class Visit:
 
 def visit_of(here: Here) -> Visit:
     """Return the visit of who asks."""
-    venue = venue_of(here.hosted)
-    level = _LEVELS[here.role]
+    venue = _venue(here.hosted)
+    level = LEVELS[here.role]
     given = venue.store.acknowledgements(here.membership.participant)
     mine = (one for one in venue.store.sessions_of(here.membership.participant) if one.level is level)
     return Visit(
@@ -153,53 +176,5 @@ def visit_of(here: Here) -> Visit:
     )
 
 
-def for_testers(*steps: Step) -> Callable[[View], View]:
-    """Open a view to testers whose next step is one of some; others are led to their own.
-
-    The view is called as `view(request, visit, ...)`, in a thread. While the event is
-    not open, or the session stands still, the person is told so instead.
-
-    Args:
-        steps: Where the view belongs; none for a view that may be opened at any time.
-    """
-
-    def decorate(view: View) -> View:
-        @functools.wraps(view)
-        def page(request: HttpRequest, here: Here, **rest: Any) -> HttpResponseBase:
-            visit = arrived(request, here, steps, rest.get("place", 0))
-            return view(request, visit, **rest) if isinstance(visit, Visit) else visit
-
-        return allowed(*_LEVELS)(page)
-
-    return decorate
-
-
-def for_testers_live(*steps: Step) -> Callable[[View], View]:
-    """Do the same for a view that is awaited."""
-
-    def decorate(view: View) -> View:
-        @functools.wraps(view)
-        async def page(request: HttpRequest, here: Here, **rest: Any) -> HttpResponseBase:
-            visit = await sync_to_async(arrived)(request, here, steps, rest.get("place", 0))
-            answer: HttpResponseBase = await view(request, visit, **rest) if isinstance(visit, Visit) else visit
-            return answer
-
-        return allowed(*_LEVELS)(page)
-
-    return decorate
-
-
-def arrived(request: HttpRequest, here: Here, steps: tuple[Step, ...], place: int) -> Visit | HttpResponse:
-    """Return the visit, or where the person is led instead."""
-    if not steps:
-        visit = visit_of(here)
-        is_begun = not place or any(session.place == place - 1 for session in visit.sessions)
-        return visit.at(place) if is_begun else redirect(visit.address(visit.upcoming()))
-    shut = _NOT_OPEN.get(HostedStudy.State(here.hosted.state))
-    if shut:
-        return render(request, "web/tester/wait.html", {"here": here, "title": shut[0], "words": shut[1]})
-    visit = visit_of(here)
-    upcoming = visit.upcoming()
-    if upcoming.step not in steps or (place and place != upcoming.place):
-        return redirect(visit.address(upcoming))
-    return visit.at(place)
+def _venue(hosted: HostedStudy, edition: str = "") -> Venue:
+    return replace(venue_of(hosted, edition), keeps_hours=hosted.keeps_hours)

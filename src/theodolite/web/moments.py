@@ -1,0 +1,27 @@
+"""Moments as people of an event read them: by the event's own clock."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.utils.formats import date_format
+
+from theodolite.domain.study import Study
+
+
+def zone_of(study: Study) -> ZoneInfo:
+    """Return the time zone of a study's event."""
+    return ZoneInfo(study.event.zone if study.event else "UTC")
+
+
+def told(moment: datetime, zone: ZoneInfo) -> str:
+    """Return a moment in words, with its zone, e.g. "Monday 2 March 2026, 09:00 (Europe/Berlin)"."""
+    return f"{date_format(moment.astimezone(zone), 'l j F Y, H:i')} ({zone.key})"
+
+
+def told_span(begins: datetime, ends: datetime, zone: ZoneInfo) -> str:
+    """Return a span in words; the day of its end where that is another one."""
+    here, there = begins.astimezone(zone), ends.astimezone(zone)
+    until = date_format(there, "H:i" if here.date() == there.date() else "l j F Y, H:i")
+    return f"{date_format(here, 'l j F Y, H:i')} to {until} ({zone.key})"

@@ -1,0 +1,101 @@
+"""Who is let in and when, in a real browser: an organiser makes slots and links, and strangers come by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser_pages import Visitor, assert_accessible
+from tests.integration.web.server import Server
+from theodolite.bootstrap.demo import lay_out_event
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+SHOTS = os.environ.get("THEODOLITE_SHOTS", "")
+ASKED = "screening: [{ask: Are you 18 or older?, wanted: yes}]\nevent: {opens: 2020-01-01T09:00, zone: Europe/Berlin}\n"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("admission")
+    lay_out_event(folder / "theodolite-event")
+    study = folder / "theodolite-event" / "study.yaml"
+    study.write_text(f"{study.read_text()}\n{ASKED}")
+    with Server(folder, "--demo") as server:
+        yield f"http://127.0.0.1:{server.port}"
+
+
+def looked_at(page: Page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
+    assert_accessible(page)
+
+
+def an_open_link(page: Page, event: str) -> str:
+    """Make slots and an open link as the organiser, and return the link."""
+    page.goto(f"{event}/organise/slots/")
+    page.get_by_label("Begins").fill("2999-03-02T09:00")
+    page.get_by_label("How many such slots").fill("2")
+    page.get_by_label("Room or remark").fill("Room B 12")
+    page.get_by_role("button", name="Make").click()
+    looked_at(page, "organiser-slots")
+    page.goto(f"{event}/organise/links/")
+    page.get_by_label("What you call it").fill("Poster in the hall")
+    page.get_by_label("anybody who has it").check()
+    page.get_by_label("As", exact=True).select_option("red teamer")
+    page.get_by_role("button", name="Make").click()
+    looked_at(page, "organiser-links")
+    return page.get_by_label("Address of Poster in the hall").input_value()
+
+
+def come_in(visitor: Visitor, link: str) -> Page:
+    page = visitor.page
+    page.goto(link)
+    looked_at(page, "open-link")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("link", name="Go on").click()
+    return page
+
+
+def answer_first(page: Page, answer: str) -> None:
+    page.get_by_label(answer, exact=True).check()
+    page.get_by_role("button", name="Go on").click()
+
+
+def to_the_time(page: Page) -> None:
+    for box in page.get_by_role("checkbox").all():
+        box.check()
+    page.get_by_role("button", name="I agree").click()
+    page.get_by_role("button", name="Say nothing about me").click()
+
+
+def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
+    organiser, out, within = (Visitor(browser, base, bypass_csp=True) for _ in range(3))
+    organiser.page.goto("/demo/")
+    organiser.page.get_by_role("button", name=", organiser").click()
+    organiser.page.locator('a[href*="/organise/"]').first.click()
+    event = organiser.page.url.split("/organise/")[0]
+    link = an_open_link(organiser.page, event)
+    page = come_in(out, link)
+    looked_at(page, "tester-screening")
+    answer_first(page, "No")
+    looked_at(page, "tester-screened-out")
+    page = come_in(within, link)
+    answer_first(page, "Yes")
+    to_the_time(page)
+    looked_at(page, "tester-slot")
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Take this time").click()
+    looked_at(page, "tester-wait")
+    assert "Saturday 2 March 2999, 09:00 to 10:30 (Europe/Berlin), Room B 12" in page.locator("main").inner_text()
+    organiser.page.goto(f"{event}/organise/people/?links=yes")
+    looked_at(organiser.page, "organiser-people")
+    organiser.page.get_by_role("link", name="Ravi").click()
+    looked_at(organiser.page, "organiser-person")
+    organiser.page.goto(f"{event}/organise/operations/")
+    looked_at(organiser.page, "organiser-operations")
+    assert [*organiser.complaints, *out.complaints, *within.complaints] == []

@@ -1,0 +1,224 @@
+"""Who is let in, how many, and when: screening, quotas, hours, slots, and where the pool says that everybody stands."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core import mail
+from django.test import override_settings
+from django.utils import timezone
+
+from tests.integration.web.editing import add, change, published
+from theodolite.domain.role import Role
+from theodolite.web.accounts.codes import code_path, hand_out_codes
+from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+SCREENING = """screening:
+  - {ask: Are you 18 or older?, wanted: yes}
+  - {ask: Do you work for one of the teams?, wanted: no}"""
+YES_NO = {"q1": "yes", "q2": "no"}
+
+
+def pool_says(client, event) -> str:
+    """Return the state that the page of people shows for the red teamer of the event."""
+    page = client.get(f"/s/{event.token}/organise/people/").content.decode()
+    return re.search(r"Ravi</a></th><td>red teamer</td><td>([^<]+)</td>", page)[1]
+
+
+def on(client, event):
+    """Return the page to which a tester is led, and its words."""
+    answer = client.get(f"/s/{event.token}/test/", follow=True)
+    return answer.request["PATH_INFO"].partition("/test/")[2], answer.content.decode()
+
+
+def walk(client, event, steps: int) -> str:
+    """Go some steps by agreeing to everything, and return the page on which one ends."""
+    for _ in range(steps):
+        page = client.get(f"/s/{event.token}/test/", follow=True)
+        text, path = page.content.decode(), page.request["PATH_INFO"]
+        boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', text))
+        version = dict(re.findall(r'type="hidden" name="(version)" value="(\w+)"', text))
+        client.post(path, {**boxes, **version, "skip": "yes", **YES_NO})
+    return on(client, event)[0]
+
+
+def slot_for(event, *, begins: timedelta, places: int = 1, role: Role = Role.RED_TEAMER) -> TimeSlot:
+    start = timezone.now() + begins
+    return TimeSlot.objects.create(
+        hosted=event, role=role.value, begins=start, ends=start + timedelta(hours=1), places=places
+    )
+
+
+def test_screening_comes_before_consent_and_keeps_no_answer(own, client_as):
+    add(own, SCREENING)
+    published(own)
+    tester = client_as(Role.RED_TEAMER)
+    where, words = on(tester, own)
+    unanswered = tester.post(f"/s/{own.token}/test/before/", {"q1": "yes"})
+    tester.post(f"/s/{own.token}/test/before/", YES_NO)
+
+    assert (where, "Are you 18 or older?" in words) == ("before/", True)
+    assert unanswered.status_code == 422
+    assert on(tester, own)[0] == "consent/"
+    assert [one.passed for one in Screening.objects.all()] == [True]
+    assert pool_says(client_as(Role.ORGANISER), own) == "screened"
+
+
+def test_who_is_screened_out_is_told_so_and_stays_out_until_asked_again(own, client_as):
+    add(own, SCREENING)
+    published(own)
+    tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
+    tester.post(f"/s/{own.token}/test/before/", {"q1": "yes", "q2": "yes"})
+    again = tester.post(f"/s/{own.token}/test/before/", YES_NO)
+    where, words = on(tester, own)
+    member = Membership.objects.get(hosted=own, role="red teamer")
+
+    assert (where, again.status_code) == ("not-this-time/", 302)
+    assert "looks for other people" in words
+    assert pool_says(organiser, own) == "screened out"
+    organiser.post(f"/s/{own.token}/organise/people/who/{member.token}/screen/")
+    assert on(tester, own)[0] == "before/"
+
+
+def test_a_level_has_as_many_places_as_it_says_and_each_quota_its_own(own, client_as):
+    change(own, "red_teaming:   {people: 4,", "red_teaming:   {people: 2, quotas: {adversarial: 1},")
+    published(own)
+    codes = hand_out_codes(Account.objects.get(email__startswith="organiser"), own, Role.RED_TEAMER, ["1", "2"])
+    first, second, third = (client_as(None) for _ in range(3))
+    for client, code in zip((second, third), codes, strict=True):
+        client.post("/code/", {"code": code_path(code).split("/")[2]})
+    first.force_login(Account.objects.get(name="Ravi"))
+    ends = [walk(client, own, 3) for client in (first, second, third)]
+
+    assert ends[0] == "1/"
+    assert ends[1:] == ["full/", "full/"]
+
+
+def test_before_it_opens_people_get_ready_and_begin_nothing(own, client_as):
+    add(own, "event: {opens: 2999-03-02T09:00, zone: Europe/Berlin}")
+    published(own)
+    tester = client_as(Role.RED_TEAMER)
+    walk(tester, own, 3)
+    where, words = on(tester, own)
+    client_as(Role.ORGANISER).post(f"/s/{own.token}/organise/operations/hours/")
+
+    assert (where, "Saturday 2 March 2999, 09:00 (Europe/Berlin)" in words) == ("", True)
+    assert walk(tester, own, 1) == "1/"
+    assert AuditEntry.objects.filter(verb="set times aside").exists()
+
+
+def test_after_it_has_closed_nobody_begins(own, client_as):
+    change(own, "people: 4, sessions: 2, minutes: 30", "people: 4, sessions: 2, closes: 2020-01-01T12:00")
+    published(own)
+
+    assert "It closed on Wednesday 1 January 2020, 12:00 (UTC)" in on(client_as(Role.RED_TEAMER), own)[1]
+    assert on(client_as(Role.FIELD_TESTER), own)[0] == "consent/"
+
+
+def test_the_time_left_ends_when_the_level_closes(own, client_as):
+    soon = (timezone.now() + timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M")
+    add(own, f"event: {{closes: {soon}}}")
+    published(own)
+    tester = client_as(Role.RED_TEAMER)
+
+    assert walk(tester, own, 3) == "1/"
+    assert re.search(r"(9|10) min left", on(tester, own)[1])
+
+
+def test_a_slot_is_chosen_waited_for_and_changed(event, client_as):
+    soon, later = slot_for(event, begins=timedelta(hours=1)), slot_for(event, begins=timedelta(hours=2))
+    tester = client_as(Role.RED_TEAMER)
+
+    assert walk(tester, event, 2) == "time/"
+    tester.post(f"/s/{event.token}/test/time/", {"slot": soon.token})
+    assert "You have a place on" in on(tester, event)[1]
+    tester.post(f"/s/{event.token}/test/time/", {"slot": later.token})
+    assert Booking.objects.get().slot == later
+    TimeSlot.objects.filter(pk=later.pk).update(begins=timezone.now() - timedelta(minutes=1))
+    assert walk(tester, event, 1) == "1/"
+
+
+def test_a_slot_holds_as_many_as_it_has_places_and_a_missed_one_is_chosen_anew(event, client_as):
+    slot = slot_for(event, begins=timedelta(hours=1))
+    organiser, full = client_as(Role.ORGANISER), client_as(Role.RED_TEAMER)
+    hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["1"])
+    ravi = Membership.objects.get(hosted=event, account__name="Ravi")
+    other = Membership.objects.get(hosted=event, account__name="Seat 1")
+    for one in (other, ravi):
+        organiser.post(f"/s/{event.token}/organise/people/who/{one.token}/book/", {"slot": slot.token})
+    walk(full, event, 2)
+    refused = full.post(f"/s/{event.token}/test/time/", {"slot": slot.token})
+
+    assert [one.membership for one in Booking.objects.all()] == [other]
+    assert (refused.status_code, b"all places at this time are taken" in refused.content) == (409, True)
+
+
+def test_organisers_make_slots_in_the_events_own_time(own, client_as):
+    add(own, "event: {zone: Europe/Berlin}")
+    published(own)
+    organiser, page = client_as(Role.ORGANISER), f"/s/{own.token}/organise/slots/"
+    slots = {"role": "field tester", "begins": "2999-07-01T09:00", "minutes": 60, "places": 5, "n": 3, "where": "B 12"}
+    organiser.post(page, slots)
+    begins = [one.begins for one in TimeSlot.objects.all()]
+    organiser.post(f"{page}{TimeSlot.objects.first().token}/drop/")
+
+    assert begins == [datetime(2999, 7, 1, hour, tzinfo=UTC) for hour in (7, 8, 9)]
+    assert organiser.post(page, {**slots, "begins": "2001-01-01T00:00"}).status_code == 422
+    assert TimeSlot.objects.count() == 2
+    assert "10:00 to 11:00 (Europe/Berlin)" in organiser.get(page).content.decode()
+
+
+def test_the_pool_goes_through_all_its_states(event, client_as):
+    organiser, tester = client_as(Role.ORGANISER), client_as(Role.RED_TEAMER)
+    hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["7"])
+    states = [pool_says(organiser, event)]
+    for _ in range(3):
+        walk(tester, event, 1)
+        states.append(pool_says(organiser, event))
+    tester.post(f"/s/{event.token}/test/leave/", {"what": "remove"})
+
+    assert states == ["here", "consented", "consented", "active"]
+    assert pool_says(organiser, event) == "withdrawn"
+    assert (
+        "Seat 7</a></th><td>red teamer</td><td>invited"
+        in organiser.get(f"/s/{event.token}/organise/people/").content.decode()
+    )
+
+
+def test_people_are_reminded_by_a_link_that_lets_them_go_on(event, client_as):
+    organiser = client_as(Role.ORGANISER)
+    (code,) = hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["7"])
+    page = organiser.post(f"/s/{event.token}/organise/people/remind/", follow=True).content.decode()
+
+    assert "3 cannot be mailed: their links stand below." in page
+    assert code_path(code) in page
+    assert AuditEntry.objects.filter(verb="reminded all", facts={"n": 3, "sent": 0}).exists()
+
+
+@override_settings(SENDS_MAIL=True, EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend")
+def test_reminders_go_out_by_mail_where_there_is_a_server(event, client_as):
+    mail.outbox = []
+    member = Membership.objects.get(hosted=event, account__name="Ravi")
+    client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/people/who/{member.token}/remind/")
+    member.refresh_from_db()
+
+    assert [one.to for one in mail.outbox] == [["red-teamer@demo.invalid"]]
+    assert f"/s/{event.token}/test/" in mail.outbox[0].body
+    assert member.reminded_at is not None
+
+
+def test_who_is_taken_out_finds_nothing_any_more_and_what_was_said_stays(event, client_as):
+    organiser, tester = client_as(Role.ORGANISER), client_as(Role.RED_TEAMER)
+    walk(tester, event, 3)
+    member = Membership.objects.get(hosted=event, account__name="Ravi")
+    organiser.post(f"/s/{event.token}/organise/people/who/{member.token}/take-out/")
+    olga = Membership.objects.get(hosted=event, role=Role.ORGANISER.value)
+    organiser.post(f"/s/{event.token}/organise/people/who/{olga.token}/take-out/")
+
+    assert tester.get(f"/s/{event.token}/test/").status_code == 404
+    assert pool_says(organiser, event) == "left"
+    assert organiser.get(f"/s/{event.token}/organise/").status_code == 200
