@@ -9,6 +9,7 @@ from django.db import transaction
 
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.role import Role
 from theodolite.domain.thread import Anchor, AnchorKind
@@ -82,7 +83,9 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
     """Take one item, answer all of it and submit it; return the token of the reservation."""
     taking.offer(queue, [(dialogue, category)], participant)
     work = taking.next_work(library(), queue, participant, category=category)
-    assert work is not None  # noqa: S101 - it was offered the line before
+    if work is None:
+        message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
+        raise InputError(message)
     sitting = sittings.sitting(library(), work.token, participant)
     while sitting.open:
         _give(work.token, participant, sitting.open, values)
