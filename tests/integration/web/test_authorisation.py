@@ -81,6 +81,7 @@ PAGES: dict[str, object] = {
     "organiser:measure": {Role.ORGANISER, Role.ANALYST},
     "organiser:measured_file": {Role.ORGANISER, Role.ANALYST},
     "organiser:blinding": {Role.ORGANISER, Role.ANALYST},
+    "organiser:look_through": {Role.ORGANISER},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},
     **{f"organiser:{name}": {Role.ORGANISER, Role.SENIOR} for name in _WRITING},

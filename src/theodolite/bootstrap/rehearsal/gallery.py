@@ -7,11 +7,12 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 from urllib.parse import urljoin
 
+from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.visitor import Answer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -35,9 +36,14 @@ class Gallery:
         n_pages: Pages that came back in all; count.
     """
 
-    def __init__(self) -> None:
-        """Begin with bare walls."""
+    def __init__(self, lookouts: Mapping[str, Lookout] | None = None) -> None:
+        """Begin with bare walls.
+
+        Args:
+            lookouts: Who searches the pages of whom for what must not stand on them; nobody where None.
+        """
         self.n_pages = 0
+        self._lookouts = lookouts or {}
         self._kept: dict[str, Answer] = {}
         self._lock = Lock()
 
@@ -52,6 +58,8 @@ class Gallery:
 
     def _keep(self, who: str, page: Answer) -> None:
         self.n_pages += 1
+        if who in self._lookouts:
+            self._lookouts[who].look(page)
         if page.status != _OK or "text/html" not in page.headers:
             return
         name = f"{who}-{kind_of(page.path)}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
+from theodolite.assessment.unblinding import secrets_for_testers
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble, tally, troubles_of
 from theodolite.bootstrap.rehearsal.gallery import Gallery, browser, draw
 from theodolite.bootstrap.rehearsal.organising import ROLE_OF, OrganiserBot
@@ -20,6 +22,7 @@ from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.config.loading import load_study
+from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.failure import Party
@@ -98,7 +101,9 @@ def rehearse(
             "Say who does, e.g.  levels: {red_teaming: {people: 4, sessions: 2, minutes: 30}}"
         )
         raise InputError(message)
-    scratch, gallery = lay_out_scratch(loaded, Path(out)), Gallery()
+    secrets = secrets_for_testers(loaded.study)
+    lookouts = {_eyes(plan.level): Lookout(ROLE_OF[plan.level].value, secrets) for plan in plans}
+    scratch, gallery = lay_out_scratch(loaded, Path(out)), Gallery(lookouts)
     seats = [(plan, min(people or plan.people, plan.people)) for plan in plans]
     tell(f"{sum(n for _, n in seats)} bots on a copy of the study; its real workspace is not touched.")
     played = _play(scratch, seats, gallery, _screening(loaded.study))
@@ -111,7 +116,7 @@ def rehearse(
         sheets=sum(bot.sheets for bot in played.bots),
         pages=gallery.n_pages,
         cells=cells,
-        troubles=(*troubles, *played.troubles),
+        troubles=(*troubles, *played.troubles, *_unblinding(lookouts.values())),
         took_s=played.took_s,
         results=results,
         folder=str(scratch.pages),
@@ -150,7 +155,7 @@ def _play(
             doors = [(plan, *organiser.ask_in(plan.level, n)) for plan, n in seats]
             organiser.open_event()
             for plan, link, codes in doors:
-                eyes = gallery.seen_by(ROLE_OF[plan.level].value.replace(" ", "-"))
+                eyes = gallery.seen_by(_eyes(plan.level))
                 for seat, door in enumerate([link, *(f"/code/{code}/" for code in codes)], 1):
                     part = part_of(plan, seat, screening)
                     bots.append(
@@ -165,6 +170,19 @@ def _play(
         reader = HttpVisitor(server.base)
         files = gallery.hang(scratch.pages, lambda address: reader.get(address).text)
     return _Played(bots=[bot for bot, _ in bots], troubles=troubles, took_s=took_s, files=files)
+
+
+def _eyes(level: Level) -> str:
+    """Return what begins the names of the pages that bots of a level saw."""
+    return ROLE_OF[level].value.replace(" ", "-")
+
+
+def _unblinding(lookouts: Iterable[Lookout]) -> Iterator[Trouble]:
+    """Yield what stood on pages that would tell who answers."""
+    for leak in (leak for lookout in lookouts for leak in lookout.leaks):
+        told = leak.told
+        what = f"tells {told.secret.what}, `{told.secret.words}`: {told.excerpt}"
+        yield Trouble(party=Party.MACHINERY, who=f"page {leak.page} of a {leak.role}", what=what)
 
 
 def _walked(bot: TesterBot, door: str) -> Trouble | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_POST
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.leak import Leak
@@ -15,6 +16,8 @@ from theodolite.reporting import figures
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.usecases.people.blinding import leaks
 from theodolite.web.access import Here, allowed
+from theodolite.web.audit import audit
+from theodolite.web.organiser.crawling import crawl
 from theodolite.web.venues import venue_of
 
 
@@ -56,9 +59,23 @@ class NamingLine:
 @allowed(Role.ORGANISER, Role.ANALYST)
 def blinding(request: HttpRequest, here: Here) -> HttpResponse:
     """Show guesses against chance, and how often applications named themselves."""
+    return _page(request, here)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def look_through(request: HttpRequest, here: Here) -> HttpResponse:
+    """Open every page that testers and annotators can reach now, and show what would unblind them."""
+    found = crawl(here.hosted, request)
+    told = {"pages": found.pages, "people": found.people, "leaks": len(found.leaks)}
+    audit(here.account, "searched pages for unblinding words", f"study {here.hosted.token}", hosted=here.hosted, **told)
+    return _page(request, here, crawled=found)
+
+
+def _page(request: HttpRequest, here: Here, **more: object) -> HttpResponse:
     venue = venue_of(here.hosted)
     lines = [_leak_line(leak) for leak in leaks(venue)]
-    told = {"here": here, "leaks": lines, "namings": _namings(here.hosted.name)}
+    told = {"here": here, "leaks": lines, "namings": _namings(here.hosted.name), **more}
     return render(request, "web/organiser/blinding.html", told)
 
 

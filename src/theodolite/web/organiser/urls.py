@@ -30,6 +30,7 @@ urlpatterns = [
     path("results/measure/", results.measure_now, name="measure"),
     path("results/<slug:measurement>/<str:file>", results.measured_file, name="measured_file"),
     path("blinding/", blinding.blinding, name="blinding"),
+    path("blinding/look/", blinding.look_through, name="look_through"),
     path("ethics/", ethics.ethics, name="ethics"),
     path("people/", people.people, name="people"),
     path("people/ask/", people.ask, name="ask"),

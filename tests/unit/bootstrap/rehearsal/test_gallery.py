@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import CHROMIUM
+from theodolite.assessment.unblinding import SecretWord
+from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.gallery import Gallery, draw, kind_of
 from theodolite.bootstrap.rehearsal.visitor import Answer
 
@@ -54,3 +56,13 @@ def test_a_page_is_drawn_beside_its_file(tmp_path: Path) -> None:
 
 def test_a_browser_that_is_none_draws_nothing(tmp_path: Path) -> None:
     assert draw((tmp_path / "a.html",), str(tmp_path / "no-browser")) == 0
+
+
+def test_pages_of_people_are_searched_and_those_of_organisers_are_not() -> None:
+    lookout = Lookout("red teamer", (SecretWord("bot-1", "an application"),))
+    gallery = Gallery({"red-teamer": lookout})
+    gallery.seen_by("organiser")(page("<p>bot-1</p>"))
+    assert lookout.leaks == ()
+    gallery.seen_by("red-teamer")(page("<p>bot-1</p>"))
+
+    assert [leak.told.secret.words for leak in lookout.leaks] == ["bot-1"]

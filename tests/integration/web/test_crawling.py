@@ -1,0 +1,76 @@
+"""The crawl finds what unblinds testers and annotators, wherever it stands, and begins nothing."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from tests.fakes.annotated_event import submitted
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.live import LiveEnding
+from theodolite.domain.role import Role
+from theodolite.store.models.annotating import ReservationRow
+from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.usecases.people.talking import finish, say
+from theodolite.web.models import AuditEntry, Membership
+from theodolite.web.venues import venue_of
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def talked(event):
+    """The event with a session in which an application names itself, and one submitted sitting."""
+    venue, ravi = venue_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
+    session = begin_session(venue, prepare_session(venue, ravi.participant, Level.RED_TEAMING, 0).key)
+    turn, _ = say(venue, session.key, "Are you careful-toy?")
+    finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text="I am leaky-toy by OpenAI."))
+    submitted(event)
+    return event
+
+
+def look(client_as, event):
+    page = client_as(Role.ORGANISER).post(reverse("organiser:look_through", args=[event.token]))
+    return page.content.decode().partition('id="pages"')[2]
+
+
+def test_a_blind_event_is_told_to_be_blind_and_nothing_has_begun(talked, client_as):
+    def state():
+        return (
+            len(venue_of(talked).store.sessions(talked.name)),
+            list(ReservationRow.objects.values_list("state", "until")),
+        )
+
+    before = state()
+    found = look(client_as, talked)
+
+    assert "Nothing was found that tells." in found, found
+    assert "of 3 people" in found
+    assert state() == before
+    assert AuditEntry.objects.filter(verb="searched pages for unblinding words").exists()
+
+
+@pytest.mark.parametrize("words", ["careful-toy", "tellers.py", "ChatGPT"])
+def test_a_name_on_a_testers_page_is_found_with_its_place(talked, client_as, words):
+    talked.title = f"The {words} event"
+    talked.save()
+    found = look(client_as, talked)
+
+    assert f"<td>{words}</td>" in found
+    assert "/test/" in found
+
+
+def test_a_colleagues_name_on_an_annotators_page_is_found(talked, client_as):
+    talked.title = "The event of Fay"
+    talked.save()
+    found = look(client_as, talked)
+
+    assert "/annotate/" in found
+    assert "<td>a person</td>" in found
+
+
+def test_analysts_have_no_button(talked, client_as):
+    page = client_as(Role.ANALYST).get(reverse("organiser:blinding", args=[talked.token])).content.decode()
+
+    assert "Search all pages" not in page
+    assert "Search all pages" in look(client_as, talked)
