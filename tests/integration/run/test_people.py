@@ -10,7 +10,11 @@ import pytest
 from tests.fakes.terminal import theodolite
 from tests.fakes.venue import FIELD, RED, a_session, exchange, failed
 from theodolite.bootstrap.database import open_store
+from theodolite.bootstrap.past import bench_of_run
 from theodolite.bootstrap.venues import open_venue
+from theodolite.bootstrap.workbench import open_workbench
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.errors import InputError
 from theodolite.domain.withdrawal import Withdrawal
 from theodolite.usecases.people.leaving import withdraw
 from theodolite.usecases.people.sitting import end_session
@@ -154,3 +158,30 @@ def test_real_users_are_held_beside_simulated_ones(event):
     assert realism["scenario"] == "shop"
     assert realism["people"]["held_by"] == "person"
     assert realism["people"]["dialogues"] == 2
+
+
+def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
+    first = held.run()
+    held.write(**{"any: [brother is alive]": "any: [cannot say]"})
+    held.run()
+    held.hold("f2", level=FIELD)
+    second = held.run()
+
+    past = bench_of_run(open_workbench(str(held.folder)), first["run"]["number"])
+    try:
+        people = [one.held_by is HeldBy.PERSON for one in past.evidence().archive.dialogues()]
+    finally:
+        past.close()
+
+    assert (first["run"]["number"], second["run"]["number"]) == (1, 2)
+    assert people.count(True) == 3
+    assert accounts(second)[1] == accounts(first)[1] + 1
+
+
+def test_a_run_that_never_was_is_not_read(event):
+    event.run()
+    bench = open_workbench(str(event.folder))
+
+    with pytest.raises(InputError, match=r"has no run 7; it has 1"):
+        bench_of_run(bench, 7)
+    bench.close()

@@ -147,10 +147,19 @@ def _verdict(rate: PairedRate, difference: Estimate) -> str:
     spans = difference.low is None or difference.high is None or difference.low <= 0.0 <= difference.high
     if not spans and rate.adjusted is not None and rate.adjusted < SURE:
         return f"{'fewer' if difference.value < 0 else 'more'} defects, and hardly by accident ({p_value}{among})"
+    if not spans:
+        return f"may be nothing ({p_value}{among}): {_why_unsure(rate)}"
     if rate.n_wanted is None:
         return f"may be nothing ({p_value}{among})"
     wanted = f"to tell {abs(100 * difference.value):.0f} points takes about {figures.count(rate.n_wanted)} pairs"
     return f"may be nothing ({p_value}{among}); {wanted}"
+
+
+def _why_unsure(rate: PairedRate) -> str:
+    """Return why a difference whose interval is clear of 0 is not called sure."""
+    if rate.test is not None and rate.test.p_value < SURE:
+        return "clear of 0 by itself, and not among so many comparisons"
+    return "clear of 0, but too few personas or scripts changed to rule chance out"
 
 
 def same_text(comparison: Comparison) -> str:

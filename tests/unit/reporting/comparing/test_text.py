@@ -33,6 +33,21 @@ def test_the_screen_counts_what_was_mended_and_what_was_broken():
     assert text.endswith("Next read the 2 broken ones: theodolite compare ... --open")
 
 
+@pytest.mark.parametrize(
+    ("p_value", "words"),
+    [(0.25, "too few personas or scripts changed to rule chance out"), (0.01, "not among so many comparisons")],
+)
+def test_an_interval_clear_of_nothing_that_is_not_sure_says_why(p_value, words):
+    comparison = compared(side("a", ruling(set(range(30)))), side("b", ruling({1})))
+    (rate,) = comparison.rates
+    unsure = replace(rate, test=replace(rate.test, p_value=p_value), adjusted=0.25)
+
+    text = flat(replace(comparison, rates=(unsure,)))
+
+    assert words in text
+    assert "may be nothing (p = 0.25" in text
+
+
 def test_few_pairs_are_counted_without_points():
     small = compared(side("a", ruling({1}, n=6)), side("b", ruling({2}, n=6)))
 
