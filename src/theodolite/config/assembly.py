@@ -29,6 +29,7 @@ from theodolite.config.prices import price_book
 from theodolite.config.recordings import recorded_of
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
+from theodolite.config.series import announced, check_taxonomies, note_departures, series_of
 from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
@@ -60,15 +61,13 @@ def assemble(
         environ: The environment, to see which keys are there.
     """
     pack = read_packs(entry, desk)
-    models = _models(entry, desk, environ)
-    names = tuple(model.name for model in models) + dropped(entry, "models")
-    risks = _risks(entry, pack)
-    parts = Parts(entry=entry)
-    _read_testers(parts, pack, desk, names, risks)
+    series, series_entry = series_of(entry, desk)
+    models, names = _models(entry, desk, environ)
+    risks = _risks(entry, pack, desk)
+    parts = _tested(entry, pack, desk, names, risks)
     _read_applications(parts, desk, names, environ)
     written = written_schemas(entry, pack, desk)
-    shelf = _shelf(entry, pack, written, desk)
-    _read_labels(parts, shelf, desk, names, pack)
+    shelf = _read_labels(parts, pack, written, desk, names)
     asked = asked_of(parts, pack, written, shelf, desk)
     crosschecks.check_everything(parts, shelf, desk, models)
     shape, guidelines = entry.shape, _guidelines(parts, pack, shelf)
@@ -78,7 +77,7 @@ def assemble(
         scenarios=_scenarios(parts),
         title=shape.title,
         about=shape.about,
-        series=shape.series,
+        series=series,
         models=models,
         personas=tuple(reading.group for reading in parts.groups),
         guidelines=guidelines,
@@ -97,13 +96,19 @@ def assemble(
         schemas=asked.schemas,
         questionnaires=asked.questionnaires,
         described=described_people(entry.shape.annotators),
+        announced=announced(series_entry, series, desk),
     )
+    note_departures(study, series_entry, desk)
     return study, tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
 
 
-def _models(entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None) -> tuple[ModelEndpoint, ...]:
+def _models(
+    entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None
+) -> tuple[tuple[ModelEndpoint, ...], tuple[str, ...]]:
+    """Return the models, and the names of all that the study has, those that could not be read included."""
     prices = price_book(desk)
-    return tuple(endpoint_of(model, desk, environ, prices) for model in section(entry, "models"))
+    models = tuple(endpoint_of(model, desk, environ, prices) for model in section(entry, "models"))
+    return models, tuple(model.name for model in models) + dropped(entry, "models")
 
 
 def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -> GuidelineShelf:
@@ -117,7 +122,8 @@ def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, desk: De
     return trees
 
 
-def _risks(entry: Entry[StudyShape], pack: Pack) -> tuple[Risk, ...]:
+def _risks(entry: Entry[StudyShape], pack: Pack, desk: Desk) -> tuple[Risk, ...]:
+    check_taxonomies([*pack.risks, *section(entry, "risks")], desk)
     shapes = {item.name: item.shape for item in pack.risks} | dict(entry.shape.risks)
     return tuple(
         Risk(
@@ -130,7 +136,11 @@ def _risks(entry: Entry[StudyShape], pack: Pack) -> tuple[Risk, ...]:
     )
 
 
-def _read_testers(parts: Parts, pack: Pack, desk: Desk, models: tuple[str, ...], risks: tuple[Risk, ...]) -> None:
+def _tested(
+    entry: Entry[StudyShape], pack: Pack, desk: Desk, models: tuple[str, ...], risks: tuple[Risk, ...]
+) -> Parts:
+    """Return what has been read of the study once its testers have: scenarios, scripts, personas."""
+    parts = Parts(entry=entry)
     own = [*_scenario_files(desk), *section(parts.entry, "scenarios")]
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
@@ -145,6 +155,7 @@ def _read_testers(parts: Parts, pack: Pack, desk: Desk, models: tuple[str, ...],
     crosschecks.check_persona_names(parts.scenarios, (*known, *resting), desk)
     if len(parts.groups) == len(known) and not is_broken(parts.entry, "personas"):
         check_meetings(parts.groups, parts.scenarios, desk)
+    return parts
 
 
 def _scenario_files(desk: Desk) -> list[Entry[ScenarioShape]]:
@@ -177,8 +188,10 @@ def _read_applications(parts: Parts, desk: Desk, models: tuple[str, ...], enviro
             parts.live.append(entry.name)
 
 
-def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[str, ...], pack: Pack) -> None:
+def _read_labels(parts: Parts, pack: Pack, written: Written, desk: Desk, models: tuple[str, ...]) -> GuidelineShelf:
+    """Read who labels and by what, and return the guidelines."""
     entry, spelling = parts.entry, dict(parts.entry.shape.spelling)
+    shelf = _shelf(entry, pack, written, desk)
     shelf.broken |= set(dropped(entry, "guidelines"))
     shelf.read_own()
     people = [labelling_annotator(item, shelf, desk, spelling) for item in section(entry, "annotators")]
@@ -190,6 +203,7 @@ def _read_labels(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: tuple[
         parts.reference = reference_of(named, shelf, desk, spelling)
     if not shelf.broken:
         check_spelling(entry, spelling, shelf.read(), desk)
+    return shelf
 
 
 def _asked(parts: Parts, pack: Pack) -> tuple[str, ...]:

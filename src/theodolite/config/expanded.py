@@ -13,6 +13,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 from theodolite.config.expanded_instruments import questionnaires_of, schemas_of
 from theodolite.config.expanded_labels import annotators_of, corrections_document, guidelines_of, judges_of
 from theodolite.config.scenarios import LEVELS
+from theodolite.config.series import series_document
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -48,7 +49,7 @@ def _document(study: Study) -> dict[str, Any]:
         "study": study.name,
         "title": study.title,
         "about": study.about,
-        "series": study.series,
+        "series": series_document(study.announced) if study.announced else study.series,
         "pack": _packs(study),
         "models": {model.name: _model(model) for model in study.models},
         "applications": _applications(study.applications),

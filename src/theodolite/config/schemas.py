@@ -13,6 +13,7 @@ from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.prices import PriceListShape
 from theodolite.config.shapes.scenarios import ScenarioShape
+from theodolite.config.shapes.series import SeriesShape, TaxonomyShape
 from theodolite.config.shapes.study import PackShape, StudyShape
 from theodolite.config.shapes.trees import TreeShape
 from theodolite.config.shipped import shipped_text
@@ -27,6 +28,8 @@ SHAPES: Mapping[str, type[Shape]] = {
     "annotation-schema.schema.json": SchemaShape,
     "questionnaire.schema.json": QuestionnaireShape,
     "prices.schema.json": PriceListShape,
+    "series.schema.json": SeriesShape,
+    "taxonomy.schema.json": TaxonomyShape,
 }
 """File name to the shape that it describes."""
 

@@ -19,6 +19,7 @@ from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.schema import AnnotationSchema
+from theodolite.domain.series import Series
 from theodolite.domain.tree import TreeDesign
 
 
@@ -105,6 +106,7 @@ class Study:
         schemas: Schemas that people annotate by; their guidelines stand among the guidelines too.
         questionnaires: What testers are asked after a session.
         described: What the study says of its annotators: attribute to annotator to group.
+        announced: What its series published before it began; None where nothing is written down.
     """
 
     name: str
@@ -131,33 +133,27 @@ class Study:
     schemas: tuple[AnnotationSchema, ...] = ()
     questionnaires: tuple[Questionnaire, ...] = ()
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    announced: Series | None = None
 
     @property
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
-        what annotators are like and what only people are asked.
+        what annotators are like, what only people are asked and what a series published.
         """
         applications = tuple(application.substance for application in self.applications)
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
-        asked = replace(asked, scenarios=self._scenarios_of_runs(), levels=self._levels_of_runs(), event=None)
-        return version_of(replace(asked, title="", about="", budget=Budget(), trees=(), corrections=(), described={}))
+        asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
+        asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget())
+        return version_of(replace(asked, title="", about=""))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:
         """The annotators that a run asks; people who label by hand are not among them."""
         return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
-
-    def _scenarios_of_runs(self) -> tuple[Scenario, ...]:
-        """Return the scenarios without what only people read."""
-        return tuple(replace(scenario, instructions={}, questionnaires={}) for scenario in self.scenarios)
-
-    def _levels_of_runs(self) -> tuple[LevelPlan, ...]:
-        """Return the levels without people: more or fewer of them change nothing of what a run asks."""
-        return tuple(LevelPlan(level=plan.level, repeats=plan.repeats) for plan in self.levels)
 
     def _asked_guidelines(self) -> tuple[Guideline, ...]:
         by_people = self.categories - {annotator.guideline for annotator in self.asked}
@@ -226,3 +222,25 @@ class Study:
         if isinstance(annotator.labelling, ModelJudge):
             parts.append(self.model(annotator.labelling.model).version)
         return digest(*parts)
+
+
+def departures_of(study: Study) -> tuple[str, ...]:
+    """Return in words where a study holds what its series has not published."""
+    if study.announced is None:
+        return ()
+    return study.announced.departures(
+        applications=[application.name for application in study.applications],
+        scenarios=[scenario.name for scenario in study.scenarios],
+        risks=[(risk.name, risk.taxonomy) for risk in study.risks],
+        user_types=list(dict.fromkeys(kind for plan in study.levels for kind in plan.quotas)),
+    )
+
+
+def _scenarios_of_runs(study: Study) -> tuple[Scenario, ...]:
+    """Return the scenarios without what only people read."""
+    return tuple(replace(scenario, instructions={}, questionnaires={}) for scenario in study.scenarios)
+
+
+def _levels_of_runs(study: Study) -> tuple[LevelPlan, ...]:
+    """Return the levels without people: more or fewer of them change nothing of what a run asks."""
+    return tuple(LevelPlan(level=plan.level, repeats=plan.repeats) for plan in study.levels)

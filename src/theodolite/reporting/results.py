@@ -27,10 +27,11 @@ from theodolite.reporting.realism import realism_entry
 from theodolite.reporting.responses import response_entry
 from theodolite.reporting.risks import risk_entry
 from theodolite.reporting.scripted import scripted_names
+from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.8"
+SCHEMA_VERSION = "1.9"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -58,6 +59,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "schema_version": SCHEMA_VERSION,
         "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
         "run": _run(evidence, facts),
+        "series": series_entry(study),
         "package": {"name": "theodolite", "version": facts.package_version},
         "generated": _moment(facts.generated),
         "hosts": list(facts.hosts),

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from theodolite.config.described import describe_shapes
-from theodolite.config.shapes import applications, guidelines, instruments, prices, scenarios, study
+from theodolite.config.shapes import applications, guidelines, instruments, prices, scenarios, series, study
 from theodolite.config.shapes.base import Shape
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
@@ -21,6 +21,8 @@ TABLES: dict[str, type[Shape]] = {
     "model": study.ModelShape,
     "price": study.PriceShape,
     "listed price": prices.ListedPriceShape,
+    "series": series.SeriesShape,
+    "taxonomy": series.TaxonomyShape,
     "every application": applications.ApplicationShape,
     "recorded": applications.RecordedShape,
     "prompted model": applications.PromptedModelShape,

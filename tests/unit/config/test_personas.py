@@ -110,6 +110,7 @@ def test_people_who_remember_nothing_are_a_fault(folder):
 
 
 def test_the_column_that_carries_a_tasks_material_is_used(folder):
-    text = study(rows="[{name: Ana, wish: a, text: One}, {name: Ana, wish: a, text: Two}]")
+    rows = "[{name: Ana, wish: a, text: One}, {name: Ana, wish: a, text: Two}]"
+    text = study(rows=rows).replace("model: m}}", 'model: m, system: "{{ context }}"}}', 1)
 
     assert check_study(folder(study_yaml=text.replace("{s: {goal", "{s: {task: rewriting, goal"))) == ()

@@ -11,6 +11,7 @@ from theodolite.config.shapes.base import Filled, OneOrMore, Shape, Word, YesNo
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape, JudgeShape
 from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
+from theodolite.config.shapes.series import SeriesForm
 from theodolite.config.shapes.trees import TreeForm
 from theodolite.domain.correction import MeanCorrection, RateCorrection
 from theodolite.domain.event import Assignment
@@ -294,8 +295,8 @@ class StudyShape(Shape):
     """Heading of the report."""
     about: str = ""
     """One or two sentences for the report's first screen."""
-    series: str = ""
-    """Evaluation series that the study belongs to."""
+    series: SeriesForm = ""
+    """Evaluation series that the study belongs to: a name (`series/<name>.yaml`), or the series written out."""
     pack: OneOrMore | None = None
     """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
     models: dict[str, ModelShape] = Field(default_factory=dict)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from theodolite.domain.identity import SHORT
 from theodolite.domain.run import Spending
+from theodolite.domain.scenario import Proxy
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.series import series_facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,7 @@ class MethodView:
     generated: str
     facts: tuple[tuple[str, str], ...]
     scenarios: tuple[tuple[str, str, tuple[str, ...]], ...]
+    series: tuple[tuple[str, str], ...] = ()
 
 
 def method_view(subject: Subject) -> MethodView:
@@ -42,12 +45,17 @@ def method_view(subject: Subject) -> MethodView:
         run=f"run {run.number}",
         generated=f"{facts.generated:%Y-%m-%d}",
         facts=tuple(entries.items()),
-        scenarios=tuple((s.name, s.goal, _unstated(s.proxy.use_case, s.proxy.capabilities)) for s in study.scenarios),
+        scenarios=tuple((scenario.name, scenario.goal, _unstated(scenario.proxy)) for scenario in study.scenarios),
+        series=series_facts(study),
     )
 
 
-def _unstated(use_case: str, capabilities: str) -> tuple[str, ...]:
-    stated = {"use case": use_case, "enabling capabilities": capabilities}
+def _unstated(proxy: Proxy) -> tuple[str, ...]:
+    stated = {
+        "use case": proxy.use_case,
+        "enabling capabilities": proxy.capabilities,
+        "design of the experiment": proxy.design,
+    }
     return tuple(f"{name}: {text or 'not stated'}" for name, text in stated.items())
 
 
