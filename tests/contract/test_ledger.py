@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from theodolite.domain.errors import NotFound
-from theodolite.domain.run import Run, RunState, UnitKind, UnitState
+from theodolite.domain.run import Lease, Run, RunState, UnitKind, UnitState
 from theodolite.ports.store import Store
 
 from .given import a_dialogue, a_failure, a_plan, a_session, a_study, an_annotation, an_annotation_unit, an_entry
@@ -170,6 +172,22 @@ async def test_annotations_are_leased_only_once_their_session_is_done(store: Sto
     await store.keep_dialogue(second, a_dialogue(second))
 
     assert labels(store, run, ANNOTATION) == ["d001"]
+
+
+async def test_whoever_held_a_dialogue_may_go_on_with_its_annotations_at_once(store: Store, run: Run) -> None:
+    first, second = a_session(run, 0), a_session(run, 1)
+    judges = [an_annotation_unit(run, first, annotator) for annotator in ("judge", "other")]
+    store.add_units(run, [first, second])
+    store.add_units(run, [*judges, an_annotation_unit(run, second)])
+    assert labels(store, run) == ["d000", "d001"]
+
+    leased = await store.keep_dialogue(first, a_dialogue(first), lease=Lease(owner="w1", seconds=60.0))
+
+    assert leased == tuple(replace(unit, state=UnitState.LEASED, tries=1) for unit in judges)
+    assert labels(store, run, ANNOTATION) == []
+    store.release("w1")
+    assert labels(store, run, ANNOTATION) == ["d000", "d000"]
+    assert await store.keep_dialogue(second, a_dialogue(second)) == ()
 
 
 async def test_annotations_of_a_session_that_is_done_already_are_leased_at_once(store: Store, run: Run) -> None:

@@ -20,7 +20,7 @@ from theodolite.domain.flow import SchemaUse
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
@@ -128,6 +128,13 @@ class FakeStore(FakeCoding, FakePeople):
         ]
         return found[-1] if found else None
 
+    def _leased_about(self, subject: str, lease: Lease) -> Iterator[Unit]:
+        for kept in self.units.values():
+            if kept.unit.subject == subject and kept.unit.state is UnitState.WAITING:
+                kept.owner, kept.lease_until = lease.owner, time.monotonic() + lease.seconds
+                kept.unit = replace(kept.unit, state=UnitState.LEASED, tries=kept.unit.tries + 1)
+                yield kept.unit
+
     def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
     ) -> list[Unit]:
@@ -179,12 +186,15 @@ class FakeStore(FakeCoding, FakePeople):
     def journals(self, units: Sequence[str]) -> dict[str, list[JournalEntry]]:
         return {unit: self.entries(self.units[unit].origin) if unit in self.units else [] for unit in units}
 
-    async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
+    async def keep_dialogue(
+        self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True, lease: Lease | None = None
+    ) -> tuple[Unit, ...]:
         self._must(self.started, "the store was not started")
         self._must(dialogue.key == unit.key, "the key of a dialogue must be that of its unit")
         self._finish(unit, UnitState.DONE)
         self.kept_dialogues[unit.key] = dialogue
         self._note(unit.key, "dialogue")
+        return tuple(self._leased_about(unit.key, lease)) if lease is not None else ()
 
     async def keep_annotation(self, unit: Unit, annotation: Annotation) -> None:
         self._must(self.started, "the store was not started")

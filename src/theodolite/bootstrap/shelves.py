@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from theodolite.config.shelves import Shelves
 from theodolite.measurement.trees.methods import Methods, methods_with
-from theodolite.plugins.discovery import installed_plugins
+from theodolite.plugins.discovery import Plugins, installed_plugins
 from theodolite.testing.strategies.catalogue import catalogue_with
 from theodolite.testing.strategies.line import Approach
 
@@ -17,16 +18,22 @@ def plugin_shelves() -> Shelves:
     Raises:
         InputError: If a plugin cannot be loaded.
     """
-    plugins = installed_plugins()
+    plugins = _installed()
     catalogue_with(plugins.strategies)  # a name that is taken is said before a study is read
     return Shelves(plugins=plugins.resources, summaries=plugins.summaries, strategies=plugins.strategies)
 
 
 def strategy_catalogue() -> Mapping[str, Approach]:
     """Return the strategies that sessions may follow: the shipped ones and those of installed plugins."""
-    return catalogue_with(installed_plugins().strategies)
+    return catalogue_with(_installed().strategies)
 
 
 def tree_methods() -> Methods:
     """Return the summary methods that trees may name: the built-in ones and those of installed plugins."""
-    return methods_with(installed_plugins().summaries)
+    return methods_with(_installed().summaries)
+
+
+@cache
+def _installed() -> Plugins:
+    """Return what the installed plugins bring; looked for once a process, since all packages are looked through."""
+    return installed_plugins()

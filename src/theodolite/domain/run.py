@@ -62,6 +62,19 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """A worker's right to do a unit, for some time.
+
+    Attributes:
+        owner: Name of the worker.
+        seconds: How long it holds unless it is renewed.
+    """
+
+    owner: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One execution of a plan.
 

@@ -18,9 +18,11 @@ class Handover:
 
     Attributes:
         over: Whether no further dialogue will come from this process.
+        is_idle: Whether nobody in this process annotates.
     """
 
     over: bool = False
+    is_idle: bool = False
     _at_hand: dict[str, Dialogue] = field(default_factory=dict)
     _arrived: asyncio.Event = field(default_factory=asyncio.Event)
     _due: bool = True

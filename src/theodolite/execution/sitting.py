@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 
@@ -18,17 +17,9 @@ from theodolite.execution.collecting import seldom_collected
 from theodolite.execution.drive import drive
 from theodolite.execution.handover import Handover
 from theodolite.execution.lines import Lines
+from theodolite.execution.supply import LEASE_S, Supply
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
-
-LEASE_S = 60.0
-"""How long a unit is leased unless the lease is renewed; seconds."""
-
-GATHER_S = 0.05
-"""Pause between two looks for dialogues to annotate, so that one look finds many; seconds."""
-
-FRUITLESS_S = 1.0
-"""How long a ledger that had nothing left is not asked again; seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +60,21 @@ class Sitting:
     parallel: int
     aside: Aside
     before: int | None = None
-    _waiting: dict[UnitKind, deque[Unit]] = field(default_factory=lambda: {kind: deque() for kind in UnitKind})
-    _locks: dict[UnitKind, asyncio.Lock] = field(default_factory=lambda: {kind: asyncio.Lock() for kind in UnitKind})
-    _subjects: dict[str, Dialogue] = field(default_factory=dict)
     _handover: Handover = field(default_factory=Handover)
-    _fruitless_until_s: dict[UnitKind, float] = field(default_factory=lambda: dict.fromkeys(UnitKind, 0.0))
-    _gather_until_s: float = 0.0
+    _supply: Supply = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask the ledger for nothing yet."""
+        self._supply = Supply(
+            run=self.run,
+            owner=self.owner,
+            store=self.store,
+            brakes=self.lines.brakes,
+            parallel=self.parallel,
+            before=self.before,
+            aside=self.aside,
+            handover=self._handover,
+        )
 
     async def work(self, kinds: frozenset[UnitKind]) -> None:
         """Do all units of some kinds that are to be had, until none is left or the brakes hold.
@@ -83,6 +83,7 @@ class Sitting:
             StoreError: If the database fails; everything acknowledged is kept.
         """
         self._handover.over = UnitKind.SESSION not in kinds
+        self._handover.is_idle = UnitKind.ANNOTATION not in kinds
         with seldom_collected():
             await self._work(kinds)
 
@@ -106,50 +107,8 @@ class Sitting:
             await asyncio.sleep(LEASE_S / 3)
             await self.aside.call(self.store.renew, self.owner, LEASE_S)
 
-    async def _next(self, kind: UnitKind) -> Unit | None:
-        async with self._locks[kind]:
-            self.lines.brakes.check()
-            waiting = self._waiting[kind]
-            if not waiting and (kind is UnitKind.SESSION or self._handover.may_find()):
-                await self._claim_in_turn(kind)
-            return waiting.popleft() if waiting else None
-
-    async def _claim_in_turn(self, kind: UnitKind) -> None:
-        """Ask the ledger, but not for every single dialogue, and not again where nothing can have come."""
-        loop = asyncio.get_running_loop()
-        none_to_come = kind is UnitKind.SESSION or self._handover.over
-        if none_to_come and loop.time() < self._fruitless_until_s[kind]:
-            return
-        await asyncio.sleep(self._gather_until_s - loop.time() if kind is UnitKind.ANNOTATION else 0)
-        await self._claim(kind)
-        if not none_to_come:
-            self._gather_until_s = loop.time() + GATHER_S
-        elif not self._waiting[kind]:
-            self._fruitless_until_s[kind] = loop.time() + FRUITLESS_S
-
-    async def _claim(self, kind: UnitKind) -> None:
-        limit = 2 * self.parallel
-        claimed = await self.aside.call(
-            self.store.claim,
-            self.run,
-            kind,
-            owner=self.owner,
-            limit=limit,
-            lease_s=LEASE_S,
-            before=self.before,
-        )
-        if kind is UnitKind.ANNOTATION and claimed:
-            # Taken together here: by the time that a unit's turn comes, a dialogue may no longer be at hand.
-            subjects = dict.fromkeys(unit.subject for unit in claimed)
-            here = self._handover.here(subjects)
-            away = [subject for subject in subjects if subject not in here]
-            self._subjects = here | (await self.aside.call(self.store.dialogues_of, away) if away else {})
-            # The ledger may hold more, and one dialogue brings work for several who sleep.
-            self._handover.wake(due=len(claimed) == limit)
-        self._waiting[kind].extend(claimed)
-
     async def _hold_next(self) -> bool:
-        unit = await self._next(UnitKind.SESSION)
+        unit = await self._supply.next(UnitKind.SESSION)
         if unit is None:
             return False
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
@@ -159,23 +118,32 @@ class Sitting:
             await self.lines.end_session(unit.application, unit.key)
         if isinstance(result, Failure):
             await self.store.keep_failure(unit, result)
-        else:
-            await self.store.keep_dialogue(unit, result)
+            self._tell_session(result)
+            return True
+        lease = self._supply.lease(LEASE_S)
+        leased = await self.store.keep_dialogue(unit, result, lease=lease)
+        self._tell_session(result)
+        if lease is None and not self._handover.is_idle:
             self._handover.put(unit.key, result)
+        if leased:
+            self._supply.share_out(leased[1:], result)
+            await self._annotate(leased[0], result)
+        return True
+
+    def _tell_session(self, result: Dialogue | Failure) -> None:
         self.progress.session(result)
         self.progress.spent(self.lines.brakes.spent)
-        return True
 
     async def _annotate_next(self) -> bool:
         over = self._handover.over
         self._handover.rest()
-        unit = await self._next(UnitKind.ANNOTATION)
+        unit = await self._supply.next(UnitKind.ANNOTATION)
         if unit is None:
             if over:
                 return False
             await self._handover.wait()
             return True
-        await self._annotate(unit, self._subjects[unit.subject])
+        await self._annotate(unit, self._supply.dialogue_of(unit))
         return True
 
     async def _annotate(self, unit: Unit, dialogue: Dialogue) -> None:

@@ -12,7 +12,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
@@ -122,13 +122,19 @@ class Journal(Protocol):
 class Results(Protocol):
     """What units brought."""
 
-    async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
+    async def keep_dialogue(
+        self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True, lease: Lease | None = None
+    ) -> tuple[Unit, ...]:
         """Store a dialogue and mark its unit as done, in one transaction.
 
         Args:
             unit: The unit that held it.
             dialogue: What was said.
             journalled: Whether its texts stand in the unit's journal already.
+            lease: For whoever goes on with it at once; None leaves its annotations to anybody.
+
+        Returns:
+            The annotation units that are leased with it; none where no lease was asked for.
         """
         ...
 

@@ -14,7 +14,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
 from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
@@ -124,14 +124,15 @@ class DjangoStore(CodingOffice, Guestbook, Runs):
 
     def journals(self, units: Sequence[str]) -> dict[str, list[JournalEntry]]:
         """Return the replies of some units in order of position, by unit."""
-        found: dict[str, list[JournalEntry]] = {}
-        for start in range(0, len(units), AT_ONCE):
-            found |= self._work.read(partial(journals_of, units[start : start + AT_ONCE]))
-        return found
+        parts = (units[start : start + AT_ONCE] for start in range(0, len(units), AT_ONCE))
+        return {unit: found for part in parts for unit, found in self._work.read(partial(journals_of, part)).items()}
 
-    async def keep_dialogue(self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True) -> None:
-        """Store a dialogue and mark its unit as done, in one transaction."""
-        await self._work.put(KeepDialogue(unit=unit, dialogue=dialogue, journalled=journalled))
+    async def keep_dialogue(
+        self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True, lease: Lease | None = None
+    ) -> tuple[Unit, ...]:
+        """Store a dialogue and mark its unit as done, in one transaction; lease its annotations if wanted."""
+        await self._work.put(write := KeepDialogue(unit=unit, dialogue=dialogue, journalled=journalled, lease=lease))
+        return tuple(write.leased)
 
     async def keep_annotation(self, unit: Unit, annotation: Annotation) -> None:
         """Store an annotation and mark its unit as done, in one transaction."""

@@ -89,6 +89,18 @@ class MomentField(_Field):
         return value if value is None or isinstance(value, int) else (value - _EPOCH) // timedelta(microseconds=1)
 
 
+_CLOCKS = {
+    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
+    "postgresql": "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)",
+}
+"""Each database's words for the seconds since 1970."""
+
+
+def clock_words(vendor: str) -> str:
+    """Return a database's words for the seconds since 1970 by its own clock."""
+    return _CLOCKS[vendor]
+
+
 class DatabaseClock(Func):
     """Seconds since 1970 by the database's own clock.
 
@@ -101,10 +113,8 @@ class DatabaseClock(Func):
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
         """Return SQLite's words for it; millisecond resolution."""
-        template = "((julianday('now') - 2440587.5) * 86400.0)"
-        return self.as_sql(compiler, connection, template=template, **extra)
+        return self.as_sql(compiler, connection, template=clock_words("sqlite"), **extra)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
         """Return PostgreSQL's words for it; not the time at which the transaction began."""
-        template = "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)"
-        return self.as_sql(compiler, connection, template=template, **extra)
+        return self.as_sql(compiler, connection, template=clock_words("postgresql"), **extra)

@@ -15,7 +15,7 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
-from theodolite.store.fields import DatabaseClock
+from theodolite.store.fields import DatabaseClock, clock_words
 from theodolite.store.fresh import RowNumbers
 from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.owners import Owners
@@ -216,11 +216,8 @@ def one_at_a_time(what: str) -> None:
 
 def database_now() -> datetime:
     """Return the present moment by the database's clock; UTC."""
-    words = "SELECT EXTRACT(EPOCH FROM clock_timestamp())::double precision"
-    if connection.vendor == "sqlite":
-        words = "SELECT (julianday('now') - 2440587.5) * 86400.0"
     with connection.cursor() as cursor:
-        cursor.execute(words)
+        cursor.execute(f"SELECT {clock_words(connection.vendor)}")
         seconds: float = cursor.fetchone()[0]
     return datetime.fromtimestamp(seconds, tz=UTC)
 

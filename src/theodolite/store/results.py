@@ -14,12 +14,13 @@ from django.utils import timezone
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.run import UnitState
+from theodolite.domain.run import Lease, UnitState
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
 from theodolite.store.failures import keep_failures
 from theodolite.store.fresh import ReplyTexts, RowNumbers
 from theodolite.store.journal import keep_replies
+from theodolite.store.leasing import lease_about
 from theodolite.store.ledger import CHUNK, id_of_run, ids_of_units, one_at_a_time
 from theodolite.store.models import (
     AdjudicationRow,
@@ -62,7 +63,7 @@ class Results:
         if dialogues := [write for write in batch if isinstance(write, KeepDialogue)]:
             self._dialogues.enter(keep_dialogues(dialogues, ids, texts, contents=self._contents, created=now))
             _mark([ids[write.unit.key] for write in dialogues], UnitState.DONE)
-            make_ready(write.unit.key for write in dialogues)
+            self._pass_on(dialogues)
         if annotations := [write for write in batch if isinstance(write, KeepAnnotation)]:
             _keep_annotations(annotations, ids, self._ids_of_dialogues(annotations), now)
         if failures := [write for write in batch if isinstance(write, KeepFailure)]:
@@ -70,6 +71,20 @@ class Results:
         for write in batch:
             if isinstance(write, KeepAdjudications):
                 _keep_adjudications(write)
+
+    def _pass_on(self, dialogues: Sequence[KeepDialogue]) -> None:
+        """Lease the annotations of dialogues to whoever goes on with them, and let others lease the rest."""
+        make_ready(write.unit.key for write in dialogues if write.lease is None)
+        wanted: dict[Lease, dict[str, KeepDialogue]] = {}
+        for write in dialogues:
+            if write.lease is not None:
+                wanted.setdefault(write.lease, {})[write.unit.key] = write
+        for lease, writes in wanted.items():
+            for write in writes.values():
+                write.leased.clear()  # a batch that was refused may have been here before
+            for number, unit in lease_about(writes, lease):
+                self._units.enter({unit.key: number})
+                writes[unit.subject].leased.append(unit)
 
     def _ids_of_units(self, keys: set[str]) -> dict[str, int]:
         known = self._units.of(keys)

@@ -3,17 +3,19 @@
 Django composes an INSERT anew for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
+Many rows are one statement: SQLite's driver lets the event loop's thread go on
+with each statement, and comes back only when that one lets it.
 Conflicts are not ignored: a row that breaks a rule fails its batch, as ever. Only
 contents are there or not, and equal versions are equal contents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import chain, islice
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from django.db import connection
 from django.db.models import Field, Model
@@ -23,15 +25,15 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models import UnitRow
 from theodolite.store.repair import repaired_text
 
-_AT_ONCE = 500
+_AT_ONCE = 512
 """Parameters of one statement at most; count."""
 
 _UNITS = UnitRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
 
 _OVER = "state NOT IN ('done', 'withdrawn')"
-_END = f"UPDATE {_UNITS} SET state = %s, ready = 1, owner = '', lease_until = NULL WHERE id = %s AND {_OVER}"  # noqa: S608
-# The condition is repeated word for word, so that SQLite may use the partial index.
-_READY = f"UPDATE {_UNITS} SET ready = 1 WHERE subject IS NOT NULL AND subject = %s"  # noqa: S608
+_ENDED = "state = %s, ready = 1, owner = '', lease_until = NULL"
+
+Value = TypeVar("Value")
 
 _Into = Callable[[Any], Any]
 _PLAIN: dict[str, _Into] = {
@@ -57,55 +59,128 @@ def insert(model: type[Model], rows: Iterable[Row], *, unless_there: str = "") -
     Raises:
         KeyError: If a row does not name a column.
     """
-    statement, values, converters = _insertion(model)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"{statement} ON CONFLICT ({unless_there}) DO NOTHING" if unless_there else statement,
-            [
-                [
-                    value if into is None or value is None else into(value)
-                    for value, into in zip(values(row), converters, strict=True)
-                ]
-                for row in rows
-            ],
-        )
+    form = _insertion(model)
+    values = [form.bound(row) for row in rows]
+    start = 0
+    while start < len(values):
+        n = min(form.at_once, _power_within(len(values) - start))
+        execute(_insert_words(model, n, unless_there), list(chain.from_iterable(values[start : start + n])))
+        start += n
 
 
 def numbers(model: type[Model], unit_ids: Iterable[int], *columns: str) -> dict[tuple[int, ...], int]:
     """Return the numbers of rows that belong to some units, by unit and further whole-number columns."""
-    rest, found = iter(set(unit_ids)), dict[tuple[int, ...], int]()
+    found = dict[tuple[int, ...], int]()
     table, wanted = model._meta.db_table, ", ".join(["unit_id", *columns])  # noqa: SLF001
-    with connection.cursor() as cursor:
-        while chunk := list(islice(rest, _AT_ONCE)):
-            marks = ", ".join(["%s"] * len(chunk))
-            cursor.execute(f"SELECT {wanted}, id FROM {table} WHERE unit_id IN ({marks}) ORDER BY id", chunk)  # noqa: S608
-            found.update({tuple(key): number for *key, number in cursor.fetchall()})
+    for chunk in chunks(unit_ids):
+        rows = execute(f"SELECT {wanted}, id FROM {table} WHERE unit_id IN ({marks(len(chunk))}) ORDER BY id", chunk)  # noqa: S608
+        found.update({tuple(key): number for *key, number in rows.fetchall()})
     return found
 
 
 def end_units(unit_ids: Sequence[int], state: UnitState) -> int:
     """Set the state of units that are not done, end their leases, and return how many there were."""
-    if not unit_ids:
-        return 0
-    with connection.cursor() as cursor:
-        cursor.executemany(_END, [(state.value, unit_id) for unit_id in set(unit_ids)])
-        return int(cursor.rowcount)
+    n = 0
+    for chunk in chunks(unit_ids):
+        words = f"UPDATE {_UNITS} SET {_ENDED} WHERE id IN ({marks(len(chunk))}) AND {_OVER}"  # noqa: S608
+        n += int(execute(words, [state.value, *chunk]).rowcount)
+    return n
 
 
 def make_ready(subjects: Iterable[str]) -> None:
     """Let those annotations be leased whose sessions are done."""
-    with connection.cursor() as cursor:
-        cursor.executemany(_READY, [(bytes.fromhex(subject),) for subject in subjects])
+    for chunk in chunks(bytes.fromhex(subject) for subject in subjects):
+        # The condition is repeated word for word, so that SQLite may use the partial index.
+        execute(
+            f"UPDATE {_UNITS} SET ready = 1 WHERE subject IS NOT NULL AND subject IN ({marks(len(chunk))})",  # noqa: S608
+            chunk,
+        )
+
+
+class _Insertion(NamedTuple):
+    """How the rows of one model are inserted.
+
+    Attributes:
+        head: The statement up to its values.
+        marks: Places for the values of one row.
+        at_once: Rows of one statement at most; a power of two, count.
+        values: Takes a row apart, in the order of the columns.
+        converters: What prepares each value; None where nothing is to be done.
+    """
+
+    head: str
+    marks: str
+    at_once: int
+    values: Callable[[Row], tuple[Any, ...]]
+    converters: tuple[_Into | None, ...]
+
+    def bound(self, row: Row) -> list[Any]:
+        """Return what is bound for a row."""
+        return [
+            value if into is None or value is None else into(value)
+            for value, into in zip(self.values(row), self.converters, strict=True)
+        ]
 
 
 @cache
-def _insertion(model: type[Model]) -> tuple[str, Callable[[Row], tuple[Any, ...]], tuple[_Into | None, ...]]:
-    """Return the statement of a model, what takes a row apart, and what prepares each value."""
+def _insertion(model: type[Model]) -> _Insertion:
     meta = model._meta  # noqa: SLF001
     fields = [field for field in meta.concrete_fields if not field.primary_key or isinstance(field, HashField)]
-    columns = ", ".join(str(field.column) for field in fields)
-    statement = f"INSERT INTO {meta.db_table} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"  # noqa: S608
-    return statement, itemgetter(*(field.attname for field in fields)), tuple(_into(field) for field in fields)
+    return _Insertion(
+        head=f"INSERT INTO {meta.db_table} ({', '.join(str(field.column) for field in fields)}) VALUES ",  # noqa: S608
+        marks=f"({marks(len(fields))})",
+        at_once=_power_within(_AT_ONCE // len(fields)),
+        values=itemgetter(*(field.attname for field in fields)),
+        converters=tuple(_into(field) for field in fields),
+    )
+
+
+@cache
+def _insert_words(model: type[Model], n: int, unless_there: str) -> str:
+    """Return the statement that inserts so many rows at once."""
+    form = _insertion(model)
+    end = f" ON CONFLICT ({unless_there}) DO NOTHING" if unless_there else ""
+    return f"{form.head}{', '.join([form.marks] * n)}{end}"
+
+
+def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+    """Yield different values, as many at once as a statement may have.
+
+    Their numbers are powers of two, the last value being repeated, so that few
+    different statements are enough and the driver knows them all by then.
+    """
+    rest = iter(set(values))
+    while chunk := list(islice(rest, _AT_ONCE)):
+        yield chunk + chunk[-1:] * (_power_from(len(chunk)) - len(chunk))
+
+
+def _power_within(n: int) -> int:
+    """Return the largest power of two that is no more than a number."""
+    return 1 << n.bit_length() - 1
+
+
+def _power_from(n: int) -> int:
+    """Return the smallest power of two that is no less than a number."""
+    return 1 << (n - 1).bit_length()
+
+
+@cache
+def marks(n: int) -> str:
+    """Return the places for so many values."""
+    return ", ".join(["%s"] * n)
+
+
+def execute(words: str, values: Sequence[object]) -> Any:
+    """Do one statement on the connection of this thread, past Django's cursor, which reads each text anew."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        return connection.connection.execute(_native(words, connection.vendor), values)
+
+
+@lru_cache(maxsize=512)
+def _native(words: str, vendor: str) -> str:
+    """Return a statement with the marks of its database's driver."""
+    return words.replace("%s", "?") if vendor == "sqlite" else words
 
 
 def _into(field: Field[Any, Any]) -> _Into | None:

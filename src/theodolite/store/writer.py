@@ -19,6 +19,9 @@ from theodolite.store.writes import Write
 BATCH = 256
 """Writes in one transaction at most; count."""
 
+ROUNDS = 4
+"""Rounds of the event loop that a batch waits for others; count. Where nobody is ready they take no time."""
+
 ROOM = 1024
 """Writes that may be queued at once; further writers wait. Count."""
 
@@ -67,7 +70,7 @@ class Writer:
             waiter: asyncio.Future[None] = self._loop.create_future()
             self._waiting.append((write, waiter))
             if len(self._waiting) == 1 and not self._in_work:
-                self._loop.call_soon(self._hand_over)
+                self._loop.call_soon(self._linger, ROUNDS)
             await waiter
 
     async def stop(self) -> None:
@@ -104,7 +107,14 @@ class Writer:
         for (_, waiter), outcome in zip(batch, outcomes, strict=True):
             _settle(waiter, outcome)
         # Those who have just been answered speak first.
-        self._loop.call_soon(self._hand_over)
+        self._loop.call_soon(self._linger, ROUNDS)
+
+    def _linger(self, rounds: int) -> None:
+        """Let the loop go round: a batch costs much the same, however many it holds."""
+        if rounds > 1 and len(self._waiting) < BATCH:
+            self._loop.call_soon(self._linger, rounds - 1)
+        else:
+            self._hand_over()
 
     def _give_up(self, death: BaseException) -> None:
         self._refusal = StorageUnavailable(f"the database's writer ended without being asked to: {death!r}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -10,7 +10,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT
 from theodolite.domain.replay import JournalEntry
-from theodolite.domain.run import Run, Unit
+from theodolite.domain.run import Lease, Run, Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,13 @@ class KeepReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepDialogue:
-    """What a session brought."""
+    """What a session brought; `leased` is filled with the annotations that are leased with it."""
 
     unit: Unit
     dialogue: Dialogue
     journalled: bool
+    lease: Lease | None = None
+    leased: list[Unit] = field(default_factory=list, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,10 +43,11 @@ class JitteryStore(FakeStore):
         await super().append(unit, entry)
         await self.jitter()
 
-    async def keep_dialogue(self, unit, dialogue, *, journalled=True):
+    async def keep_dialogue(self, unit, dialogue, **how):
         await self.jitter()
-        await super().keep_dialogue(unit, dialogue, journalled=journalled)
+        leased = await super().keep_dialogue(unit, dialogue, **how)
         await self.jitter()
+        return leased
 
     def renew(self, owner, lease_s):
         super().renew(owner, lease_s)

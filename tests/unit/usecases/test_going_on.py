@@ -49,9 +49,9 @@ class MortalStore(FakeStore):
         await super().append(unit, entry)
         await asyncio.sleep(0)
 
-    async def keep_dialogue(self, unit, dialogue, *, journalled=True):
+    async def keep_dialogue(self, unit, dialogue, **how):
         self._outlive()
-        await super().keep_dialogue(unit, dialogue, journalled=journalled)
+        return await super().keep_dialogue(unit, dialogue, **how)
 
     async def keep_annotation(self, unit, annotation):
         self._outlive()

@@ -51,7 +51,7 @@ def codebook(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
         "rows": [*written, *({} for _ in range(SPARE))],
         "problem": problem,
         "note": request.POST.get("note", ""),
-        "history": [(version[:SHORT], one) for version, one in reversed(work.codebooks.items())],
+        "history": [(version[:SHORT], one) for version, one in reversed(list(work.codebooks.items()))],
         "longest": LONGEST,
     }
     return render(request, "web/analyst/codebook.html", context, status=422 if problem else 200)
