@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.training import Marked
+
+_SPEAKER = re.compile(r"(?:^|(?<=[.?!:\"')])\s+)(User:|Reply:)")
 
 WITHIN = 1
 """Points by which an answer on a long number scale may differ and still count as right."""
@@ -15,19 +18,43 @@ LONG = 6
 """Points from which on a number scale counts as long; a shorter one must be met exactly."""
 
 
+def worked_examples(guideline: Guideline) -> tuple[Example, ...]:
+    """Return all that can be practised on: the worked examples, then the examples beside each question.
+
+    An example beside a question asks that question alone.
+
+    Args:
+        guideline: Whose examples they are.
+    """
+    beside = (
+        Example(dialogue=_in_lines(exemplar.text), answers={question.name: exemplar.answer}, reason=exemplar.reason)
+        for question in guideline.instrument.questions
+        for exemplar in question.exemplars
+    )
+    return (*guideline.examples, *beside)
+
+
+def _in_lines(text: str) -> str:
+    """Return an example with a line for each speaker, as worked examples are written."""
+    return _SPEAKER.sub(r"\n\1", text).lstrip("\n")
+
+
 def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the places of the examples to practise on and of those in the test.
+    """Return the places of the examples to practise on and of those in the test, among all worked examples.
 
     Practice shows its answers, so it never uses an example of the test, except
-    where there is only one. Every second example is for practice.
+    where there is only one. Every second example is for practice. Those beside
+    questions are used where a guideline has fewer than two whole dialogues:
+    annotators have them at hand, so that a test by them asks less.
 
     Args:
         guideline: Whose worked examples they are.
     """
-    with_answers = [place for place, example in enumerate(guideline.examples) if example.answers]
-    if len(with_answers) < 2:
-        return tuple(with_answers), tuple(with_answers)
-    return tuple(with_answers[::2]), tuple(with_answers[1::2])
+    whole = [place for place, example in enumerate(guideline.examples) if example.answers]
+    places = whole if len(whole) > 1 else whole + list(range(len(guideline.examples), len(worked_examples(guideline))))
+    if len(places) < 2:
+        return tuple(places), tuple(places)
+    return tuple(places[::2]), tuple(places[1::2])
 
 
 def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> tuple[Marked, ...]:

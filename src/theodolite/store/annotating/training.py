@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 from django.db.models import Count, F, Q
 
-from theodolite.assessment.qualifying import examples_for, is_passed, marked
+from theodolite.assessment.qualifying import examples_for, is_passed, marked, worked_examples
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.training import CategoryStanding, Marked, Onboarding, QualificationResult
@@ -110,7 +110,7 @@ def practise(
     if example not in examples_for(guideline)[0]:
         message = f"example {example} of `{guideline.name}` is not for practice; {examples_for(guideline)[0]} are"
         raise InputError(message)
-    found = marked(guideline, guideline.examples[example], given)
+    found = marked(guideline, worked_examples(guideline)[example], given)
     with transaction.atomic():
         _keep(participant, version, {example: [one for one in found if one.question in given]}, None)
     return found
@@ -126,7 +126,7 @@ def attempt(library: Library, queue: str, participant: str, category: str, given
     design = library.design(queue_of(queue).design_id)
     version, guideline = _tested(library, design, category)
     answers = {
-        place: marked(guideline, guideline.examples[place], given.get(place, {}))
+        place: marked(guideline, worked_examples(guideline)[place], given.get(place, {}))
         for place in examples_for(guideline)[1]
     }
     everything = tuple(one for found in answers.values() for one in found)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from theodolite.assessment.qualifying import worked_examples
 from theodolite.domain.annotation import Answer
 from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.guideline import Guideline
@@ -65,17 +66,17 @@ def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], f
     """Return a worked example as a sheet; its own answers and the other examples are left out.
 
     Each question is asked once, about the example as a whole, and only those
-    that the example answers.
+    that the example answers. Examples that stand beside questions are left out too.
 
     Args:
         guideline: Whose example it is.
-        place: Number of the example, from 0.
+        place: Number of the example among all that it has, from 0.
         answers: What was answered so far.
         frame: What stands around it.
     """
-    example = guideline.examples[place]
+    example = worked_examples(guideline)[place]
     asked = [
-        replace(question, level=QuestionLevel.DIALOGUE)
+        replace(question, level=QuestionLevel.DIALOGUE, exemplars=())
         for question in guideline.instrument.questions
         if question.name in example.answers
     ]

@@ -12,7 +12,17 @@ from theodolite.assessment.sentences import sentences
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.blind import BlindDialogue
 from theodolite.domain.guideline import Example, Guideline
-from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Instrument, Question, QuestionLevel, ScaleKind
+from theodolite.domain.instrument import (
+    NOT_APPLICABLE,
+    UNABLE,
+    Exemplar,
+    Instrument,
+    OpenQuestion,
+    Question,
+    QuestionLevel,
+    ScaleKind,
+)
+from theodolite.web.questions.form import Field, field_of
 
 Key = str
 """What the page calls a question at a place: its name, and for a turn `@` and the turn's number."""
@@ -102,26 +112,25 @@ class Item:
         return self.question.scale.highest
 
     @property
+    def field(self) -> Field:
+        """The question as every page draws it."""
+        drawn = field_of(
+            self.question,
+            OpenQuestion(question=self.question.name, turn=self.turn),
+            [self.answer] if self.answer else [],
+            is_asked=self.is_asked,
+            is_open=self.answer is None,
+        )
+        options = tuple(replace(option, words=worded(option.words)) for option in drawn.options)
+        return replace(drawn, options=options, is_shut=not self.is_asked)
+
+    @property
     def choices(self) -> tuple[Choice, ...]:
         """The values in order; those of a number scale without words, which stand at its ends."""
         scale = self.question.scale
         if self.is_scale:
             return tuple(Choice(value=value, words=value) for value in scale.categories)
         return tuple(Choice(value=one.value, words=worded(one.value), meaning=one.meaning) for one in scale.labels)
-
-    @property
-    def low_end(self) -> str:
-        """What the lower end of a number scale means."""
-        return self._end(self.question.scale.lowest)
-
-    @property
-    def high_end(self) -> str:
-        """What the upper end of a number scale means."""
-        return self._end(self.question.scale.highest)
-
-    def _end(self, point: int | None) -> str:
-        meanings = {label.value: label.meaning for label in self.question.scale.labels}
-        return meanings.get(str(point), "")
 
     @property
     def ways_out(self) -> tuple[Choice, ...]:
@@ -189,6 +198,15 @@ class ShownExample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShownExemplars:
+    """The examples that stand beside one question."""
+
+    question: str
+    text: str
+    exemplars: tuple[Exemplar, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
     """Everything that the annotation page shows of one sitting, and nothing else."""
 
@@ -233,7 +251,16 @@ class Sheet:
     def has_reference(self) -> bool:
         """Whether the scenario brings anything to look up."""
         reference = self.dialogue.reference
-        return bool(reference.permitted or reference.prohibited or reference.facts)
+        return bool(reference.situation or reference.permitted or reference.prohibited or reference.facts)
+
+    @property
+    def exemplars(self) -> tuple[ShownExemplars, ...]:
+        """The examples beside each question that has some."""
+        return tuple(
+            ShownExemplars(question=one.name, text=one.text, exemplars=one.exemplars)
+            for one in self.guideline.instrument.questions
+            if one.exemplars
+        )
 
     @property
     def examples(self) -> tuple[ShownExample, ...]:

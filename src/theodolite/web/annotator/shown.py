@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from theodolite.domain.case import FlagKind
-from theodolite.domain.thread import FeedbackThread
+from theodolite.domain.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.work import AnnotatorSitting, ReservationState
 from theodolite.store.annotating import reviews, sittings, taking, threads
 from theodolite.store.models.annotating import ReservationRow
@@ -37,6 +37,7 @@ class Frame:
         is_preview: Whether it only shows what annotators will see; what is tried on it stays on the page.
         threads: What one asked before in this category.
         faq: What was asked and settled for everybody.
+        additions: What was settled as words of the guideline, which its next version takes up.
         returned: What a senior annotator wrote when returning it; empty for nothing.
         rules: The impartiality rules.
         flags: What may be flagged: value and words.
@@ -50,6 +51,7 @@ class Frame:
     is_preview: bool = False
     threads: tuple[FeedbackThread, ...] = ()
     faq: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
     returned: str = ""
     rules: tuple[str, ...] = RULES
     flags: tuple[tuple[str, str], ...] = FLAGS
@@ -100,9 +102,14 @@ def _frame(desk: Desk, found: AnnotatorSitting) -> Frame:
         is_held=found.reservation.state is ReservationState.RESERVED,
         is_work=True,
         threads=tuple(one for one in own if one.anchor.category == category),
-        faq=tuple(text for _, text in threads.settled(desk.queue, category=category)),
+        faq=_settled(desk, ThreadEnd.FAQ, category),
+        additions=_settled(desk, ThreadEnd.GUIDELINE, category),
         returned=returned.get(token, ""),
     )
+
+
+def _settled(desk: Desk, end: ThreadEnd, category: str) -> tuple[str, ...]:
+    return tuple(text for _, text in threads.settled(desk.queue, end=end, category=category))
 
 
 def progress_of(desk: Desk) -> str:

@@ -135,8 +135,12 @@ def flag(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
 @require_POST
 @at_desk
 def comment(request: HttpRequest, desk: Desk, claim: str) -> HttpResponse:
-    """Ask the senior annotators about a question, a turn, the dialogue or the guideline."""
-    seen = shown(desk, claim)
+    """Ask the senior annotators about a question, a turn, the dialogue or the guideline, or go on in one's thread."""
+    seen, thread = shown(desk, claim), request.POST.get("thread", "")
+    if thread:
+        threads.reply(thread, desk.participant, request.POST.get("text", "")[:2000])
+        messages.success(request, "Sent.")
+        return redirect(desk.address("sheet", claim=claim))
     about = request.POST.get("about", "")
     kind = next((one for one in AnchorKind if about.partition(":")[0] == one.value), AnchorKind.DIALOGUE)
     question, turn = place_of(about.partition(":")[2])

@@ -65,11 +65,14 @@ class Field:
         low: What the lowest number means, in words.
         high: What the highest number means.
         text: What was written, for text and decimals.
+        least: Lower end of a decimal scale; None for others.
+        most: Upper end of a decimal scale.
         is_asked: Whether it is asked, given the answers so far.
         is_open: Whether it waits for an answer.
         is_optional: Whether it may stay empty.
         exemplars: Examples of answers.
         problem: What is wrong with it; empty where nothing is, or nobody checked.
+        is_shut: Whether a browser sends nothing of it while it is not asked.
     """
 
     place: OpenQuestion
@@ -81,11 +84,14 @@ class Field:
     low: str = ""
     high: str = ""
     text: str = ""
+    least: int | None = None
+    most: int | None = None
     is_asked: bool = True
     is_open: bool = True
     is_optional: bool = False
     exemplars: tuple[Exemplar, ...] = ()
     problem: str = ""
+    is_shut: bool = False
 
     @property
     def lowest(self) -> Option | None:
@@ -96,6 +102,16 @@ class Field:
     def highest(self) -> Option | None:
         """The last point of the scale."""
         return next((option for option in reversed(self.options) if not option.is_aside), None)
+
+    @property
+    def plain(self) -> tuple[Option, ...]:
+        """What can be chosen of the scale itself."""
+        return tuple(option for option in self.options if not option.is_aside)
+
+    @property
+    def aside(self) -> tuple[Option, ...]:
+        """What can be chosen in place of a value."""
+        return tuple(option for option in self.options if option.is_aside)
 
     @property
     def first(self) -> str:
@@ -151,7 +167,9 @@ def instrument_form(
     wanted = set(asked(instrument, answers, turns))
     left = set(open_questions(instrument, answers, turns))
     fields = (
-        _field(question, place, answers, prefix, is_asked=place in wanted, is_open=place in left, is_checked=is_checked)
+        field_of(
+            question, place, answers, prefix, is_asked=place in wanted, is_open=place in left, is_checked=is_checked
+        )
         for question, place in places(instrument, turns)
     )
     return InstrumentForm(fields=tuple(fields), is_checked=is_checked)
@@ -171,16 +189,27 @@ def field_name(place: OpenQuestion, prefix: str = PREFIX) -> str:
     return f"{prefix}:{place.question}{at}"
 
 
-def _field(
+def field_of(
     question: Question,
     place: OpenQuestion,
     answers: Sequence[Answer],
-    prefix: str,
+    prefix: str = PREFIX,
     *,
     is_asked: bool,
     is_open: bool,
-    is_checked: bool,
+    is_checked: bool = False,
 ) -> Field:
+    """Return one question at one place as every page draws it.
+
+    Args:
+        question: What is asked.
+        place: Of the whole, or of which turn.
+        answers: What the person has answered so far.
+        prefix: What the name of the field begins with.
+        is_asked: Whether the answers so far open it.
+        is_open: Whether it waits for an answer.
+        is_checked: Whether it is shown as a problem while it is open.
+    """
     name = field_name(place, prefix)
     tag = "q-" + "-".join(char if char.isalnum() else f"{ord(char):x}" for char in name)
     given = [answer for answer in answers if (answer.question, answer.turn) == (place.question, place.turn)]
@@ -197,6 +226,8 @@ def _field(
         low=low,
         high=high,
         text=next((answer.value or "" for answer in given), ""),
+        least=question.scale.lowest,
+        most=question.scale.highest,
         is_asked=is_asked,
         is_open=is_open,
         is_optional=question.is_optional,

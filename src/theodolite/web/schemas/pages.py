@@ -21,7 +21,10 @@ from theodolite.config.places import render_faults
 from theodolite.config.schema_drafts import schema_path
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.role import Role
+from theodolite.domain.thread import ThreadEnd
+from theodolite.store.annotating.threads import settled
 from theodolite.web.access import Here, allowed
+from theodolite.web.annotator.desk import desk_of
 from theodolite.web.models import SchemaDraft, SchemaRevision
 from theodolite.web.schemas.drafts import SHIPPED, begin_draft, head_of, save_text
 from theodolite.web.schemas.publishing import publish_schema
@@ -163,12 +166,19 @@ def _context(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, 
         "here": here,
         "draft": seen.draft,
         "seen": seen,
+        "asked": _asked(here),
         "at": request.GET.get("at", ""),
         "outlook": seen.outlook,
         "show": wanted if wanted in names else next(iter(names), ""),
         "revisions": seen.draft.revisions.select_related("made_by")[:SHOWN],
         "versions": seen.draft.versions.select_related("made_by", "revision"),
     }
+
+
+def _asked(here: Here) -> list[tuple[str, str]]:
+    """Return category and words of what annotators asked and seniors settled as words of the guideline."""
+    desk = desk_of(here)
+    return settled(desk.queue, end=ThreadEnd.GUIDELINE) if desk else []
 
 
 def _page(

@@ -95,7 +95,7 @@ def test_a_way_out_is_shown_as_what_was_chosen():
 def test_a_number_scale_has_words_at_both_ends():
     item = sheet_of(GUIDELINE, DIALOGUE, ()).item("force@1")
 
-    assert (item.low_end, item.high_end, len(item.choices)) == ("none", "", 10)
+    assert (item.field.low, item.field.high, len(item.choices)) == ("none", "", 10)
 
 
 def test_texts_come_in_sentences_and_facts_in_lines():

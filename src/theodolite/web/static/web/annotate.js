@@ -12,6 +12,7 @@ const form = document.querySelector("#sheet");
 const find = (selector) => document.querySelector(selector);
 document.documentElement.classList.add("with-script");
 
+form.addEventListener("chosen", (event) => paintExemplars(event.target.dataset.key));
 const cards = new Cards(form, shown);
 const saving = new Saving(form, find("#saved"), heard);
 const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => saving.keep(item));
@@ -32,6 +33,12 @@ function shown(card) {
   const visible = cards.visible;
   find("#place").textContent = `${visible.indexOf(card) + 1} of ${visible.length}`;
   find("#turn-place").textContent = turn ? `turn ${turn} of ${desk.dataset.turns}` : "the whole dialogue";
+}
+
+/** Show the examples of the question in hand alone; those of the others are a step away. */
+function paintExemplars(key) {
+  const question = key.replace(/@\d+$/, "");
+  for (const one of document.querySelectorAll("[data-exemplars]")) one.hidden = one.dataset.exemplars !== question;
 }
 
 /** Bring a turn into view within the dialogue alone; the page does not move. */

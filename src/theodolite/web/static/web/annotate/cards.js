@@ -52,13 +52,23 @@ export class Cards {
     this.current?.classList.remove("chosen");
     this.current = item;
     item?.classList.add("chosen");
+    item?.dispatchEvent(new CustomEvent("chosen", { bubbles: true }));
   }
 
   asked(card) {
     return [...card.querySelectorAll(".item")].filter((item) => !item.hidden);
   }
 
+  /** Go to the next question or the one before, follow-ups of a card included. */
   step(by) {
+    const items = this.asked(this.card);
+    const beside = items[items.indexOf(this.current) + by];
+    if (beside && items.includes(this.current)) {
+      this.choose(beside);
+      beside.focus({ preventScroll: true });
+      beside.scrollIntoView({ block: "nearest" });
+      return;
+    }
     const visible = this.visible;
     const next = visible[visible.indexOf(this.card) + by];
     if (next) this.show(next, { focus: true });
@@ -107,8 +117,9 @@ export class Cards {
     return false;
   }
 
-  /** Take in which items are asked and which are open. */
+  /** Take in which items are asked and which are open; go on to the next open one of the card once one is answered. */
   hear({ asked, open }) {
+    const wasOpen = this.open.has(this.current?.dataset.key);
     this.open = new Set(open);
     const isAsked = new Set(asked);
     for (const card of this.all) {
@@ -120,8 +131,8 @@ export class Cards {
       card.classList.toggle("closed", items.every((item) => item.hidden));
     }
     const items = this.asked(this.card);
-    const opened = items.find((item) => this.open.has(item.dataset.key));
-    if (opened || !items.includes(this.current)) this.settle();
+    const isAnswered = wasOpen && !this.open.has(this.current?.dataset.key);
+    if (isAnswered || !items.includes(this.current)) this.settle();
   }
 }
 

@@ -20,26 +20,26 @@ export class Quotes {
 
   /** Offer to take what is selected, beside the selection. */
   offer() {
-    const words = this.selected();
-    this.button.hidden = !words;
-    if (!words) return;
+    this.button.hidden = !this.selected().length;
+    if (this.button.hidden) return;
     const box = getSelection().getRangeAt(0).getBoundingClientRect();
-    this.button.style.top = `${scrollY + box.bottom + 6}px`;
-    this.button.style.left = `${scrollX + Math.max(8, Math.min(box.left, innerWidth - 220))}px`;
+    const edge = this.button.offsetParent?.getBoundingClientRect() ?? { top: -scrollY, left: -scrollX };
+    this.button.style.top = `${Math.min(box.bottom, innerHeight - 60) - edge.top + 6}px`;
+    this.button.style.left = `${Math.max(8, Math.min(box.left, innerWidth - 220) - edge.left)}px`;
   }
 
+  /** Return what is selected of the dialogue, text by text; a triple click reaches into the next one and takes nothing of it. */
   selected() {
     const selection = getSelection();
-    if (selection.isCollapsed || !selection.rangeCount) return "";
+    if (selection.isCollapsed || !selection.rangeCount) return [];
     const range = selection.getRangeAt(0);
-    const start = range.startContainer.parentElement?.closest(".words");
-    const end = range.endContainer.parentElement?.closest(".words");
-    return start && start === end && this.dialogue.contains(start) ? selection.toString().trim() : "";
+    const texts = [...this.dialogue.querySelectorAll(".words")].filter((words) => range.intersectsNode(words));
+    return texts.map((words) => within(range, words)).filter(Boolean);
   }
 
   takeSelection() {
     const words = this.selected();
-    if (words) this.add(this.current(), [words]);
+    if (words.length) this.add(this.current(), words);
     getSelection().removeAllRanges();
   }
 
@@ -184,6 +184,15 @@ function option(sentence, place) {
   const words = sentence.closest(".words");
   entry.textContent = `${words.dataset.turn} ${words.closest(".reply") ? "Reply" : "You"}: ${sentence.textContent.trim()}`;
   return entry;
+}
+
+/** Return the part of a range that lies within an element, as text. */
+function within(range, element) {
+  const part = document.createRange();
+  part.selectNodeContents(element);
+  if (range.compareBoundaryPoints(Range.START_TO_START, part) > 0) part.setStart(range.startContainer, range.startOffset);
+  if (range.compareBoundaryPoints(Range.END_TO_END, part) < 0) part.setEnd(range.endContainer, range.endOffset);
+  return part.toString().trim();
 }
 
 function fieldOf(item) {

@@ -1,0 +1,153 @@
+"""The annotation page in a browser: evidence, flags, comments, undo, keys that can be turned off, no scripts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser_pages import assert_accessible
+from theodolite.domain.case import FlagKind
+from theodolite.domain.role import Role
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+SAVED = re.compile("Saved")
+
+
+@pytest.fixture
+def anna(page_as):
+    """An annotator with a dialogue before her, which is given back in the end."""
+    page = page_as(Role.ANNOTATOR, bypass_csp=True)
+    page.get_by_role("button", name="dialogue").first.click()
+    ready(page)
+    yield page
+    page.get_by_role("button", name="Release").click()
+
+
+def ready(page):
+    expect(page.locator("html.with-script #open")).not_to_be_empty()
+
+
+def chosen(page):
+    return page.locator(".item.chosen")
+
+
+def test_answers_evidence_and_undo_by_keyboard_and_by_mouse(anna, browser):
+    anna.keyboard.press("y")
+    expect(anna.locator("#saved")).to_have_text(SAVED)
+    quote_by_keyboard(anna)
+    quote_by_mouse(anna)
+    expect(chosen(anna).locator(".quotes li")).to_have_count(2)
+    anna.keyboard.press("z")
+    expect(chosen(anna).locator(".quotes li")).to_have_count(1)
+    assert_accessible(anna)
+    elsewhere(anna, browser)
+    keys_can_be_turned_off(anna)
+    what_is_open_is_gone_to(anna)
+
+
+def quote_by_keyboard(page):
+    page.keyboard.press("k")
+    page.keyboard.press("q")
+    for key in ("Space", "Enter"):
+        page.keyboard.press(key)
+    expect(chosen(page).locator(".quotes li")).to_have_count(1)
+    expect(page.locator("#saved")).to_have_text(SAVED)
+
+
+def quote_by_mouse(page):
+    page.locator(".turn .user .sentence").first.click(click_count=3)
+    page.get_by_role("button", name="Take as evidence").click()
+    expect(chosen(page).locator(".quotes li")).to_have_count(2)
+    expect(page.locator("#saved")).to_have_text(SAVED)
+
+
+def elsewhere(page, browser):
+    """The same page on another machine, without scripts: everything is there, saved and checked by the server."""
+    context = browser.new_context(java_script_enabled=False, storage_state=page.context.storage_state())
+    plain = context.new_page()
+    plain.goto(page.url)
+    first = plain.locator(".item").first
+    assert first.get_by_role("radio", name="Yes").is_checked()
+    assert first.get_by_label("as evidence").input_value()
+    plain.get_by_role("radio", name="No", exact=True).first.check()
+    plain.get_by_role("button", name="Save").click()
+    expect(plain.locator("#status")).to_contain_text("Saved.")
+    assert plain.locator(".item").first.get_by_role("radio", name="No", exact=True).is_checked()
+    plain.get_by_role("button", name="Undo").click()
+    assert plain.locator(".item").first.get_by_role("radio", name="Yes").is_checked()
+    plain.get_by_role("button", name="Submit").click()
+    expect(plain.get_by_role("alert")).to_contain_text("Not submitted")
+    assert plain.get_by_text("This is still open.").count() > 1
+    context.close()
+
+
+def keys_can_be_turned_off(page):
+    page.reload()
+    ready(page)
+    page.keyboard.press("?")
+    page.get_by_label("Single keys act on this device").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.locator("kbd.key").first).to_be_hidden()
+    place = page.text_content("#place")
+    page.keyboard.press("j")
+    assert page.text_content("#place") == place
+    page.locator("details[data-panel=keys] summary").click()
+    page.get_by_label("Single keys act on this device").check()
+    page.keyboard.press("Escape")
+
+
+def what_is_open_is_gone_to(page):
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#saved")).to_contain_text("Not submitted")
+    expect(chosen(page)).to_be_visible()
+    page.keyboard.press("e")
+    expect(page.locator("[data-exemplars]:visible")).to_have_count(1)
+
+
+def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as):
+    for kind in FlagKind:
+        anna.keyboard.press("f")
+        anna.locator(f"[name=kind][value='{kind.value}']").check()
+        anna.get_by_label("Which words").fill("the second reply")
+        anna.get_by_role("button", name="Flag", exact=True).click()
+        expect(anna.locator("#status")).to_contain_text("Flagged")
+        ready(anna)
+    ask(anna, "Does a hint count?")
+    sami = page_as(Role.SENIOR, bypass_csp=True)
+    assert {kind.value.capitalize() for kind in FlagKind} <= set(sami.locator("main a").all_inner_texts())
+    settle(sami, "A hint that can be understood counts.")
+    anna.reload()
+    ready(anna)
+    anna.keyboard.press("g")
+    expect(anna.locator(".faq")).to_contain_text("A hint that can be understood counts.")
+    anna.keyboard.press("c")
+    expect(anna.locator(".thread").first).to_contain_text("(settled)")
+    assert_accessible(anna)
+
+
+def ask(page, words):
+    page.keyboard.press("c")
+    page.locator("#comment-about").select_option("turn:1")
+    page.get_by_label("Question or remark").fill(words)
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("#status")).to_contain_text("Sent")
+    ready(page)
+    page.keyboard.press("c")
+    page.get_by_label("Your answer").first.fill("I mean the first reply.")
+    page.get_by_role("button", name="Answer").first.click()
+    expect(page.locator("#status")).to_contain_text("Sent")
+    ready(page)
+
+
+def settle(page, words):
+    page.goto(page.url.split("/review/")[0] + "/review/questions/")
+    thread = page.locator("article", has_text="Does a hint count?")
+    expect(thread).to_contain_text("I mean the first reply.")
+    thread.get_by_label("Answer").fill("It does.")
+    thread.get_by_label("And then").select_option("faq")
+    thread.get_by_label("Words for everybody").fill(words)
+    thread.get_by_role("button", name="Answer").click()
+    expect(page.locator("#status")).to_contain_text("settled")
