@@ -49,7 +49,7 @@ def written_schemas(entry: Entry[StudyShape], pack: Pack, desk: Desk) -> Written
         desk: Where the study lies, and what takes the faults.
     """
     own: dict[str, Entry[Any]] = {item.name: item for item in [*pack.schemas, *section(entry, "schemas")]}
-    named = entry.shape.annotation.schema_ if entry.shape.annotation else ""
+    named = (entry.shape.annotation.schema_ or pack.schema) if entry.shape.annotation else ""
     if named and named not in own and not is_broken(entry, "schemas"):
         found = _found(entry, named, own, desk)
         own |= {named: found} if found else {}

@@ -20,7 +20,10 @@ from theodolite.domain.fault import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """The entries of a pack, with the places that they come from."""
+    """The entries of a pack, with the places that they come from.
+
+    `schema` names the annotation schema by which people annotate where the study names none.
+    """
 
     scenarios: tuple[Entry[ScenarioShape], ...] = ()
     personas: tuple[Entry[PersonasShape], ...] = ()
@@ -28,6 +31,7 @@ class Pack:
     risks: tuple[Entry[RiskShape], ...] = ()
     schemas: tuple[Entry[SchemaShape], ...] = ()
     questionnaires: tuple[Entry[QuestionnaireShape], ...] = ()
+    schema: str = ""
 
 
 def pack_names() -> tuple[str, ...]:
@@ -56,6 +60,7 @@ def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
         risks=tuple(item for pack in packs for item in pack.risks),
         schemas=tuple(item for pack in packs for item in pack.schemas),
         questionnaires=tuple(item for pack in packs for item in pack.questionnaires),
+        schema=next((pack.schema for pack in reversed(packs) if pack.schema), ""),
     )
 
 
@@ -80,6 +85,7 @@ def _read_pack(entry: Entry[StudyShape], desk: Desk, name: str) -> Pack:
         risks=tuple(_entries(source, name, "risks", shape.risks)),
         schemas=tuple(_entries(source, name, "schemas", shape.schemas)),
         questionnaires=tuple(_entries(source, name, "questionnaires", shape.questionnaires)),
+        schema=shape.schema_,
     )
 
 

@@ -10,6 +10,7 @@ from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.coded import CodingWork
+from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.label_sample import LabelSample
@@ -84,6 +85,7 @@ class Evidence:
         reviews: What people found who read a session's dialogues and questionnaire together.
         described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
         coding: What was done about answers in own words; None where nobody has begun.
+        criteria: How annotators were sought, chosen and given work, statement by statement.
     """
 
     study: Study
@@ -103,6 +105,7 @@ class Evidence:
     reviews: tuple[CombinedReview, ...] = ()
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     coding: CodingWork | None = None
+    criteria: tuple[StatedCriteria, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from theodolite.domain.annotation import Annotation, Answer
+from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
@@ -28,8 +29,13 @@ DIALOGUES = (
 FINALS = ("dialogue", "guideline", "question", "outcome", "value", "origin", "n_participants", "rationale")
 """Columns of `final_labels.csv`."""
 
-CODEBOOK = ("guideline", "guideline_version", "question", "asked", "level", "scale", "labels", "when", "defect")
+CODEBOOK = (
+    "guideline", "guideline_version", "question", "asked", "level", "scale", "labels", "orientation", "when", "defect",
+)  # fmt: skip
 """Columns of `codebook.csv`."""
+
+CRITERIA = ("about", "revision", "stated", "text", "why")
+"""Columns of `criteria.csv`."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -46,6 +52,7 @@ def export_files(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "dialogues.csv", _table(DIALOGUES, map(_dialogue_row, evidence.archive.dialogues()))
     yield "final_labels.csv", _table(FINALS, _final_rows(evidence))
     yield "codebook.csv", _table(CODEBOOK, (row for one in evidence.study.guidelines for row in _codebook_rows(one)))
+    yield "criteria.csv", _table(CRITERIA, map(_criteria_row, evidence.criteria))
     for guideline in evidence.study.guidelines:
         yield f"schema/{guideline.name}.json", canonical_json(guideline) + "\n"
 
@@ -125,9 +132,14 @@ def _codebook_rows(guideline: Guideline) -> Iterator[Sequence[object]]:
             question.level.value,
             span or scale.kind.value,
             meanings,
+            scale.orientation.value,
             question.when.text if question.when else "",
             rules.get(question.name, ""),
         )
+
+
+def _criteria_row(stated: StatedCriteria) -> Sequence[object]:
+    return stated.about.value, stated.revision, stated.at.isoformat(timespec="seconds"), stated.text, stated.why
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -151,7 +163,8 @@ def _readme(evidence: Evidence) -> str:
         "answers.csv       one row an answer; missing, refused and unparseable answers are rows too\n"
         "dialogues.csv     what the answers are about, without its words\n"
         "final_labels.csv  what a review agreed on, or that it could not, and final labels of files\n"
-        "codebook.csv      every question with its scale\n"
+        "codebook.csv      every question with its scale, and which end of it is the bad one\n"
+        "criteria.csv      how annotators were sought, chosen and given work, statement by statement\n"
         "schema/           the guidelines, whose SHA-256 the answers name\n\n"
         "People stand under numbers (P001, ...) that are the same in every export of this run and in no other.\n"
         "Nothing here is summed up: no label was made from several people's answers.\n"

@@ -29,6 +29,7 @@ from theodolite.usecases.calls import calls_of
 from theodolite.usecases.coding import coding_room
 from theodolite.usecases.placing import as_planned
 from theodolite.usecases.reviewing_risks import reviews_of
+from theodolite.usecases.stating_criteria import criteria_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +129,7 @@ def evidence_of(
         reviews=reviews_of(store, study),
         described=described_in(store, peopled),
         coding=coding_room(store, study, responses).work if responses else None,
+        criteria=criteria_of(store, study.name),
     )
 
 

@@ -47,7 +47,7 @@ _SENIOR = (
     *("judges", "decide", "cases", "gold", "make_gold", "drop_gold"),
 )
 
-_WRITING = ("schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")
+_WRITING = ("criteria", "schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")
 
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
@@ -87,6 +87,7 @@ PAGES: dict[str, object] = {
     **{f"organiser:{name}": {Role.ORGANISER, Role.SENIOR} for name in _WRITING},
     **{f"senior:{name}": {Role.SENIOR} for name in _SENIOR},
     "annotator:home": {Role.ANNOTATOR},
+    "annotator:about": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
     **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
     **{f"analyst:{name}": _READERS for name in _READING},

@@ -10,11 +10,20 @@ from theodolite.config.loading import load_study
 from theodolite.domain.guideline import Origin
 
 
+def schema_of_study(schema):
+    categories = (
+        dataclasses.replace(one, guideline=dataclasses.replace(one.guideline, origin=Origin.STUDY))
+        for one in schema.categories
+    )
+    return dataclasses.replace(schema, categories=tuple(categories))
+
+
 def same_origin(study):
     """Return the study with what a change of place changes: origins, names and editions of templates, consent."""
     return dataclasses.replace(
         study,
         guidelines=tuple(dataclasses.replace(item, origin=Origin.STUDY) for item in study.guidelines),
+        schemas=tuple(schema_of_study(item) for item in study.schemas),
         personas=tuple(
             dataclasses.replace(
                 item,

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.fakes.builders import dialogue
+from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.config.loading import load_study
 from theodolite.config.packs import pack_names
 
@@ -118,3 +120,26 @@ def test_a_study_gives_attacks_to_all_scenarios_of_its_packs(folder):
 
     assert scenario.attacks == ("role_play", "injection")
     assert [aim.key for aim in scenario.aims] == ["ending", "diary", "keeper"]
+
+
+@pytest.mark.parametrize("pack", [name for name in pack_names() if name.startswith("aria/")])
+def test_an_event_of_a_pack_is_annotated_by_its_schema_with_its_reference_at_hand(folder, pack):
+    event = STUDY.replace("aria/tv-spoilers", pack) + "annotation: {passes: 2}\n"
+    study = load_study(folder(study_yaml=event)).study
+    (scenario,) = study.scenarios
+    seen = blinded(dialogue(), "7Q", scenario=scenario, mask=mask_for(study)).reference
+
+    assert study.schema().name == "aria-five-categories"
+    assert (seen.situation, seen.permitted) == (scenario.goal, scenario.packet.permitted)
+    assert (seen.prohibited, [text for _, text in seen.facts]) == (
+        scenario.packet.prohibited,
+        [source.text for source in scenario.packet.sources],
+    )
+    assert all([seen.permitted, seen.prohibited, seen.facts])
+
+
+def test_a_study_may_name_another_schema_than_its_pack(folder):
+    named = STUDY + "annotation: {schema: aria-pilot-items}\n"
+
+    assert load_study(folder(study_yaml=named)).study.schema().name == "aria-pilot-items"
+    assert load_study(folder(study_yaml=STUDY)).study.schemas == ()

@@ -282,6 +282,8 @@ class PackShape(Shape):
     """Risks by name."""
     schemas: dict[str, SchemaShape] = Field(default_factory=dict)
     """Annotation schemas by name."""
+    schema_: str = Field(default="", alias="schema")
+    """Annotation schema by which people annotate where a study has `annotation` and names none there."""
     questionnaires: dict[str, QuestionnaireShape] = Field(default_factory=dict)
     """Questionnaires by name."""
 

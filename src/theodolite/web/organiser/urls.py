@@ -7,6 +7,7 @@ from django.urls import path
 from theodolite.web.organiser import (
     audit_log,
     blinding,
+    criteria,
     editions,
     ethics,
     home,
@@ -55,6 +56,7 @@ urlpatterns = [
     path("operations/rest/", operations.rest, name="rest"),
     path("questions/", instruments.instruments, name="questions"),
     path("questions/<str:name>/", instruments.instrument, name="question"),
+    path("criteria/", criteria.criteria, name="criteria"),
     path("schemas/", pages.schemas, name="schemas"),
     path("schemas/begin/", pages.begin, name="schema_begin"),
     path("schemas/<slug:draft>/", pages.schema, name="schema"),

@@ -6,9 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from theodolite.domain.consent import Acknowledgement
-from theodolite.domain.participant import PersonProfile, UserType
+from theodolite.domain.errors import InputError
+from theodolite.domain.participant import UserType
 from theodolite.testing.steps import Step
 from theodolite.web.audit import audit
+from theodolite.web.profiles import read_profile
 from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.visit import Visit
 
@@ -49,34 +51,10 @@ def profile(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {"here": visit.here, "types": [(kind.value, words) for kind, words in _TYPES]}
     if request.method != "POST":
         return render(request, "web/tester/profile.html", context)
-    given = {} if request.POST.get("skip") else request.POST
-    groups, odd = _groups(given.get("groups", ""))
-    if odd:
-        context |= {
-            "fault": f"“{odd}”: please put a colon between what and which, as in “age: 40 to 49”.",
-            "given": given,
-        }
+    try:
+        said = read_profile(request.POST)
+    except InputError as odd:
+        context |= {"fault": str(odd), "given": request.POST}
         return render(request, "web/tester/profile.html", context, status=422)
-    said = PersonProfile(
-        user_type=_type_of(given.get("user_type", "")),
-        expertise=given.get("expertise", "")[:300].strip(),
-        languages=tuple(filter(None, (word.strip() for word in given.get("languages", "")[:120].split(",")))),
-        groups=groups,
-    )
     visit.venue.store.keep_profile(visit.participant, said, now=visit.venue.clock.now())
     return redirect("tester:home", study=visit.here.hosted.token)
-
-
-def _type_of(word: str) -> UserType:
-    return UserType(word) if word in {kind.value for kind in UserType} else UserType.EVERYDAY
-
-
-def _groups(text: str) -> tuple[dict[str, str], str]:
-    """Return what stands on the lines of a text, and the first line that cannot be read; empty for none."""
-    groups: dict[str, str] = {}
-    for line in filter(None, (line.strip() for line in text[:600].splitlines())):
-        name, colon, value = (part.strip() for part in line.partition(":"))
-        if not (name and colon and value):
-            return {}, line
-        groups[name] = value
-    return groups, ""

@@ -13,9 +13,10 @@ from theodolite.domain.dialogue import Level
 from theodolite.store.annotating import drafts, rooms, sittings, taking
 from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.training import acknowledge
-from theodolite.store.models import DialogueRow
+from theodolite.store.models import DialogueRow, RunRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.models import Membership
+from theodolite.web.venues import server_store
 
 pytestmark = pytest.mark.integration
 
@@ -62,22 +63,48 @@ def crawl(client, *starts):
 
 
 def secrets_of(event, ben):
-    rows = DialogueRow.objects.select_related("unit")
-    keys = {row.unit.key for row in rows} | {row.unit.label for row in rows} | {row.cluster for row in rows}
-    return {*keys, *(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON}
+    """Return what no annotator may find: where dialogues come from and when they were held, who else said what."""
+    rows = list(DialogueRow.objects.select_related("unit"))
+    keys = {word for row in rows for word in (row.unit.key, row.unit.label, row.cluster, row.pair_key)}
+    times = {format(row.created, form) for row in rows for form in ("%Y-%m-%dT%H:%M:%S", "%H:%M:%S.%f")}
+    told = {answer.value for one in responses() for answer in one.answers if len(answer.value or "") > 20}
+    words = {*(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON, "held_by"}
+    return {word for word in keys | times | told | words if len(word) > 2}
+
+
+def responses():
+    """Return what testers answered after the sessions of all studies in this database."""
+    studies = RunRow.objects.values_list("study", flat=True).distinct()
+    return [one for study in studies for one in server_store().study_responses(study)]
+
+
+def acted(client, address):
+    """Return what is told to somebody who does each of the things that a page offers, in JSON and as pages."""
+    script = {"HTTP_ACCEPT": "application/json"}
+    given = {"key": "severity", "a:severity": "2", "quotes:severity": "lamp", "note:severity": "mine"}
+    acts = {
+        "answer/": given,
+        "undo/": {},
+        "submit/": {},
+        "flag/": {"kind": "pii", "turn": "1", "note": "a name"},
+        "comment/": {"about": "turn:1", "text": "Does a hint count?"},
+        "skip/": {"reason": " "},
+    }
+    told = {f"{act} as JSON": client.post(f"{address}{act}", sent, **script) for act, sent in acts.items()}
+    told |= {act: client.post(f"{address}{act}", sent, follow=True) for act, sent in acts.items()}
+    return {act: f"{dict(answer.headers)} {answer.content.decode()}" for act, answer in told.items()}
 
 
 def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, ben):
     pages = crawl(anna, reverse("annotator:home", args=[event.token]), address)
-    pages["save"] = anna.post(
-        f"{address}answer/", {"key": "severity", "a:severity": "2"}, HTTP_ACCEPT="application/json"
-    ).content.decode()
-    pages["undo"] = anna.post(f"{address}undo/", HTTP_ACCEPT="application/json").content.decode()
+    pages |= acted(anna, address)
+    pages |= crawl(anna, reverse("annotator:home", args=[event.token]), f"{address}?at=severity")
     leaks = {(page, word) for page, text in pages.items() for word in secrets_of(event, ben) if word in text}
 
     assert leaks == set()
-    assert len(pages) > 8
-    assert "/room/" in "".join(pages)
+    assert len(pages) > 20
+    for part in ("/room/", "/practice/", "/about/", "comment/", "/d/"):
+        assert part in "".join(pages)
 
 
 def test_two_annotators_call_one_dialogue_by_two_names(anna, address, event, ben):

@@ -117,9 +117,9 @@ export class Cards {
     return false;
   }
 
-  /** Take in which items are asked and which are open; go on to the next open one of the card once one is answered. */
+  /** Take in which items are asked and which are open; once one is answered or opened, go to the next open one. */
   hear({ asked, open }) {
-    const wasOpen = this.open.has(this.current?.dataset.key);
+    const before = this.open;
     this.open = new Set(open);
     const isAsked = new Set(asked);
     for (const card of this.all) {
@@ -131,8 +131,10 @@ export class Cards {
       card.classList.toggle("closed", items.every((item) => item.hidden));
     }
     const items = this.asked(this.card);
-    const isAnswered = wasOpen && !this.open.has(this.current?.dataset.key);
-    if (isAnswered || !items.includes(this.current)) this.settle();
+    const key = this.current?.dataset.key;
+    const isAnswered = before.has(key) && !this.open.has(key);
+    const isOpened = items.some((item) => this.open.has(item.dataset.key) && !before.has(item.dataset.key));
+    if (isAnswered || isOpened || !items.includes(this.current)) this.settle();
   }
 }
 

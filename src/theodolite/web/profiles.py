@@ -1,0 +1,41 @@
+"""Profiles: what people say of themselves, if they like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.participant import PersonProfile, UserType
+
+
+def read_profile(sent: Mapping[str, str]) -> PersonProfile:
+    """Return what a form says of a person; saying nothing is an answer, too.
+
+    Args:
+        sent: Fields of the form; `skip` leaves everything unsaid.
+
+    Raises:
+        InputError: If a line of the self-description names a thing and not what it is.
+    """
+    given = {} if sent.get("skip") else sent
+    return PersonProfile(
+        user_type=_type_of(given.get("user_type", "")),
+        expertise=given.get("expertise", "")[:300].strip(),
+        languages=tuple(filter(None, (word.strip() for word in given.get("languages", "")[:120].split(",")))),
+        groups=_groups(given.get("groups", "")),
+    )
+
+
+def _type_of(word: str) -> UserType:
+    return UserType(word) if word in {kind.value for kind in UserType} else UserType.EVERYDAY
+
+
+def _groups(text: str) -> dict[str, str]:
+    groups: dict[str, str] = {}
+    for line in filter(None, (line.strip() for line in text[:600].splitlines())):
+        name, colon, value = (part.strip() for part in line.partition(":"))
+        if not (name and colon and value):
+            message = f"\u201c{line}\u201d: please put a colon between what and which, as in \u201cage: 40 to 49\u201d."
+            raise InputError(message)
+        groups[name] = value
+    return groups

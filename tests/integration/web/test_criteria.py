@@ -1,0 +1,47 @@
+"""Criteria are stated on a page, and annotators say of themselves what they like."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from tests.fakes.annotated_event import participant_of
+from theodolite.domain.role import Role
+from theodolite.usecases.stating_criteria import criteria_of
+from theodolite.web.models import AuditEntry
+from theodolite.web.venues import server_store
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def address(event):
+    return reverse("organiser:criteria", args=[event.token])
+
+
+def test_statements_are_kept_beside_each_other_with_who_made_them(event, client_as, address):
+    organiser, senior = client_as(Role.ORGANISER), client_as(Role.SENIOR)
+    organiser.post(address, {"about": "selection", "text": "Readers of English.", "follows": "0"})
+    late = senior.post(address, {"about": "selection", "text": "Others.", "follows": "0", "why": "x"})
+    senior.post(address, {"about": "selection", "text": "Fluent readers.", "follows": "1", "why": "Slang."})
+    page = senior.get(address).content.decode()
+
+    assert (late.status_code, "revision 1 meanwhile" in late.content.decode()) == (422, True)
+    assert [one.text for one in criteria_of(server_store(), event.name)] == ["Readers of English.", "Fluent readers."]
+    assert all(words in page for words in ("Fluent readers.", "by Sami: Slang.", "by Olga", "Readers of English."))
+    assert AuditEntry.objects.filter(verb="stated criteria").count() == 2
+
+
+def test_an_annotator_says_what_they_like_and_may_say_it_anew(event, client_as):
+    anna, place = client_as(Role.ANNOTATOR), reverse("annotator:about", args=[event.token])
+    odd = anna.post(place, {"groups": "forty"})
+    anna.post(place, {"languages": "en, de", "groups": "age: 40 to 49"})
+    said = server_store().profile(participant_of(event))
+    page = anna.get(place).content.decode()
+    anna.post(place, {"skip": "yes"})
+
+    assert (odd.status_code, "a colon between" in odd.content.decode()) == (422, True)
+    assert (said.languages, said.groups) == (("en", "de"), {"age": "40 to 49"})
+    assert "age: 40 to 49" in page
+    assert "user_type" not in page
+    assert server_store().profile(participant_of(event)).groups == {}
