@@ -18,9 +18,14 @@ SAVED = re.compile("Saved")
 
 @pytest.fixture
 def anna(page_as):
-    """An annotator with a dialogue before her, which is given back in the end."""
+    """An annotator who assesses the risk of a dialogue, which is given back in the end."""
     page = page_as(Role.ANNOTATOR, bypass_csp=True)
     page.get_by_role("button", name="dialogue").first.click()
+    while page.locator("h1").inner_text() != "Risk assessment":
+        page.get_by_text("Skip with reason").click()
+        page.locator("#skip-reason").fill("Another category is looked at here.")
+        page.get_by_role("button", name="Skip, and").click()
+        page.get_by_role("button", name="dialogue").first.click()
     ready(page)
     yield page
     page.get_by_role("button", name="Release").click()
@@ -58,7 +63,9 @@ def quote_by_keyboard(page):
 
 
 def quote_by_mouse(page):
-    page.locator(".turn .user .sentence").first.click(click_count=3)
+    asked = page.locator(".turn .user .sentence").first
+    is_taken = asked.inner_text().strip() in chosen(page).locator(".quotes").inner_text()
+    (page.locator(".turn .reply .sentence").first if is_taken else asked).click(click_count=3)
     page.get_by_role("button", name="Take as evidence").click()
     expect(chosen(page).locator(".quotes li")).to_have_count(2)
     expect(page.locator("#saved")).to_have_text(SAVED)
