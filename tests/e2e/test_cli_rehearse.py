@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from theodolite.bootstrap.demo import lay_out_event
+from theodolite.bootstrap.rehearsal.annotating import MOST_SITTINGS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -58,6 +59,14 @@ def test_every_bot_came_to_the_end(played: tuple[Path, dict[str, Any]]) -> None:
     ]
     assert sum(cell["dialogues"] for cell in told["cells"]) == 12  # each of the four began anew once
     assert (folder / told["folder"] / "red-teamer-test-chat.html").exists()
+
+
+def test_bots_annotate_what_was_said(played: tuple[Path, dict[str, Any]]) -> None:
+    folder, told = played
+    kept = {file.name for file in (folder / told["folder"]).iterdir()}
+
+    assert (told["annotators"], told["sittings"]) == (2, 2 * MOST_SITTINGS)
+    assert {"annotator-annotate-d.html", "senior-review-agreement.html", "senior-review.html"} <= kept
 
 
 def test_what_people_said_and_answered_is_measured_level_by_level(played: tuple[Path, dict[str, Any]]) -> None:

@@ -39,7 +39,8 @@ def rehearse(study: str, *, people: int | None, out: str, no_pictures: bool, as_
     A copy of the study is served on this machine; the real workspace is not
     touched, and nobody gets mail. Bots come in by invitation and by slips, agree,
     read, talk to EVERY application of the study (this may cost money), begin anew,
-    note, mark, answer, guess and finish. What they leave is measured. What bots say
+    note, mark, answer, guess and finish; others annotate what was said, and a senior
+    one looks on. Their pages are searched for words that unblind. What they leave is measured. What bots say
     is nothing about your applications: it shows that the event works.
 
     One page of each kind is kept as a file, without its scripts. It is drawn as
@@ -78,8 +79,15 @@ def _head(rehearsed: Rehearsed) -> list[str]:
     return [
         f"Bots      {people}; {rehearsed.through} of {sum(rehearsed.people.values())} came to the end",
         f"Held      {sessions} sessions, {rehearsed.sheets} questionnaires, {rehearsed.pages:,} pages",
+        *_annotated(rehearsed),
         f"Took      {rehearsed.took_s / 60:.1f} minutes",
     ]
+
+
+def _annotated(rehearsed: Rehearsed) -> list[str]:
+    if not rehearsed.annotators:
+        return []
+    return [f"Annotated {rehearsed.sittings:,} times a dialogue by a category, by {rehearsed.annotators} bots"]
 
 
 def _cells(rehearsed: Rehearsed) -> list[str]:

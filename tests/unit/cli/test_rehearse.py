@@ -13,6 +13,8 @@ WELL = Rehearsed(
     people={"red teaming": 2, "field testing": 2},
     through=4,
     sheets=8,
+    annotators=2,
+    sittings=16,
     pages=119,
     cells=(CellTally(level="red teaming", application="careful", sessions=2, dialogues=3, turns=6, failed=1),),
     troubles=(),
@@ -27,8 +29,9 @@ def test_all_that_was_held_is_told_within_80_columns() -> None:
     lines = summary_of(WELL, "spoilers").splitlines()
 
     assert lines[0] == "Bots      2 red teaming, 2 field testing; 4 of 4 came to the end"
-    assert lines[2] == "Took      1.5 minutes"
-    assert lines[5].split() == ["red", "teaming", "careful", "3", "6", "1"]
+    assert lines[2] == "Annotated 16 times a dialogue by a category, by 2 bots"
+    assert lines[3] == "Took      1.5 minutes"
+    assert lines[6].split() == ["red", "teaming", "careful", "3", "6", "1"]
     assert "Failed    nothing" in lines
     assert max(map(len, lines)) <= 80
 

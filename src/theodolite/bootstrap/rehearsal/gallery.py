@@ -23,6 +23,9 @@ SIZE = "1200,1500"
 
 _PATIENCE_S = 60
 _DOORS = {"start", "join", "code", "from"}
+_HOLDING = {"d", "room", "item", "case", "check"}
+"""Parts of a path behind which a token stands."""
+
 _OK = 200
 _STYLE = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _SCRIPT = re.compile(r"<script\b.*?</script>", re.DOTALL)
@@ -91,7 +94,8 @@ def kind_of(path: str) -> str:
     if not parts or parts[0] in _DOORS:
         return parts[0] if parts else "home"
     below = parts[2:] if parts[0] == "s" else parts
-    words = [part for part in below if not part.isdecimal()]
+    named = [part for place, part in enumerate(below) if not (place and below[place - 1] in _HOLDING)]
+    words = [part for part in named if not part.isdecimal()]
     return "-".join([*words, "chat"] if words == ["test"] and len(below) > 1 else words)
 
 

@@ -70,16 +70,25 @@ class OrganiserBot:
             The link of the first person's invitation, and the words on the other slips.
         """
         role = ROLE_OF[level].value
-        self._open(f"{self._home}people/")
-        page = self._send("/people/ask/", role=role, name=f"Bot as {role}", email="")
-        links = _LINK.findall(page)
-        if not links:
-            raise Stuck(self.visitor.page.path, "there is no link to hand over")
+        link = self.invite(ROLE_OF[level])
         for first in range(2, n + 1, _MOST_SLIPS):
             self._open(f"{self._home}people/")
             self._send("/slips/new/", role=role, n=str(min(n + 1 - first, _MOST_SLIPS)), first=str(first))
         slips = _SLIP.findall(self._open(f"{self._home}people/slips/"))
-        return unescape(links[0]), [words for whose, words in slips if whose.strip() == role]
+        return link, [words for whose, words in slips if whose.strip() == role]
+
+    def invite(self, role: Role) -> str:
+        """Ask one person in, and return the link of the invitation.
+
+        Args:
+            role: What the person is to be.
+        """
+        self._open(f"{self._home}people/")
+        page = self._send("/people/ask/", role=role.value, name=f"Bot as {role.value}", email="")
+        links = _LINK.findall(page)
+        if not links:
+            raise Stuck(self.visitor.page.path, "there is no link to hand over")
+        return unescape(links[0])
 
     def open_event(self) -> None:
         """Let testers begin, whatever times the study names: they are for people."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from theodolite.assessment.unblinding import secrets_for_testers
+from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.rehearsal.annotating import Annotated, let_annotate
 from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble, tally, troubles_of
 from theodolite.bootstrap.rehearsal.gallery import Gallery, browser, draw
@@ -24,7 +25,7 @@ from theodolite.bootstrap.workbench import open_workbench
 from theodolite.config.loading import load_study
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.event import LevelPlan
+from theodolite.domain.event import AnnotationProcess, LevelPlan
 from theodolite.domain.failure import Party
 from theodolite.domain.participant import UserType
 from theodolite.domain.study import Study
@@ -47,6 +48,8 @@ class Rehearsed:
         people: Bots by level; count.
         through: Bots that came to the end of the event; count.
         sheets: Questionnaires that were handed in; count.
+        annotators: Bots that annotated; count, 0 where the study names no schema to annotate by.
+        sittings: Dialogues that they annotated by one category each; count.
         pages: Pages that the server gave; count.
         cells: What was held, by level and application.
         troubles: What did not go as it should.
@@ -59,6 +62,8 @@ class Rehearsed:
     people: dict[str, int]
     through: int
     sheets: int
+    annotators: int
+    sittings: int
     pages: int
     cells: tuple[CellTally, ...]
     troubles: tuple[Trouble, ...]
@@ -71,6 +76,7 @@ class Rehearsed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Played:
     bots: Sequence[TesterBot]
+    annotated: Annotated
     troubles: Sequence[Trouble]
     took_s: float
     files: tuple[Path, ...]
@@ -103,10 +109,12 @@ def rehearse(
         raise InputError(message)
     secrets = secrets_for_testers(loaded.study)
     lookouts = {_eyes(plan.level): Lookout(ROLE_OF[plan.level].value, secrets) for plan in plans}
+    bots = (f"Bot as {role.value}" for role in ROLE_OF.values())
+    lookouts["annotator"] = Lookout("annotator", secrets_for_annotators(loaded.study, people=bots), hears=True)
     scratch, gallery = lay_out_scratch(loaded, Path(out)), Gallery(lookouts)
     seats = [(plan, min(people or plan.people, plan.people)) for plan in plans]
     tell(f"{sum(n for _, n in seats)} bots on a copy of the study; its real workspace is not touched.")
-    played = _play(scratch, seats, gallery, _screening(loaded.study))
+    played = _play(scratch, seats, gallery, loaded.study)
     tell("Measuring what they left.")
     cells, troubles, results = _measured(scratch)
     program = browser() if with_pictures else ""
@@ -114,6 +122,8 @@ def rehearse(
         people={plan.level.value: n for plan, n in seats},
         through=sum(bot.is_through for bot in played.bots),
         sheets=sum(bot.sheets for bot in played.bots),
+        annotators=played.annotated.bots,
+        sittings=played.annotated.sittings,
         pages=gallery.n_pages,
         cells=cells,
         troubles=(*troubles, *played.troubles, *_unblinding(lookouts.values())),
@@ -141,12 +151,11 @@ def part_of(plan: LevelPlan, seat: int, screening: tuple[bool, ...]) -> Part:
     return Part(screening=screening, user_type=(stratum or rest) if plan.quotas else "")
 
 
-def _play(
-    scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gallery, screening: tuple[bool, ...]
-) -> _Played:
+def _play(scratch: Scratch, seats: Sequence[tuple[LevelPlan, int]], gallery: Gallery, study: Study) -> _Played:
     began = time.monotonic()
     bots: list[tuple[TesterBot, str]] = []
     troubles: list[Trouble] = []
+    annotated = Annotated()
     with ScratchServer(scratch) as server:
         organiser = OrganiserBot(HttpVisitor(server.base, gallery.seen_by("organiser")))
         try:
@@ -157,19 +166,34 @@ def _play(
             for plan, link, codes in doors:
                 eyes = gallery.seen_by(_eyes(plan.level))
                 for seat, door in enumerate([link, *(f"/code/{code}/" for code in codes)], 1):
-                    part = part_of(plan, seat, screening)
+                    part = part_of(plan, seat, _screening(study))
                     bots.append(
                         (TesterBot(HttpVisitor(server.base, eyes), plan.level, seat, plan.sessions, part), door)
                     )
             with ThreadPoolExecutor(max_workers=AT_ONCE) as room:
                 troubles += filter(None, room.map(lambda bot: _walked(*bot), bots))
+            annotated = _annotated(organiser, server.base, gallery, study, troubles)
             organiser.close_event()
         except LOST as stuck:
             troubles.append(Trouble(party=Party.MACHINERY, who="organiser", what=str(stuck)))
         took_s = time.monotonic() - began
         reader = HttpVisitor(server.base)
         files = gallery.hang(scratch.pages, lambda address: reader.get(address).text)
-    return _Played(bots=[bot for bot, _ in bots], troubles=troubles, took_s=took_s, files=files)
+    return _Played(bots=[bot for bot, _ in bots], annotated=annotated, troubles=troubles, took_s=took_s, files=files)
+
+
+def _annotated(
+    organiser: OrganiserBot, base: str, gallery: Gallery, study: Study, troubles: list[Trouble]
+) -> Annotated:
+    """Let bots annotate what was held, where the study says by which schema; without one nobody does."""
+    if study.schema() is None:
+        return Annotated()
+    passes = (study.annotation or AnnotationProcess()).passes
+
+    def tell(why: str) -> None:
+        troubles.append(Trouble(party=Party.MACHINERY, who="annotator", what=why))
+
+    return let_annotate(organiser, lambda who: HttpVisitor(base, gallery.seen_by(who)), passes, tell)
 
 
 def _eyes(level: Level) -> str:

@@ -57,6 +57,8 @@ class _Reader(HTMLParser):
             self._select = ""
 
     def _read_field(self, tag: str, given: dict[str, str]) -> None:
+        if "disabled" in given:
+            return
         form, name, kind = self.forms[-1], given.get("name", ""), given.get("type", "text")
         if tag == "select":
             self._select = name

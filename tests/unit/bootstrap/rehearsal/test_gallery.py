@@ -20,6 +20,8 @@ PATHS = {
     "/s/tok/test/2/": "test-chat",
     "/s/tok/test/2/questions/1/": "test-questions",
     "/s/tok/organise/people/": "organise-people",
+    "/s/tok/annotate/d/aB3-x/": "annotate-d",
+    "/s/tok/review/item/aB3-x/": "review-item",
 }
 
 
