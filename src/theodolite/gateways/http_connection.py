@@ -55,6 +55,10 @@ class HttpConnection(asyncio.Protocol):
         self._loop = loop
         self._lost = lost
         self._parser = HttpResponseParser(self)
+        # Many small servers end lines with a line feed alone; between us and them nobody can be misled by that.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[HttpAnswer] | None = None
         self._hear: Hear | None = None

@@ -167,6 +167,9 @@ class HttpPool:
         return b"%bContent-Length: %d\r\n\r\n%b" % (head, len(body), body)
 
 
+_OURS = frozenset({"host", "content-length", "transfer-encoding"})
+"""Headers that follow from the request itself, whatever a study says."""
+
 _BODILESS = frozenset({"GET", "HEAD", "DELETE", "OPTIONS", "TRACE"})
 
 
@@ -178,7 +181,7 @@ def _head(method: str, address: WebAddress, headers: Mapping[str, str]) -> bytes
     """
     named = {name.lower(): (name, value) for name, value in headers.items()}
     lines = [f"{method} {address.target} HTTP/1.1", f"Host: {address.authority}"]
-    lines += [f"{name}: {value}" for key, (name, value) in named.items() if key not in {"host", "content-length"}]
+    lines += [f"{name}: {value}" for key, (name, value) in named.items() if key not in _OURS]
     if any(_LINE_ENDS.search(line) for line in lines):
         message = "a header holds a line break"
         raise ValueError(message)

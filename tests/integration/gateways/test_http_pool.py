@@ -127,6 +127,19 @@ async def test_a_server_that_hangs_up_is_told_from_one_that_is_not_there():
         await ask(pool, f"http://127.0.0.1:{port}/")
 
 
+async def test_what_follows_from_a_request_is_not_said_by_its_headers():
+    site = Site()
+    async with standing(site) as port:
+        pool = HttpPool({})
+        given = {"host": "elsewhere", "Content-Length": "9", "Transfer-Encoding": "chunked", "X-Own": "1"}
+        await ask(pool, f"http://127.0.0.1:{port}/", headers=given)
+        await pool.close()
+
+    (head,) = site.heads
+    assert b"X-Own: 1\r\n" in head
+    assert not any(word in head for word in (b"elsewhere", b"ength", b"chunked"))
+
+
 async def test_a_header_cannot_be_ended_by_its_value():
     with pytest.raises(ValueError, match="line break"):
         await ask(HttpPool({}), "http://127.0.0.1:9/", headers={"X": "a\r\nY: b"})

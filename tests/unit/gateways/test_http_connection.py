@@ -53,12 +53,14 @@ def packed(kind: bytes, body: bytes) -> bytes:
     [
         OK + b"Content-Length: 5\r\n\r\nhello",
         OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+        OK + b"Transfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n0\r\n\r\n",
         b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 5\r\n\r\nhello",
         packed(b"gzip", gzip.compress(b"hello")),
         packed(b"deflate", zlib.compress(b"hello")),
         packed(b"deflate", PLAIN_DEFLATE),
     ],
-    ids=["length", "chunks", "continue", "gzip", "deflate", "plain deflate"],
+    ids=["length", "chunks", "line feeds", "wide chunks", "continue", "gzip", "deflate", "plain deflate"],
 )
 @pytest.mark.parametrize("step", [1, 7, 10_000])
 async def test_an_answer_is_read_in_any_pieces_and_the_next_one_after_it(opened, answer, step):
