@@ -71,6 +71,7 @@ def serving_settings(
         "APPLICATION_CLASSES": (KIT_CLASS,) if demo else serving.teams.classes,
         "OPERATOR_KEY": serving.teams.operator_key,
         "ALLOW_PRIVATE": serving.teams.allows_private,
+        "SECOND_FACTOR": serving.second_factor,
         "WORKSPACE": None,
         "DATABASE_URL": None,
         **_FIXED,

@@ -91,6 +91,7 @@ class ServingSettings:
         proxies: Addresses of proxies whose word on the caller and on https is taken.
         mail: A server that takes mail; None where links are handed over.
         sign_ins: Identity providers.
+        second_factor: Roles that need a second factor in every study.
         secret_key: Signs cookies and links; empty for the workspace's own.
         teams: What application teams may bring.
     """
@@ -101,6 +102,7 @@ class ServingSettings:
     proxies: tuple[str, ...] = ()
     mail: Mail | None = None
     sign_ins: tuple[SignIn, ...] = ()
+    second_factor: tuple[str, ...] = ()
     secret_key: str = field(default="", repr=False)
     teams: TeamSettings = field(default_factory=TeamSettings)
 
@@ -137,6 +139,7 @@ def load_serving(environ: Mapping[str, str], *, folder: Path, file: str = "", li
         proxies=reading.proxies(environ.get("THEODOLITE_PROXIES", "").replace(",", " ").split() or shape.proxies),
         mail=reading.mail(shape.mail),
         sign_ins=reading.sign_ins(shape.sign_in),
+        second_factor=tuple(dict.fromkeys(shape.second_factor)),
         secret_key=environ.get("THEODOLITE_SECRET_KEY", ""),
         teams=reading.teams(shape.application_classes),
     )

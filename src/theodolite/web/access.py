@@ -10,12 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
 
 from theodolite.domain.role import Role
+from theodolite.web.factors import lacks_factor, required_by_server, required_roles
 from theodolite.web.models import Account, HostedStudy, Membership
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
@@ -49,7 +53,8 @@ def allowed(*roles: Role) -> Callable[[View], View]:
     """Open a view of a study to some roles; the address holds the study's token as `study`.
 
     The view is called as `view(request, here, ...)`, plain or async. Who is not signed in is led to the
-    sign-in page; for everybody else without one of the roles the page does not exist.
+    sign-in page, who lacks a second factor that the role needs to the one where it is set up; for everybody
+    else without one of the roles the page does not exist.
 
     Args:
         roles: At least one.
@@ -83,8 +88,15 @@ def _here(request: HttpRequest, study: str, roles: tuple[Role, ...]) -> Here | H
     }
     for role in roles:
         if role in found:
+            if lacks_factor(account, required_roles(found[role].hosted), role):
+                return to_second_factor(request)
             return Here(account=account, hosted=found[role].hosted, membership=found[role])
     raise Http404
+
+
+def to_second_factor(request: HttpRequest) -> HttpResponseBase:
+    """Lead somebody to the page on which a second factor is set up, and from there back here."""
+    return redirect(f"{reverse('second_factor')}?{urlencode({'next': request.get_full_path()})}")
 
 
 def signed_in(view: View) -> View:
@@ -108,6 +120,8 @@ def hosts_only(view: View) -> View:
             return redirect_to_login(request.get_full_path())
         if not request.user.is_host:
             raise Http404
+        if lacks_factor(request.user, required_by_server(), Role.ORGANISER):
+            return to_second_factor(request)
         return view(request, **rest)
 
     return _marked(guarded, HOST)

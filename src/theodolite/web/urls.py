@@ -6,13 +6,14 @@ from django.conf import settings
 from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import demo, errors, static_files
-from theodolite.web.accounts import code_entry, comfort, home, joining
+from theodolite.web.accounts import code_entry, comfort, home, joining, second_factor
 from theodolite.web.annotator import door
 from theodolite.web.organiser import studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("comfort/", comfort.page, name="comfort"),
+    path("second-factor/", second_factor.page, name="second_factor"),
     path("account/email/", errors.not_here, name="no_address_page"),
     path("account/confirm-email/", errors.not_here, name="no_confirmation_page"),
     path("account/", include("allauth.urls")),

@@ -52,7 +52,7 @@ _WRITING = ("criteria", "schemas", "schema_begin", "schema", "schema_publish", "
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
     "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
-    "person", "act", "remind_all", "slots", "drop_slot", "links", "close_link",
+    "person", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}
@@ -63,6 +63,7 @@ _READING = (
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
     "comfort": SIGNED_IN,
+    "second_factor": SIGNED_IN,
     "static": ANYBODY,
     "no_address_page": ANYBODY,
     "no_confirmation_page": ANYBODY,

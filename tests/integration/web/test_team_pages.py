@@ -51,9 +51,11 @@ def test_an_organiser_meets_no_barrier_on_the_way_to_the_day_of_the_event(page_a
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto("/")
     event = page.locator('a[href*="/organise/"]').first.get_attribute("href").split("/organise/")[0]
-    for name in ("", "ethics/", "people/", "operations/", "blinding/"):
+    for name in ("", "ethics/", "people/", "operations/", "blinding/", "second-factors/"):
         page.goto(f"{event}/organise/{name}")
         looked_at(page, f"organiser-{name.strip('/') or 'home'}")
+    page.goto("/second-factor/")
+    looked_at(page, "second-factor")
     page.goto(f"{event}/organise/people/")
     page.get_by_label("How many").fill("3")
     page.get_by_role("button", name="Make slips").click()

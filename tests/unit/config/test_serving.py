@@ -11,6 +11,7 @@ WHOLE = """\
 listen: 0.0.0.0:80
 address: https://event.example.org/
 proxies: [10.0.0.2, 10.1.0.0/16]
+second_factor: [organiser, analyst]
 mail: {server: smtp.example.org, user: me, password: SMTP_SECRET, sender: Event <event@example.org>}
 sign_in:
   lab: {name: The lab, server: https://id.example.org, client: th, secret: LAB_SECRET, trusts_addresses: yes}
@@ -31,6 +32,7 @@ def test_a_file_says_everything_but_secrets(tmp_path):
 
     assert (settings.host, settings.port, settings.address) == ("0.0.0.0", 80, "https://event.example.org")
     assert settings.proxies == ("10.0.0.2", "10.1.0.0/16")
+    assert settings.second_factor == ("organiser", "analyst")
     assert (settings.mail.port, settings.mail.encryption, settings.mail.password) == (587, "starttls", "pw-1")
     assert (settings.sign_ins[0].secret, settings.sign_ins[0].trusts_addresses) == ("pw-2", True)
     assert "pw-" not in repr(settings)

@@ -52,5 +52,9 @@ class ServingShape(Shape):
     """Classes that application teams may name, as `module:Class`; the operator has installed and read them."""
     mail: MailShape | None = None
     """A server that takes mail; without it, links are handed over."""
+    second_factor: list[Literal["organiser", "senior annotator", "analyst", "application team"]] = Field(
+        default_factory=list
+    )
+    """Roles that need a second factor in every study; organisers can add further ones to theirs."""
     sign_in: dict[str, SignInShape] = Field(default_factory=dict)
     """Identity providers by a short name."""

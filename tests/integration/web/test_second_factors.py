@@ -1,0 +1,86 @@
+"""Roles that need a second factor: nothing opens before it is set up, and then everything does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.core.cache import cache
+from django.test import Client, override_settings
+
+from theodolite.domain.role import Role
+from theodolite.web.models import Account, AuditEntry
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+PASSWORD = "a long walk by the sea"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted():
+    cache.clear()
+
+
+def signed_in(name: str) -> Client:
+    """Return a browser in which somebody of the event has signed in by password."""
+    account, client = Account.objects.get(name=name), Client(SERVER_NAME="localhost")
+    account.set_password(PASSWORD)
+    account.save()
+    client.post("/account/login/", {"login": account.email, "password": PASSWORD})
+    return client
+
+
+def set_up(client: Client) -> None:
+    """Set up an authenticator app."""
+    client.post("/account/reauthenticate/", {"password": PASSWORD})
+    page = client.get("/account/2fa/totp/activate/").content.decode()
+    secret = re.search(r'id="authenticator_secret" value="(\w+)"', page)[1]
+    code = format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time()))))
+    client.post("/account/2fa/totp/activate/", {"code": code})
+
+
+@override_settings(SECOND_FACTOR=("organiser",))
+def test_what_the_server_wants_holds_in_every_study_and_leads_to_the_way_in(event):
+    olga, home = signed_in("Olga"), f"/s/{event.token}/organise/people/"
+    led = [olga.get(path).headers["Location"] for path in (home, "/studies/")]
+    page = olga.get(home, follow=True).content.decode()
+    set_up(olga)
+    back = olga.get(led[0])
+
+    assert led == [
+        f"/second-factor/?next=%2Fs%2F{event.token}%2Forganise%2Fpeople%2F",
+        "/second-factor/?next=%2Fstudies%2F",
+    ]
+    assert "/account/2fa/totp/activate/" in page
+    assert back.headers["Location"] == home
+    assert olga.get(home).status_code == 200
+
+
+def test_an_organiser_asks_a_role_of_the_study_for_one_and_sees_who_has_none(event):
+    olga, aino = signed_in("Olga"), signed_in("Aino")
+    olga.post(f"/s/{event.token}/organise/second-factors/", {"roles": ["analyst"]})
+    page = olga.get(f"/s/{event.token}/organise/second-factors/").content.decode()
+    led = aino.get(f"/s/{event.token}/organise/results/")
+
+    assert "Aino, analyst" in page
+    assert led.headers["Location"].startswith("/second-factor/")
+    assert AuditEntry.objects.filter(verb="set second factors", facts={"roles": ["analyst"]}).exists()
+    set_up(aino)
+    assert aino.get(f"/s/{event.token}/organise/results/").status_code == 200
+    assert "Everybody who needs one has one." in olga.get(f"/s/{event.token}/organise/second-factors/").content.decode()
+
+
+def test_roles_whom_a_slip_lets_in_cannot_be_asked(event, client_as):
+    refused = client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/second-factors/", {"roles": ["red teamer"]})
+    event.refresh_from_db()
+
+    assert (refused.status_code, event.second_factor) == (422, [])
+
+
+@override_settings(SECOND_FACTOR=("organiser",))
+def test_nobody_is_led_astray_behind_it(event):
+    olga = signed_in("Olga")
+    set_up(olga)
+
+    assert olga.get("/second-factor/?next=https://evil.example/").headers["Location"] == "/"
