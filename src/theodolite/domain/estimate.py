@@ -14,6 +14,7 @@ from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.realism import Realism
 from theodolite.domain.response_finding import ResponseFinding
 from theodolite.domain.risk import RiskFinding
+from theodolite.domain.task_tally import TaskTally
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
@@ -149,6 +150,7 @@ class Findings:
         annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
         raters: What models of raters make of the annotators, a question and application each.
         codings: What came of coding answers in own words, an open question each.
+        tasks: In how many sessions people completed their task, an application and level each.
     """
 
     measurements: tuple[Measurement, ...]
@@ -165,3 +167,4 @@ class Findings:
     annotator_groups: tuple[AnnotatorGroups, ...] = ()
     raters: tuple[RaterChecks, ...] = ()
     codings: tuple[CodingFinding, ...] = ()
+    tasks: tuple[TaskTally, ...] = ()

@@ -23,6 +23,7 @@ from theodolite.domain.registering import register_of
 from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.schema_tally import SchemaTally
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 
 
@@ -86,6 +87,7 @@ class Evidence:
         described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
         coding: What was done about answers in own words; None where nobody has begun.
         criteria: How annotators were sought, chosen and given work, statement by statement.
+        sittings: Sessions of people about the study as it is written now.
     """
 
     study: Study
@@ -106,6 +108,7 @@ class Evidence:
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     coding: CodingWork | None = None
     criteria: tuple[StatedCriteria, ...] = ()
+    sittings: tuple[Session, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.label_sample import item_of
+from theodolite.reporting.exporting_testers import tester_tables
 
 ANSWERS = (
     "dialogue", "turn", "guideline", "guideline_version", "question", "annotator", "annotator_kind",
@@ -53,6 +54,8 @@ def export_files(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "final_labels.csv", _table(FINALS, _final_rows(evidence))
     yield "codebook.csv", _table(CODEBOOK, (row for one in evidence.study.guidelines for row in _codebook_rows(one)))
     yield "criteria.csv", _table(CRITERIA, map(_criteria_row, evidence.criteria))
+    for name, columns, rows in tester_tables(evidence):
+        yield name, _table(columns, rows)
     for guideline in evidence.study.guidelines:
         yield f"schema/{guideline.name}.json", canonical_json(guideline) + "\n"
 
@@ -165,6 +168,8 @@ def _readme(evidence: Evidence) -> str:
         "final_labels.csv  what a review agreed on, or that it could not, and final labels of files\n"
         "codebook.csv      every question with its scale, and which end of it is the bad one\n"
         "criteria.csv      how annotators were sought, chosen and given work, statement by statement\n"
+        "responses.csv     what testers answered; own words only where they were released\n"
+        "codings.csv       which codes two people gave to own words, with coding_resolutions.csv and codes.csv\n"
         "schema/           the guidelines, whose SHA-256 the answers name\n\n"
         "People stand under numbers (P001, ...) that are the same in every export of this run and in no other.\n"
         "Nothing here is summed up: no label was made from several people's answers.\n"

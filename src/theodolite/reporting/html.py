@@ -31,6 +31,7 @@ from theodolite.reporting.page.results_view import area_table, rule_blocks, spre
 from theodolite.reporting.page.risks_view import risk_rows
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
+from theodolite.reporting.page.themes_view import task_lines, theme_blocks
 from theodolite.reporting.page.trees_view import tree_views
 from theodolite.reporting.page.users_view import users_view
 from theodolite.reporting.words import read_words
@@ -106,6 +107,8 @@ def _views(subject: Subject) -> dict[str, Any]:
         "blocks": rule_blocks(subject),
         "spreads": spreads(subject),
         "responses": response_blocks(subject),
+        "themes": theme_blocks(subject),
+        "tasks": task_lines(subject),
         "risks": risk_rows(subject),
         "strategies": strategy_tables(subject),
         "trees": tree_views(subject),

@@ -18,6 +18,7 @@ from theodolite.reporting.annotator_groups import annotator_groups_entry, raters
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
 from theodolite.reporting.cases import cases_of
 from theodolite.reporting.claims import claim_entry
+from theodolite.reporting.codings import coding_entry, task_entry
 from theodolite.reporting.conduct import conduct_entry
 from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
@@ -31,7 +32,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.9"
+SCHEMA_VERSION = "1.10"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -75,6 +76,8 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
+        "codings": [coding_entry(found) for found in findings.codings],
+        "tasks": [task_entry(tally) for tally in findings.tasks],
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
         "raters": [raters_entry(found) for found in findings.raters],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],

@@ -33,6 +33,7 @@ from theodolite.reporting.summary_notes import (
     unreadable_judges,
 )
 from theodolite.reporting.summary_rows import Screen, guardrail_rows, rule_rows
+from theodolite.reporting.testers import testers_text
 from theodolite.reporting.tree_text import summary_words
 from theodolite.reporting.words import Words
 
@@ -158,6 +159,7 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines("Judges", judges)
         lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
     lines += _conduct(summary)
+    lines += summary.lines("Testers", testers_text(summary.findings))
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))
     return lines + summary.lines("Tree", summary_words(summary.findings.trees))

@@ -20,6 +20,7 @@ from theodolite.domain.plan import Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
 from theodolite.measurement.study.spoken import RealismBook
@@ -130,6 +131,7 @@ def evidence_of(
         described=described_in(store, peopled),
         coding=coding_room(store, study, responses).work if responses else None,
         criteria=criteria_of(store, study.name),
+        sittings=sittings_in(store, study),
     )
 
 
@@ -162,6 +164,12 @@ def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...
     given = store.study_responses(study.name)
     about = {one.session.key for one in counted(study, store.held(study.name))} if given else set[str]()
     return tuple(one for one in given if one.session in about)
+
+
+def sittings_in(store: Store, study: Study) -> tuple[Session, ...]:
+    """Return the sessions of people that are about the study as it is written now, each once."""
+    held = counted(study, store.held(study.name))
+    return tuple({one.session.key: one.session for one in held}.values())
 
 
 def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:

@@ -31,6 +31,7 @@ from theodolite.measurement.study.scores import score_agreements
 from theodolite.measurement.study.sightings import Design, sample_design, sighted
 from theodolite.measurement.study.stations import stations
 from theodolite.measurement.study.strategies import strategy_tallies
+from theodolite.measurement.study.tasks import task_tallies
 from theodolite.measurement.study.transported import corrected_means, transported_rate
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
@@ -91,6 +92,7 @@ def measure_study(
         annotator_groups=adjusted(tuple(_groups(evidence))),
         raters=tuple(_raters(evidence)),
         codings=tuple(coding_findings(evidence)),
+        tasks=tuple(task_tallies(evidence)),
     )
 
 
