@@ -9,10 +9,11 @@ from typing import Any
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shapes.trees import TreeShape
+from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.errors import InputError
-from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.fault import Fault, Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Orientation, Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire
@@ -82,10 +83,29 @@ def _design(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> TreeDesign | Non
     except InputError as error:
         _complain(entry, error.faults or (Fault(path=(), message=str(error)),), desk)
         return None
+    _note_left_out(entry, soil, desk)
     bound = _bound(entry, design, soil, desk)
     faults = design_faults(bound, methods_with(desk.shelves.summaries))
     _complain(entry, faults, desk)
     return None if faults else bound
+
+
+def _note_left_out(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> None:
+    """Note what the crosswalk of a tree of one's own names and the study does not ask; shipped trees name much."""
+    if any(found.where == SHIPPED and found.name == entry.name for found in desk.found):
+        return
+    items = soil.items()
+    known = [*items, *(guideline.name for guideline in soil.guidelines)]
+    for dimension in outline_of(_plain(entry)).dimensions if entry.shape.topology else ():
+        for name in dimension.crosswalk:
+            if name not in items and not soil.rules(name):
+                near = did_you_mean(name, known)
+                message = (
+                    f"the crosswalk of `{dimension.node}` names `{name}`, of which this study has no scores and no"
+                    f" defect rule; it is left out{near}"
+                )
+                place = ("dimensions", dimension.node, "crosswalk")
+                desk.complaints.add(entry.fault(*place, message=message, words=name, severity=Severity.NOTE))
 
 
 def _plain(entry: Entry[TreeShape]) -> dict[str, Any]:

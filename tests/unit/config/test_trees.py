@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.loading import StudyFaults, load_study
+from theodolite.config.loading import StudyFaults, check_study, load_study
 from theodolite.config.shelves import Shelves
 from theodolite.domain.tree import AnswersNode
 from theodolite.measurement.trees.methods import SummaryMethod
@@ -167,3 +167,25 @@ def test_a_topology_that_is_none_is_refused(faults):
     found = faults(indented("tree: x\ntopology: six-level\n"))
 
     assert "meant `six-levels`?" in found[0][1]
+
+
+CROSSWALK = """\
+tree:
+  tree: own
+  topology: six-levels
+  dimensions:
+    manners: {crosswalk: [polit, warm]}
+"""
+
+
+def test_what_a_crosswalk_of_ones_own_leaves_out_is_noted_with_what_may_be_meant(folder):
+    (note,) = [one for one in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "crosswalk" in one.words]
+
+    assert note.words.startswith("note: the crosswalk of `manners` names `polit`")
+    assert note.words.endswith("meant `polite`?")
+
+
+def test_a_shipped_tree_may_name_more_than_a_study_asks(folder):
+    notes = check_study(folder(study_yaml=STUDY + "tree: aria-six-levels\n"))
+
+    assert [one.words for one in notes if "crosswalk" in one.words] == []
