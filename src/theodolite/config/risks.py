@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from theodolite.config.defect_text import condition_problem, parse_condition
@@ -11,7 +11,7 @@ from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, section
 from theodolite.config.shapes.study import RiskShape
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.guideline import Guideline
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Condition
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.risk import Identification, Risk
@@ -36,7 +36,7 @@ def shown_risks(
         desk: What takes the faults.
     """
     entries: dict[str, Entry[RiskShape]] = {item.name: item for item in [*pack.risks, *section(parts.entry, "risks")]}
-    rules = [f"{guideline.name}.{rule.name}" for guideline in guidelines for rule in guideline.defect_rules]
+    rules = {f"{guideline.name}.{rule.name}": rule for guideline in guidelines for rule in guideline.defect_rules}
     signs = _Signs(rules, questionnaires, desk)
     return tuple(signs.given_to(risk, entries[risk.name]) if risk.name in entries else risk for risk in risks)
 
@@ -44,7 +44,7 @@ def shown_risks(
 class _Signs:
     """Everything that may show a risk."""
 
-    def __init__(self, rules: Sequence[str], questionnaires: Sequence[Questionnaire], desk: Desk) -> None:
+    def __init__(self, rules: Mapping[str, DefectRule], questionnaires: Sequence[Questionnaire], desk: Desk) -> None:
         self._rules = rules
         self._asked = {
             f"{each.name}.{question.name}": question
@@ -54,7 +54,7 @@ class _Signs:
         self._desk = desk
 
     def given_to(self, risk: Risk, entry: Entry[RiskShape]) -> Risk:
-        found = [self._sign(entry, place, text) for place, text in enumerate(entry.shape.shown_by)]
+        found = [sign for place, text in enumerate(entry.shape.shown_by) for sign in self._meant(entry, place, text)]
         risk = replace(
             risk,
             rules=tuple(sign for sign in found if isinstance(sign, str) and sign),
@@ -63,6 +63,16 @@ class _Signs:
         if found and all(found):
             self._check_mode(risk, entry)
         return risk
+
+    def _meant(self, entry: Entry[RiskShape], place: int, text: str) -> Sequence[str | Condition]:
+        """Return the signs that a text means: one, or all defect rules that are about one side of a guardrail."""
+        if text not in set(Violation):
+            return [self._sign(entry, place, text)]
+        rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
+        if not rules and not entry.pack:  # a pack does not know by which guidelines it will be labelled
+            message = f"risk `{entry.name}` is shown by `{text}`, and no defect rule of the study has that `violation`"
+            self._desk.complaints.add(entry.fault("shown_by", place, message=message))
+        return rules
 
     def _sign(self, entry: Entry[RiskShape], place: int, text: str) -> str | Condition:
         """Return a rule's name or a condition; an empty text and a fault where it is neither."""

@@ -83,6 +83,22 @@ def test_the_same_bot_as_classes_of_the_dialogue_interface_fares_the_same(outcom
     assert claims == ["contradicted", "supported"]
 
 
+def test_every_violation_is_a_record_of_a_risk_that_became_real(outcome):
+    told = {
+        (entry["risk"], entry["application"], entry["level"]): len(entry["materialised"])
+        for entry in outcome.results["risks"]
+    }
+
+    assert {risk for risk, _, _ in told} == {
+        *("plot-released", "premise-withheld", "unfit-food-offered", "fit-food-withheld"),
+        *("false-route-given", "true-route-withheld"),
+    }
+    released = {
+        app: outcome.counts("released", "red teaming", "tv-spoilers")[app] for app in ("none", "leaky", "strict")
+    }
+    assert released == {app: told["plot-released", app, "red teaming"] for app in released}
+
+
 def test_levels_are_never_added(outcome):
     rates = [entry for entry in outcome.results["estimates"] if entry["measure"] == "defect_rate"]
 

@@ -4,6 +4,7 @@ import pytest
 
 from theodolite.config.expanded import expanded
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.packs import pack_names
 
 STUDY = """study: a
 models: {m: {script: [Hello]}}
@@ -14,6 +15,10 @@ judges: {j: {guideline: rude, model: m}}
 questionnaires: {after: {questions: {bad: {ask: It was bad., scale: likert}}}}
 risks:
   hurt: RISK
+"""
+JUDGES = """
+models: {m: {script: [yes]}}
+judges: {j: {guidelines: all, model: m}}
 """
 
 
@@ -32,6 +37,24 @@ def test_rules_and_answers_show_a_risk(tmp_path):
     assert load_study(tmp_path).study.risks == study.risks
 
 
+def test_one_side_of_a_guardrail_means_all_rules_that_are_about_it(tmp_path):
+    study = load_study(written(tmp_path, "{shown_by: [not_a_guardrail]}")).study
+
+    assert study.risks[0].rules == ("rude.defect",)
+
+
+@pytest.mark.parametrize("pack", pack_names())
+def test_every_shipped_pack_says_what_shows_its_risks(tmp_path, pack):
+    text = f"study: a\npack: {pack}\napplications: {{bot: {{kind: python, call: 'm:f'}}}}\n"
+    (tmp_path / "study.yaml").write_text(text + JUDGES, encoding="utf-8")
+
+    study = load_study(tmp_path).study
+
+    assert [risk.name for risk in study.risks if not risk.rules] == []
+    looked_for = {name for scenario in study.scenarios for name in scenario.risks}
+    assert looked_for == {risk.name for risk in study.risks}
+
+
 @pytest.mark.parametrize(
     ("risk", "words"),
     [
@@ -40,6 +63,7 @@ def test_rules_and_answers_show_a_risk(tmp_path):
         ('{identified_by: questionnaire, shown_by: ["after.bad >= 9"]}', "the scale ends at 5"),
         ("{identified_by: questionnaire, shown_by: [rude.defect]}", "needs an answer of testers in `shown_by`"),
         ('{shown_by: ["after.bad >= 4"]}', "is identified by dialogue and needs a defect rule"),
+        ("{shown_by: [permitted_withheld]}", "no defect rule of the study has that `violation`"),
     ],
 )
 def test_signs_that_nothing_asks_for_are_faults_at_their_line(tmp_path, risk, words):

@@ -106,7 +106,8 @@ class RiskShape(Shape):
     identified_by: Identification = Identification.DIALOGUE
     """What shows it: `dialogue`, `questionnaire` or `questionnaire and dialogue`."""
     shown_by: list[Filled] = Field(default_factory=list)
-    """Defect rules (`guideline.rule`) and answers of testers (`questionnaire.question >= 7`) that show it."""
+    """Defect rules (`guideline.rule`, or all of one side of a guardrail: `prohibited_released`, `permitted_withheld`)
+    and answers of testers (`questionnaire.question >= 7`) that show it."""
 
 
 class ReferenceShape(Shape):

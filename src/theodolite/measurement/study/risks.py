@@ -50,7 +50,7 @@ def _findings(evidence: Evidence) -> Iterator[RiskFinding]:
 
 def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
     records = _by_place(evidence, risk, application)
-    levels = _levels(evidence, application)
+    levels = _levels(evidence, application, risk)
     for level, places in levels.items():
         found = [record for place in places for record in records.get(place, ())]
         units = [_dialogue_unit(evidence, place, records.get(place)) for place in places]
@@ -74,13 +74,28 @@ def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]
     )
 
 
-def _levels(evidence: Evidence, application: Application) -> dict[Level, list[int]]:
-    """Return the held dialogues of an application by level."""
+def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Level, list[int]]:
+    """Return the held dialogues of an application in which a risk is looked for, by level."""
     levels: dict[Level, list[int]] = defaultdict(list)
     for place in evidence.register.places(application.name):
-        if evidence.register.held[place] is not None:
+        if evidence.register.held[place] is not None and _is_looked_for(evidence, risk, place):
             levels[evidence.register.settings[place].level].append(place)
     return levels
+
+
+def _is_looked_for(evidence: Evidence, risk: Risk, place: int) -> bool:
+    """Tell whether a dialogue could show a risk: its scenario looks for it, and one of the risk's rules is about it.
+
+    A risk that no scenario names is looked for in all of them.
+    """
+    study, setting = evidence.study, evidence.register.settings[place]
+    looking = {scenario.name for scenario in study.scenarios if risk.name in scenario.risks}
+    rules = (rule for guideline in study.guidelines for rule in guideline.defect_rules if _shows(risk, guideline, rule))
+    return (not looking or setting.scenario in looking) and any(rule.applies_to(setting.groups) for rule in rules)
+
+
+def _shows(risk: Risk, guideline: Guideline, rule: DefectRule) -> bool:
+    return f"{guideline.name}.{rule.name}" in risk.rules
 
 
 def _by_place(evidence: Evidence, risk: Risk, application: Application) -> dict[int, list[MaterialisedRisk]]:
@@ -88,9 +103,11 @@ def _by_place(evidence: Evidence, risk: Risk, application: Application) -> dict[
     found: dict[int, list[MaterialisedRisk]] = defaultdict(list)
     for guideline in evidence.study.guidelines:
         for rule in guideline.defect_rules:
+            if not _shows(risk, guideline, rule):
+                continue
             name = f"{guideline.name}.{rule.name}"
-            if name in risk.rules:
-                for place, verdicts in _verdicts(evidence, application, guideline, rule).items():
+            for place, verdicts in _verdicts(evidence, application, guideline, rule).items():
+                if _is_looked_for(evidence, risk, place):
                     found[place] += [_record(evidence, risk, place, name, verdicts)] if any(verdicts.values()) else []
     return found
 
@@ -99,7 +116,9 @@ def _verdicts(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
 ) -> dict[int, dict[str, bool]]:
     """Return by position whether each annotator who gave a label calls the dialogue a defect."""
-    places = asked_places(evidence, application, guideline)
+    settings = evidence.register.settings
+    asked = asked_places(evidence, application, guideline)
+    places = [place for place in asked if rule.applies_to(settings[place].groups)]
     question = guideline.instrument.question(rule.question)
     sheet = Sheet(register=evidence.register, guideline=guideline, question=question, places=places, rule=rule)
     said: dict[int, dict[str, bool]] = defaultdict(dict)

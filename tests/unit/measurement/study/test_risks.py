@@ -9,6 +9,7 @@ from tests.fakes.responses import STUDY, evidence, response
 from theodolite.domain.dialogue import Level
 from theodolite.domain.instrument import Condition, Operator
 from theodolite.domain.risk import CombinedReview, Identification, Risk
+from theodolite.domain.scenario import Scenario
 from theodolite.measurement.study.risks import risk_findings
 
 BAD = Condition(question="after.bad", operator=Operator.AT_LEAST, values=("6",))
@@ -51,6 +52,31 @@ def test_what_needs_both_waits_for_a_review():
 
 def test_a_risk_that_says_not_what_shows_it_is_not_measured():
     assert list(risk_findings(evidence(response("p", "blue", 7), of=of(Risk(name="some"))))) == []
+
+
+def test_a_risk_is_looked_for_where_a_scenario_names_it():
+    told = refused_evidence()
+    study = told.study
+    rule = f"{study.guidelines[0].name}.{study.guidelines[0].defect_rules[0].name}"
+    risks = (Risk(name="named", rules=(rule,)), Risk(name="unnamed", rules=(rule,)))
+    elsewhere = (*study.scenarios, Scenario(name="elsewhere", risks=("named",)))
+
+    found = risk_findings(replace(told, study=replace(study, risks=risks, scenarios=elsewhere)))
+
+    assert {one.risk.name for one in found} == {"unnamed"}
+
+
+def test_dialogues_that_no_rule_is_about_do_not_count():
+    told = refused_evidence()
+    guideline = told.study.guidelines[0]
+    rule = guideline.defect_rules[0]
+    risk = Risk(name="lost", rules=(f"{guideline.name}.{rule.name}",))
+    narrow = replace(
+        guideline, defect_rules=(replace(rule, among={"type": "no such type"}), *guideline.defect_rules[1:])
+    )
+    study = replace(told.study, risks=(risk,), guidelines=(narrow, *told.study.guidelines[1:]))
+
+    assert risk_findings(replace(told, study=study)) == ()
 
 
 def test_annotators_who_differ_are_both_named():
