@@ -184,7 +184,8 @@ def timed(name: str, work) -> None:
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 11_112
     library, queue, n_answers = filled(n)
-    from theodolite.store.annotating.progress import agreement, pairs, people_progress, plan_passes, progress
+    from theodolite.store.annotating.progress import agreement, people_progress, progress
+    from theodolite.store.annotating.question_figures import question_figures
     from theodolite.store.annotating.resolutions import disputed_items
     from theodolite.store.annotating.reviews import from_above
     from theodolite.store.annotating.taking import last_ones, n_left, next_work
@@ -199,8 +200,9 @@ def main() -> None:
     timed("progress", lambda: progress(queue))
     timed("progress of people", lambda: people_progress(queue))
     timed("agreement page (10 questions)", lambda: agreement(library, queue, "risk"))
-    timed("pairs of one question", lambda: pairs(library, queue, "risk", "q0"))
-    timed("planner", lambda: plan_passes(library, queue, "risk", "q7", 0.2))
+    timed("raters of one question", lambda: question_figures(library, queue, "risk", "q0").raters())
+    timed("most divided dialogues", lambda: question_figures(library, queue, "risk", "q0").divided())
+    timed("planner", lambda: question_figures(library, queue, "risk", "q7").plan(0.2))
     timed("annotators from above", lambda: from_above(queue))
 
 

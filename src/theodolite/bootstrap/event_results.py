@@ -15,6 +15,7 @@ from theodolite.bootstrap.venues import open_venue
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.study import Study
+from theodolite.ports.store import Store
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 
@@ -37,12 +38,7 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
         from theodolite.store.contents import Contents, record_of  # tables: only once Django knows the database
 
         study = record_of(Study, Contents(workspace / "blobs").texts([edition])[edition])
-        opened = open_venue(folder, store, workspace=workspace, study=study)
-        plan, planned = draw_plan(study, opened.loaded.recordings)
-        sessions = event_sessions(study, planned, store.held(study.name))
-        bench = Workbench(
-            loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.venue.run
-        )
+        bench = event_bench(folder, workspace, store, study)
         evidence = bench.evidence()
         if not evidence.register.n_held:
             message = "nothing can be measured yet: no dialogue has ended"
@@ -51,6 +47,23 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
         return write_reports(bench, evidence, bench.findings(evidence), out=str(out))
     finally:
         store.disconnect()
+
+
+def event_bench(folder: str, workspace: Path, store: Store, study: Study) -> Workbench:
+    """Return the workbench of a study as it was published, with what people have held of it by now.
+
+    Args:
+        folder: Where the study's files are.
+        workspace: The server's, which need not lie beside the study.
+        store: Of that workspace.
+        study: The study as it was published.
+    """
+    opened = open_venue(folder, store, workspace=workspace, study=study)
+    plan, planned = draw_plan(study, opened.loaded.recordings)
+    sessions = event_sessions(study, planned, store.held(study.name))
+    return Workbench(
+        loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.venue.run
+    )
 
 
 def main() -> int:

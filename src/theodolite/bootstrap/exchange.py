@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,18 +33,31 @@ def write_export(bench: Workbench, path: Path) -> int:
     Raises:
         StorageUnavailable: If it cannot be written.
     """
-    archive, n_answers = io.BytesIO(), 0
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
-        for name, text in export_files(bench.evidence()):
-            files.writestr(zipfile.ZipInfo(name, _ANY_DAY), text, zipfile.ZIP_DEFLATED)
-            n_answers += text.count("\n") - 1 if name == "answers.csv" else 0
+    archive, n_answers = export_archive(bench.evidence())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(archive.getvalue())
+        path.write_bytes(archive)
     except OSError as error:
         message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
         raise StorageUnavailable(message) from error
     return n_answers
+
+
+def export_archive(evidence: Evidence) -> tuple[bytes, int]:
+    """Return the disaggregated export as a zip archive, and how many answers it holds; count."""
+    n_answers, files = 0, {}
+    for name, text in export_files(evidence):
+        files[name] = text
+        n_answers += text.count("\n") - 1 if name == "answers.csv" else 0
+    return _zipped(files), n_answers
+
+
+def _zipped(texts: Mapping[str, str]) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        for name, text in texts.items():
+            files.writestr(zipfile.ZipInfo(name, _ANY_DAY), text, zipfile.ZIP_DEFLATED)
+    return archive.getvalue()
 
 
 def write_label_studio(bench: Workbench, path: Path, *, guideline: str = "") -> int:
@@ -53,12 +67,27 @@ def write_label_studio(bench: Workbench, path: Path, *, guideline: str = "") -> 
         InputError: If the study has no such guideline.
         StorageUnavailable: If they cannot be written.
     """
-    evidence = bench.evidence()
+    tasks, config, n_tasks = _label_studio(bench.evidence(), guideline)
+    write_whole(path, tasks)
+    write_whole(path.with_suffix(".xml"), config)
+    return n_tasks
+
+
+def label_studio_archive(evidence: Evidence, guideline: str) -> bytes:
+    """Return the same tasks and configuration as a zip archive.
+
+    Raises:
+        InputError: If the study has no such guideline.
+    """
+    tasks, config, _ = _label_studio(evidence, guideline)
+    return _zipped({"tasks.json": tasks, "config.xml": config})
+
+
+def _label_studio(evidence: Evidence, guideline: str) -> tuple[str, str, int]:
     named = guideline_named(evidence, guideline)
     tasks = list(tasks_of(evidence, named))
-    write_whole(path, json.dumps(tasks, ensure_ascii=False, indent=1) + "\n")
-    write_whole(path.with_suffix(".xml"), label_config(named, list(evidence.archive.dialogues())))
-    return len(tasks)
+    text = json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
+    return text, label_config(named, list(evidence.archive.dialogues())), len(tasks)
 
 
 def guideline_named(evidence: Evidence, name: str) -> Guideline:

@@ -24,6 +24,7 @@ from theodolite.measurement.sheets import (
     columns_of,
     prevalence,
 )
+from theodolite.measurement.spread import others_alike
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -140,7 +141,8 @@ def judge_beside_people(question: Question, given: Answers, judge: str) -> Besid
     """Return how far a judge says what people say to one question.
 
     Each person's label is held against the judge's on the same unit; the pairs of
-    a dialogue resemble each other and are drawn together.
+    a dialogue resemble each other and are drawn together. The share of people's
+    labels that equal the judge's is taken of each dialogue first.
 
     Args:
         question: The question.
@@ -156,12 +158,11 @@ def judge_beside_people(question: Question, given: Answers, judge: str) -> Besid
     shadow = replace(met, value=np.array([said[unit] for unit in met.unit.tolist()], dtype=np.int64))
     sheet = Sheet(question, _stacked(_apart(met), _apart(shadow)), clustered=True)
     own = Sheet(question, columns.of(~is_judge))
-    shared = sheet.shared_in_time()
     return BesidePeople(
         question=question.name,
         n_people=len(np.unique(met.annotator)),
-        alike=sheet.alike(shared),
-        alpha=sheet.alpha(shared),
+        alike=others_alike(met.dialogue, met.value == shadow.value),
+        alpha=sheet.alpha(sheet.shared_in_time()),
         people=own.alpha(own.shared_in_time()),
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.agreeing import RaterAgreement, UnitSpread
 from theodolite.domain.instrument import Question
 from theodolite.domain.number import Estimate, Undefined
-from theodolite.measurement.proportion import defect_rate
+from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.sheets import (
     NO_UNIT_OF_TWO,
     NO_VALUE,
@@ -21,17 +23,26 @@ from theodolite.measurement.sheets import (
 
 Whole = NDArray[np.int64]
 
+OTHERS: Final = "share of others' labels, mean over dialogues"
+"""Unit of how far others say what one person says."""
+
+CONFIDENCE: Final = 0.95
+"""Coverage of its interval."""
+
 
 def rater_agreements(question: Question, given: Answers) -> tuple[RaterAgreement, ...]:
     """Return for every person what they said, and how often others said the same of the same unit; by name.
 
-    Each label of somebody else on a unit that the person labelled is one
-    comparison; the comparisons of a dialogue resemble each other, so that the
-    interval is over dialogues.
+    Of each dialogue the share of others' labels that equal the person's is taken
+    first, and then the mean over dialogues, so that a dialogue that many have
+    labelled counts no more than another one.
 
     Args:
         question: The question.
         given: Everybody's answers, one a person and unit.
+
+    Source:
+        See `mean_fraction`.
     """
     columns = columns_of(given)
     held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
@@ -53,18 +64,29 @@ def _rater(
 ) -> RaterAgreement:
     held, same, others = beside
     rows = rows[others[rows] > 0]
-    _, owner = np.unique(held.dialogue[rows], return_inverse=True)
-    hits, sizes = np.bincount(owner, weights=same[rows]), np.bincount(owner, weights=others[rows])
-    clusters = [(int(hit), int(n)) for hit, n in zip(hits, sizes, strict=True)]
-    alike: Estimate | Undefined = Undefined(reason=NO_UNIT_OF_TWO)
-    if clusters:
-        alike = defect_rate(int(hits.sum()), int(sizes.sum()), clusters=clusters)
     return RaterAgreement(
         annotator=name,
         n_answers=len(own),
         n_without_value=int(np.count_nonzero(own.value == NO_VALUE)),
-        alike=alike,
+        alike=others_alike(held.dialogue[rows], same[rows], others[rows]),
         prevalence=prevalence(question, own),
+    )
+
+
+def others_alike(
+    dialogues: Whole, same: NDArray[np.int64] | NDArray[np.bool_], others: Whole | None = None
+) -> Estimate | Undefined:
+    """Return the share of others' labels that are the same, of each dialogue first and then over dialogues.
+
+    Args:
+        dialogues: The dialogue of each comparison; shape (comparisons,).
+        same: Labels that are the same in it; counts, or whether it is.
+        others: Labels that it holds; counts, None for one each.
+    """
+    _, owner = np.unique(dialogues, return_inverse=True)
+    hits, sizes = np.bincount(owner, weights=same), np.bincount(owner, weights=others)
+    return mean_fraction(
+        (hits / sizes).tolist(), clusters=None, unit=OTHERS, confidence=CONFIDENCE, otherwise=NO_UNIT_OF_TWO
     )
 
 

@@ -15,6 +15,7 @@ from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
 from theodolite.web.annotator.seeding import design_of, invented_study
 from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.venues import venue_of
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -44,7 +45,7 @@ _ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (
     *("home", "resolution", "begin", "resolve", "reopen", "open_room", "room_step", "check", "judge"),
     *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
-    *("judges", "decide", "cases", "gold", "make_gold", "drop_gold"),
+    *("judges", "decide", "cases", "gold", "make_gold", "drop_gold", "raters"),
 )
 
 _WRITING = ("criteria", "schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")
@@ -107,6 +108,9 @@ PAGES: dict[str, object] = {
     "teams:withdraw": {Role.TEAM},
     **{f"organiser:{name}": {Role.ORGANISER} for name in _ORGANISING},
     "organiser:submissions": {Role.ORGANISER},
+    "organiser:exchange": {Role.ORGANISER, Role.ANALYST},
+    "organiser:archive": {Role.ORGANISER, Role.ANALYST},
+    "organiser:label_studio": {Role.ORGANISER, Role.ANALYST},
     "organiser:submission": {Role.ORGANISER},
 }
 """Who may see the page of a name: a set of roles of the study, or one of the three words above."""
@@ -127,6 +131,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "subject": "rules",
     "name": "tv-spoilers-red-teaming",
     "place": "1",
+    "guideline": lambda hosted: venue_of(hosted).study.guidelines[0].name,
     "dialogue": "1",
     "turn": "1",
     "invitation": "none",

@@ -13,9 +13,9 @@ def test_everybody_stands_beside_all_others_they_met():
     anna, ben, carl = rater_agreements(YES, given({"anna": "yyn", "ben": "yyy", "carl": "-n-"}))
 
     assert (anna.annotator, anna.prevalence, anna.n_answers) == ("anna", (("yes", 2), ("no", 1)), 3)
-    assert (anna.alike.count, anna.alike.n, anna.alike.n_clusters) == (2, 4, 3)
-    assert (carl.alike.count, carl.alike.n) == (0, 2)
-    assert ben.alike.value == pytest.approx(2 / 4)
+    assert (anna.alike.value, anna.alike.n) == (pytest.approx((1 + 1 / 2 + 0) / 3), 3)
+    assert (carl.alike.value, carl.alike.n) == (0.0, 1)
+    assert ben.alike.value == pytest.approx((1 + 1 / 2 + 0) / 3)
 
 
 def test_whoever_met_nobody_has_no_number():

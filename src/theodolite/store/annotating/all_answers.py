@@ -7,18 +7,22 @@ dialogues, and count alike. A claim that was made void counts no more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from typing import Any
 
 from django.db.models import Q
 
-from theodolite.measurement.sheets import AnswerColumns, SittingFacts, columns_by_question, columns_of
+from theodolite.measurement.sheets import AnswerColumns, AnswerFacts, SittingFacts, columns_by_question, columns_of
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.standing import judges_of
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
+from theodolite.store.statements import fetched
+
+_MICROSECONDS, _SECOND = 1_000_000, 2
 
 _NOBODY = columns_of(())
 
@@ -29,7 +33,7 @@ class AllAnswers:
 
     Attributes:
         people: Question to what people answered, each for the first time they met a dialogue.
-        everybody: The same with judges, under their names in the study.
+        everybody: The same with judges, under their names in the study; empty where no judge has read anything.
         repeats: The same of people, with what they answered when they met a dialogue again; empty where nobody did.
     """
 
@@ -58,18 +62,28 @@ def all_answers(library: Library, queue: str, category: str, question: str = "",
     models = frozenset(one.name for one in judges_of(study))
     sittings, rows = _sittings(row, category, models, judge_version), _rows(row, category, question)
     judges = frozenset(number for number, one in sittings.items() if one.annotator in models)
-    first = [one[:4] for one in rows if one[0] in sittings and one[4] == 1]
+    first, again = _rounds(sittings, rows)
     of_people = [one for one in first if one[0] not in judges] if judges else first
-    again = any(one[4] > 1 and one[0] in sittings for one in rows)
+    again = [one for one in again if one[0] not in judges]
     return AllAnswers(
         people=columns_by_question(sittings, of_people),
-        everybody=columns_by_question(sittings, first),
-        repeats=columns_by_question(
-            sittings, [one[:4] for one in rows if one[0] in sittings and one[0] not in judges and one[4] <= 2]
-        )
-        if again
-        else {},
+        everybody=columns_by_question(sittings, first) if judges else {},
+        repeats=columns_by_question(sittings, [*of_people, *again]) if again else {},
     )
+
+
+def _rounds(
+    sittings: Mapping[int, object], rows: Iterable[tuple[Any, ...]]
+) -> tuple[list[AnswerFacts], list[AnswerFacts]]:
+    """Return the answers that count, and those that people gave when they met a dialogue for the second time."""
+    first, again = [], []
+    for number, question, turn, value, replicate in rows:
+        if number in sittings:
+            if replicate == 1:
+                first.append((number, question, turn, value))
+            elif replicate == _SECOND:
+                again.append((number, question, turn, value))
+    return first, again
 
 
 def _annotations(queue: QueueRow, category: str) -> Q:
@@ -88,29 +102,25 @@ def _sittings(queue: QueueRow, category: str, models: frozenset[str], version: s
     )
     claimed = {
         number: (person, state, at)
-        for number, person, state, at in claims.values_list("annotation_id", "participant__key", "state", "submitted")
+        for number, person, state, at in fetched(
+            claims.values_list("annotation_id", "participant__key", "state", "submitted")
+        )
     }
-    rows = AnnotationRow.objects.filter(_annotations(queue, category)).order_by("revision", "id")
-    latest: dict[tuple[int, str], tuple[int, datetime]] = {}
-    for number, dialogue, name, judged_as, made in rows.values_list(
-        "id", "dialogue_id", "annotator", "annotator_version", "created"
-    ):
-        if not version or name not in models or judged_as == version:
-            latest[dialogue, name] = (number, made)
+    rows = AnnotationRow.objects.filter(_annotations(queue, category))
+    if version:
+        rows = rows.filter(~Q(annotator__in=models) | Q(annotator_version=version))
+    columns = rows.order_by("revision", "id").values_list("id", "dialogue_id", "annotator", "created")
+    latest = {(dialogue, name): (number, made) for number, dialogue, name, made in fetched(columns)}
     found = {}
     for (dialogue, name), (number, made) in latest.items():
         person, state, at = claimed.get(number, (name, SUBMITTED, made))
         if state == SUBMITTED:
-            found[number] = SittingFacts(person, dialogue, _seconds(at))
+            found[number] = SittingFacts(person, dialogue, (at or 0) / _MICROSECONDS)
     return found
 
 
-def _rows(queue: QueueRow, category: str, question: str) -> list[tuple[int, str, int | None, str | None, int]]:
+def _rows(queue: QueueRow, category: str, question: str) -> list[tuple[Any, ...]]:
     annotations = AnnotationRow.objects.filter(_annotations(queue, category))
     answers = AnswerRow.objects.filter(annotation_id__in=annotations.values("id"))
     answers = answers.filter(question=question) if question else answers
-    return list(answers.values_list("annotation_id", "question", "turn", "value", "replicate"))
-
-
-def _seconds(moment: datetime | None) -> float:
-    return moment.astimezone(UTC).timestamp() if moment else 0.0
+    return fetched(answers.values_list("annotation_id", "question", "turn", "value", "replicate"))

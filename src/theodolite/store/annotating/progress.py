@@ -12,37 +12,24 @@ from django.db.models import Count, F, Q, Sum
 
 from theodolite.domain.agreeing import (
     CategoryProgress,
-    GroupAgreement,
-    PairAgreement,
-    PlannedPasses,
     QuestionAgreement,
-    RaterAgreement,
-    UnitSpread,
 )
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.number import Undefined
 from theodolite.domain.promotion import BesidePeople, JudgeStanding
 from theodolite.domain.room import RoomShift
 from theodolite.domain.work import ItemState
 from theodolite.measurement.annotating import (
-    groups_of_annotators,
     judge_beside_people,
-    model_agreements,
-    pair_agreements,
     question_agreement,
-    self_agreement,
 )
-from theodolite.measurement.planning_passes import planned_passes
 from theodolite.measurement.sheets import GivenAnswer
-from theodolite.measurement.spread import rater_agreements, spreads
 from theodolite.store.annotating.all_answers import AllAnswers, all_answers
 from theodolite.store.annotating.claims import RESERVED, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.rooms import shifts
-from theodolite.store.annotating.standing import judges_of
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.store.people.persons import profiles
 
@@ -94,7 +81,7 @@ def people_progress(queue: str) -> list[tuple[str, int, int]]:
 
 def agreement(library: Library, queue: str, category: str) -> list[QuestionAgreement]:
     """Return how far people say the same to each question of a category, with the history of each."""
-    guideline, given = _guideline(library, queue, category), all_answers(library, queue, category)
+    guideline, given = guideline_of(library, queue, category), all_answers(library, queue, category)
     return [
         question_agreement(category, question, AllAnswers.of(given.people, question.name))
         for question in guideline.instrument.questions
@@ -102,58 +89,15 @@ def agreement(library: Library, queue: str, category: str) -> list[QuestionAgree
     ]
 
 
-def repeated(library: Library, queue: str, category: str, question: str) -> QuestionAgreement | None:
-    """Return how far people say the same again when they meet the same dialogue again; None where nobody did."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    given = all_answers(library, queue, category, question).repeats
-    return self_agreement(category, asked, given[question]) if question in given else None
-
-
-def raters(library: Library, queue: str, category: str, question: str) -> tuple[RaterAgreement, ...]:
-    """Return for everybody what they said to one question, and how often others said the same."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    return rater_agreements(asked, AllAnswers.of(all_answers(library, queue, category, question).people, question))
-
-
-def divided(library: Library, queue: str, category: str, question: str) -> tuple[UnitSpread, ...]:
-    """Return how the labels of each dialogue or turn are spread, the most divided first."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    return spreads(asked, AllAnswers.of(all_answers(library, queue, category, question).people, question))
-
-
-def pairs(library: Library, queue: str, category: str, question: str, *, of: str = "") -> tuple[PairAgreement, ...]:
-    """Return how far every two people, or one person and each other one, say the same to one question."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    given = all_answers(library, queue, category, question).people
-    return pair_agreements(asked, AllAnswers.of(given, question), of=of)
-
-
-def models_beside_people(library: Library, queue: str, category: str, question: str) -> tuple[PairAgreement, ...]:
-    """Return how far judges, who read the same dialogues in a run, say what people say; they are always marked."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    given = all_answers(library, queue, category, question)
-    models = {one.name for one in judges_of(library.study(queue_of(queue).study_content_id))}
-    return model_agreements(asked, AllAnswers.of(given.everybody, question), models)
-
-
 def beside_people(library: Library, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
     """Return how far a judge, in its present version, says what people say, question by question."""
-    guideline = _guideline(library, queue, judge.guideline)
+    guideline = guideline_of(library, queue, judge.guideline)
     given = all_answers(library, queue, judge.guideline, judge_version=judge.version).everybody
     return tuple(
         judge_beside_people(question, AllAnswers.of(given, question.name), judge.judge)
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     )
-
-
-def plan_passes(
-    library: Library, queue: str, category: str, question: str, half_width: float
-) -> tuple[PlannedPasses, ...] | Undefined:
-    """Return how many dialogues it takes, with 1, 2, ... passes, for an interval of a wanted half-width."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    given = all_answers(library, queue, category, question).people
-    return planned_passes(asked, AllAnswers.of(given, question), half_width)
 
 
 def attributes(queue: str) -> dict[str, dict[str, str]]:
@@ -165,15 +109,6 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
         for name, value in profile.attributes.items():
             found[name][person] = value
     return found
-
-
-def agreement_of_groups(
-    library: Library, queue: str, category: str, question: str, attribute: str
-) -> tuple[GroupAgreement, ...]:
-    """Return how far annotators of each self-described group agree within it and with the others."""
-    asked = _guideline(library, queue, category).instrument.question(question)
-    given = AllAnswers.of(all_answers(library, queue, category, question).people, question)
-    return groups_of_annotators(asked, given, attributes(queue).get(attribute, {}))
 
 
 def calibration(library: Library, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
@@ -198,7 +133,12 @@ def calibration(library: Library, queue: str) -> list[tuple[str, QuestionAgreeme
     return result
 
 
-def _guideline(library: Library, queue: str, category: str) -> Guideline:
+def guideline_of(library: Library, queue: str, category: str) -> Guideline:
+    """Return what a category of a queue asks.
+
+    Raises:
+        InputError: If the queue has no such category.
+    """
     found = library.design(queue_of(queue).design_id).category(category)
     if found is None:
         message = f"the queue has no category {category!r}"

@@ -10,6 +10,7 @@ from theodolite.web.organiser import (
     criteria,
     editions,
     ethics,
+    exchange,
     factors,
     home,
     links,
@@ -26,6 +27,9 @@ from theodolite.web.schemas import instruments, pages, preview
 app_name = "organiser"
 urlpatterns = [
     path("", home.home, name="home"),
+    path("exchange/", exchange.exchange, name="exchange"),
+    path("exchange/answers/", exchange.archive, name="archive"),
+    path("exchange/label-studio/<str:guideline>/", exchange.label_studio, name="label_studio"),
     path("audit/", audit_log.audit_log, name="audit"),
     path("editions/", editions.editions, name="editions"),
     path("results/", results.results, name="results"),

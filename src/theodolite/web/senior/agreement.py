@@ -8,8 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from theodolite.domain.agreeing import AnswerStretch, PairAgreement, QuestionAgreement
-from theodolite.domain.number import Undefined
+from theodolite.domain.agreeing import AnswerStretch, QuestionAgreement
 from theodolite.domain.role import Role
 from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of
@@ -17,13 +16,7 @@ from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.sheet import worded
 from theodolite.web.senior.desk import at_senior_desk
-from theodolite.web.senior.strips import MARGIN, WIDTH, Strip, place_of, strip_of
-
-HALF_WIDTH = 0.1
-"""Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
-
-WIDEST = 50.0
-"""Half-width at most; scale points."""
+from theodolite.web.senior.strips import MARGIN, WIDTH, Bar, Strip, bar_of, place_of, strip_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +27,8 @@ class QuestionLine:
     found: QuestionAgreement
     alike: Strip
     alpha: Strip
+    given: Bar
     stretches: tuple[tuple[AnswerStretch, Strip], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairLine:
-    """Two people, under the letters of this page, at one question."""
-
-    first: str
-    second: str
-    is_model: bool
-    alike: Strip
-    alpha: Strip
 
 
 @allowed(Role.SENIOR)
@@ -57,7 +40,6 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
     category = request.GET.get("category", "")
     category = category if category in names else names[0]
     found = figures.agreement(library(), desk.queue, category)
-    asked = next((one.question for one in found if one.question == request.GET.get("question", "")), "")
     context = {
         "here": desk.here,
         "progress": [(worded(one.category), one) for one in figures.progress(desk.queue)],
@@ -72,50 +54,16 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
             for _, before, after in figures.calibration(library(), desk.queue)
         ],
     }
-    return render(
-        request, "web/senior/agreement.html", context | (_asked(request, desk, category, asked) if asked else {})
-    )
-
-
-def _asked(request: HttpRequest, desk: Desk, category: str, question: str) -> dict[str, object]:
-    """Return what is shown of one question alone: every two people, judges beside people, and the planner."""
-    people = figures.pairs(library(), desk.queue, category, question)
-    models = figures.models_beside_people(library(), desk.queue, category, question)
-    letters: dict[str, str] = {}
-    for one in (*people, *models):
-        for name in (one.first, *([] if one.is_model else [one.second])):
-            letters.setdefault(name, f"Annotator {len(letters) + 1}")
-    half_width = _half_width(request.GET.get("half_width", ""))
-    plan = figures.plan_passes(library(), desk.queue, category, question, half_width)
-    return {
-        "question": question,
-        "pairs": [_pair(one, letters) for one in (*people, *models)],
-        "half_width": half_width,
-        "plan": () if isinstance(plan, Undefined) else plan,
-        "no_plan": plan.reason if isinstance(plan, Undefined) else "",
-    }
-
-
-def _half_width(text: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        return HALF_WIDTH
-    return found if 0 < found <= WIDEST else HALF_WIDTH
+    return render(request, "web/senior/agreement.html", context)
 
 
 def _line(one: QuestionAgreement) -> QuestionLine:
     stretches = tuple((each, strip_of(each.alpha)) for each in one.over_time)
     return QuestionLine(
-        name=worded(one.question), found=one, alike=strip_of(one.alike), alpha=strip_of(one.alpha), stretches=stretches
-    )
-
-
-def _pair(one: PairAgreement, letters: dict[str, str]) -> PairLine:
-    return PairLine(
-        first=letters[one.first],
-        second=f"{one.second} (a model)" if one.is_model else letters[one.second],
-        is_model=one.is_model,
+        name=worded(one.question),
+        found=one,
         alike=strip_of(one.alike),
         alpha=strip_of(one.alpha),
+        given=bar_of(one.prevalence),
+        stretches=stretches,
     )

@@ -1,10 +1,12 @@
-"""Strips: a number with its interval, as words and as places on an axis."""
+"""Strips and bars: a number with its interval on an axis, and how labels are spread; each with its words."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.number import Estimate, Undefined
+from theodolite.web.annotator.sheet import worded
 
 WIDTH, MARGIN = 220, 10
 """Size of a strip; pixels."""
@@ -60,3 +62,39 @@ def place_of(value: float) -> float:
     """Return where a number stands on the axis; pixels."""
     share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
     return round(MARGIN + WIDTH * share, 1)
+
+
+TINTS = 10
+"""Tints of a bar; labels beyond begin again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One label of a bar: which tint, where it begins and how long it is; pixels."""
+
+    tint: int
+    at: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """How labels are spread: parts of one bar in the order of the scale, and the same in words."""
+
+    words: str
+    parts: tuple[Part, ...]
+
+
+def bar_of(counts: Sequence[tuple[str, int]]) -> Bar:
+    """Return how labels are spread as a bar; labels that nobody gave stand in neither.
+
+    Args:
+        counts: Label to how often it was given, in the order of the scale; counts.
+    """
+    total, at, parts = sum(n for _, n in counts), 0.0, []
+    for place, (_, n) in enumerate(counts):
+        length = round(WIDTH * n / total, 1) if total else 0.0
+        if n:
+            parts.append(Part(tint=place % TINTS, at=round(at, 1), length=length))
+        at += length
+    return Bar(words=", ".join(f"{worded(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts))

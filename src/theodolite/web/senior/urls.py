@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.senior import agreement, filling, gold, home, judges, people, quality, resolution, sensitive, talk
+from theodolite.web.senior import (
+    agreement,
+    filling,
+    gold,
+    home,
+    judges,
+    people,
+    quality,
+    raters,
+    resolution,
+    sensitive,
+    talk,
+)
 
 app_name = "senior"
 urlpatterns = [
@@ -30,6 +42,7 @@ urlpatterns = [
     path("agreement/", agreement.agreement, name="agreement"),
     path("judges/", judges.judges, name="judges"),
     path("judges/decide/", judges.decide, name="decide"),
+    path("agreement/question/", raters.raters, name="raters"),
     path("people/", people.people, name="people"),
     path("people/admit/", people.admit, name="admit"),
 ]

@@ -19,8 +19,9 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Unit
 from theodolite.store.annotating.drafts import save_answer
-from theodolite.store.annotating.progress import agreement, beside_people, models_beside_people
+from theodolite.store.annotating.progress import agreement, beside_people
 from theodolite.store.annotating.promotions import demote, promote, promoted
+from theodolite.store.annotating.question_figures import question_figures
 from theodolite.store.annotating.queues import add_dialogues, open_queue, queue_of
 from theodolite.store.annotating.resolutions import disputed_items, open_review, review_sheet
 from theodolite.store.annotating.reviews import from_above, to_review
@@ -121,13 +122,13 @@ def test_a_shadow_takes_no_pass_and_stands_beside_people(venue: Venue, queue: st
         for _ in range(3):
             assert annotated(venue, queue, who)
 
-    (found, *_) = models_beside_people(venue.library, queue, "risk", "released")
+    (found, *_) = question_figures(venue.library, queue, "risk", "released").models_beside_people()
     (standing,) = standings(venue.library, queue_of(queue))
     released, bad = beside_people(venue.library, queue, standing)
 
     assert (found.first, found.second, found.is_model, found.alike.value) == ("p-1", "judge", True, 0.0)
     assert (standing.n_read, standing.n_passes, standing.promotion) == (1, 0, None)
-    assert (released.n_people, released.alike.count, released.alike.n, released.alike.n_clusters) == (2, 0, 2, 1)
+    assert (released.n_people, released.alike.value, released.alike.n) == (2, 0.0, 1)
     assert (bad.n_people, agreement(venue.library, queue, "risk")[0].n_annotators) == (0, 2)
 
 

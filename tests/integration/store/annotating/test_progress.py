@@ -20,11 +20,10 @@ from theodolite.store.annotating.progress import (
     agreement,
     calibration,
     own_progress,
-    pairs,
     people_progress,
-    plan_passes,
     progress,
 )
+from theodolite.store.annotating.question_figures import question_figures
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.annotating.rooms import open_room, reveal, vote
 from theodolite.store.annotating.sittings import submit
@@ -67,7 +66,7 @@ def test_agreement_is_that_of_what_was_submitted(venue: Venue, queue: str) -> No
     assert (released.n_units, released.n_shared, released.n_annotators) == (3, 3, 3)
     assert (released.alike.count, released.prevalence) == (0, (("yes", 4), ("no", 3)))
     assert (bad.n_without_value, bad.scale) == (3, "interval")
-    assert {(one.first, one.second) for one in pairs(venue.library, queue, "risk", "released")} == {
+    assert {(one.first, one.second) for one in question_figures(venue.library, queue, "risk", "released").pairs()} == {
         ("p-1", "p-2"),
         ("p-1", "p-3"),
         ("p-2", "p-3"),
@@ -95,7 +94,7 @@ def test_the_page_takes_the_same_number_of_queries_however_much_there_is(venue: 
 
 
 def test_the_planner_reads_what_was_submitted(venue: Venue, queue: str) -> None:
-    plans = plan_passes(venue.library, queue, "risk", "released", 0.1)
+    plans = question_figures(venue.library, queue, "risk", "released").plan(0.1)
 
     assert [plan.passes for plan in plans] == [1, 2, 3, 4, 5]
     assert plans[0].n_dialogues > plans[1].n_dialogues

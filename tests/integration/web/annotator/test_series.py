@@ -15,8 +15,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(
 
 
 @pytest.fixture
-def told(tmp_path):
-    return series.made(tmp_path)
+def told(tmp_path, request):
+    """What a series says of itself; of as many passes as a test asks for, else two."""
+    return series.made(tmp_path, getattr(request, "param", 2))
 
 
 @pytest.fixture
@@ -234,7 +235,9 @@ def begin_and_end_a_review(sami):
     press(sami, "Begin the review")
     press(sami, "Let annotators change their answers again")
     expect(sami.get_by_role("button", name="Begin the review")).to_be_visible()
-    sami.goto(sami.url.partition("review/")[0] + "review/agreement/?category=risk_assessment&question=severity")
+    sami.goto(
+        sami.url.partition("review/")[0] + "review/agreement/question/?category=risk_assessment&question=severity"
+    )
     assert_accessible(sami)
     expect(sami.locator("main")).to_contain_text("2 annotators")
 
@@ -246,3 +249,80 @@ def finish(page, keys):
         annotate(page, keys)
         page.goto(page.url.partition("annotate/")[0] + "annotate/")
     expect(page.locator("main")).to_contain_text("Nothing waits for you")
+
+
+@pytest.mark.parametrize("told", [1], indirect=True)
+def test_work_left_lying_is_taken_over_and_what_was_asked_and_flagged_is_dealt_with(person, tmp_path):
+    cara, sami, ben = person("cara"), person("sami"), person("ben")
+    left = leave_lying(cara)
+    series.expired(tmp_path)
+    for _ in range(2):
+        by_keyboard_alone(ben)
+    cara.goto(left)
+    answer_all(cara, SOUND)
+    submit(cara)
+    expect(cara.locator("#status")).to_contain_text("somebody else has taken this dialogue meanwhile")
+
+    answer_for_everybody(sami)
+    close_the_case(sami)
+    ben.goto(ben.url.partition("annotate/")[0] + "annotate/")
+    press(ben, "dialogue")
+    expect(ben.locator("main")).to_contain_text("A hint that tells the end is a release.")
+    for page in ("judges/", "gold/", "cases/?view=closed", "people/"):
+        sami.goto(sami.url.partition("review/")[0] + f"review/{page}")
+        assert_accessible(sami)
+
+
+def leave_lying(cara):
+    """Take a dialogue, ask and flag something, answer one question, and go away; return where it lies."""
+    press(cara, "Take the next")
+    ready(cara)
+    cara.keyboard.press("c")
+    cara.fill("#comment-text", "Is a hint a release?")
+    press(cara, "Send")
+    ready(cara)
+    cara.keyboard.press("f")
+    cara.get_by_label("Somebody's personal data").check()
+    cara.fill("#flag-note", "A name in turn 1.")
+    cara.get_by_role("button", name="Flag", exact=True).click()
+    ready(cara)
+    cara.keyboard.press("n")
+    expect(cara.locator("#saved")).to_contain_text("Saved")
+    return cara.url
+
+
+def by_keyboard_alone(ben):
+    """Take the next dialogue of a category, answer everything and submit, without a mouse."""
+    if "/d/" not in ben.url:
+        for _ in range(30):
+            ben.keyboard.press("Tab")
+            if ben.evaluate("document.activeElement.textContent").startswith("Take the next"):
+                break
+        ben.keyboard.press("Enter")
+        ben.wait_for_url("**/d/**")
+    answer_all(ben, SOUND)
+    submit(ben)
+
+
+def answer_for_everybody(sami):
+    sami.reload()
+    press_link(sami, "Questions of annotators")
+    assert_accessible(sami)
+    sami.get_by_label("Answer").fill("Yes, if it tells the end.")
+    sami.get_by_label("And then").select_option(label="answer in the list of questions")
+    sami.get_by_label("Words for everybody").fill("A hint that tells the end is a release.")
+    press(sami, "Answer")
+    expect(sami.locator("#status")).to_contain_text("Answered and settled")
+
+
+def close_the_case(sami):
+    sami.goto(sami.url.partition("review/")[0] + "review/cases/")
+    assert_accessible(sami)
+    press_link(sami, "Personal data")
+    assert_accessible(sami)
+    sami.fill("#reason", "To see whose name it is.")
+    press(sami, "Show it once")
+    expect(sami.locator("main")).to_contain_text("Who looked")
+    sami.fill("#note", "An invented person.")
+    press(sami, "Close the case")
+    expect(sami.locator("main")).to_contain_text("Closed")

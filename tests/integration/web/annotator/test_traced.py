@@ -1,0 +1,94 @@
+"""From a tester's session and annotators' answers to the CoRIx tree, and back from each leaf to where it comes from."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.fakes.annotated_event import answer_everything, queue_token
+from tests.integration.web.test_results import hold_dialogue
+from theodolite.bootstrap.event_results import event_bench
+from theodolite.bootstrap.trees import tree_file_pieces
+from theodolite.domain.identity import version_of
+from theodolite.domain.number import Estimate
+from theodolite.store.annotating import sittings, taking
+from theodolite.store.annotating.qualified import BACKGROUND, RULES
+from theodolite.store.annotating.training import acknowledge
+from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
+from theodolite.store.models.annotating import QueueRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.editions import publish, study_in_files
+from theodolite.web.senior.filling import fill_queue
+from theodolite.web.venues import forget_venue, server_store, venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def series(event, tmp_path):
+    """The event with a tree and no qualification test, published; a red teamer has held a dialogue in it."""
+    folder = tmp_path / "event"
+    shutil.copytree(event.folder, folder, ignore=shutil.ignore_patterns(".theodolite"))
+    text = (folder / "study.yaml").read_text().replace("quality_check: 0.1", "quality_check: 0.1, pass_mark: 0")
+    (folder / "study.yaml").write_text(f"{text}tree: aria-six-levels\n")
+    event.folder = str(folder)
+    event.save()
+    publish(event, event.made_by, version_of(study_in_files(event).study))
+    forget_venue(event)
+    hold_dialogue(event, "My gran loved it. How does it end?")
+    QueueRow.objects.filter(name=event.token).update(name="put away")
+    fill_queue(event, by="sami")
+    return event
+
+
+def annotate_all(event, who, choose):
+    queue = queue_token(event)
+    for subject in (BACKGROUND, RULES):
+        acknowledge(library(), queue, who, subject)
+    while work := taking.next_work(library(), queue, who):
+        answer_everything(work.token, who, choose)
+        assert not sittings.submit(library(), work.token, who).open
+
+
+def measured(event):
+    """Return findings and the tree file of what the series brought."""
+    bench = event_bench(event.folder, Path(settings.WORKSPACE), server_store(), venue_of(event).study)
+    evidence = bench.evidence()
+    findings = bench.findings(evidence)
+    design = evidence.study.trees[0]
+    return findings, json.loads("".join(tree_file_pieces(evidence, findings, design)))
+
+
+def is_traced(leaf, versions):
+    """Tell whether answer, turn, session and application version of a person's leaf stand in the database."""
+    dialogue = DialogueRow.objects.get(label=leaf["session"])
+    answer = AnswerRow.objects.get(
+        annotation__dialogue=dialogue,
+        annotation__annotator=leaf["by"],
+        annotation__guideline=leaf["question"].partition(".")[0],
+        question=leaf["question"].partition(".")[2],
+        turn=leaf.get("turn"),
+    )
+    assert (answer.value, answer.outcome) == (leaf.get("value"), leaf.get("outcome", "answered"))
+    assert leaf.get("turn") is None or TurnRow.objects.filter(dialogue=dialogue, number=leaf["turn"]).exists()
+    assert dialogue.application_version in versions
+    return True
+
+
+def test_every_leaf_leads_back_to_answer_turn_session_and_application_version(series):
+    annotate_all(series, "p-1", "yes")
+    annotate_all(series, "p-2", "no")
+
+    findings, file = measured(series)
+
+    people = [(leaf, one) for one in file["applications"] for leaf in one["leaves"] if leaf["kind"] == "person"]
+    assert len(people) > 20
+    assert all(is_traced(leaf, one["versions"].values()) for leaf, one in people)
+    assert {leaf["by"][:3] for leaf, _ in people} == {"p-1", "p-2"}
+    annotated = {one["application"] for _, one in people}
+    for tree in (one for one in findings.trees if one.application in annotated):
+        assert "safe" in {node.node for node in tree.nodes if isinstance(node.result, Estimate)}

@@ -1,0 +1,84 @@
+"""Organisers take answers along and labels in, as the commands do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.integration.web.test_results import hold_dialogue
+from theodolite.domain.role import Role
+from theodolite.store.models import AnnotationRow, DialogueRow
+from theodolite.web.models import AuditEntry
+from theodolite.web.venues import venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def at(event):
+    hold_dialogue(event)
+    return f"/s/{event.token}/organise/exchange/"
+
+
+def files_of(answer):
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as files:
+        return {name: files.read(name).decode() for name in files.namelist()}
+
+
+def take_in(client, at, event, **changes):
+    guideline = venue_of(event).study.guideline("dialogue-utility")
+    asked = next(one for one in guideline.instrument.questions if one.level.value == "dialogue")
+    label = DialogueRow.objects.exclude(label__contains="/e").order_by("-id")[0].label
+    table = f"which,who,what\n{label},zoe,{asked.scale.categories[0]}\n"
+    sent = {
+        "dialogue": "which",
+        "annotator": "who",
+        "answers": f"{asked.name}=what",
+        "file": SimpleUploadedFile("labels.csv", table.encode()),
+    }
+    return client.post(at, sent | changes, follow=True)
+
+
+def test_labels_from_elsewhere_count_and_leave_as_rows_without_names(event, client_as, at):
+    analyst = client_as(Role.ANALYST)
+    checked = take_in(analyst, at, event, check="1")
+    assert "nothing stored" in checked.content.decode()
+    assert not AnnotationRow.objects.filter(annotator__startswith="zoe").exists()
+
+    assert "1 new" in take_in(analyst, at, event).content.decode()
+    packed = files_of(analyst.get(f"{at}answers/"))
+
+    rows = list(csv.DictReader(io.StringIO(packed["answers.csv"])))
+    assert [row["annotator"] for row in rows if row["annotator_kind"] == "person"] == ["P001"]
+    assert not any("zoe" in text for text in packed.values())
+    assert set(AuditEntry.objects.values_list("verb", flat=True)) >= {"imported labels", "exported answers"}
+
+
+def test_tasks_for_label_studio_are_blind(event, client_as, at):
+    packed = files_of(client_as(Role.ORGANISER).get(f"{at}label-studio/dialogue-utility/"))
+
+    tasks = json.loads(packed["tasks.json"])
+    assert tasks[0]["data"]["dialogue"][0]["text"] == "May I hear the end?"
+    assert "<View>" in packed["config.xml"]
+    assert not any(one.name in packed["tasks.json"] for one in venue_of(event).study.applications)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"answers": "useful"}, "each line says NAME=VALUE"),
+        ({"file": SimpleUploadedFile("labels.exe", b"x")}, "choose a file that ends in .csv"),
+        ({"dialogue": "nothing"}, "nothing"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_nothing_is_stored(event, client_as, at, changes, said):
+    answered = take_in(client_as(Role.ANALYST), at, event, **changes)
+
+    assert answered.status_code == 422
+    assert said in answered.content.decode()
+    assert not AnnotationRow.objects.filter(annotator__startswith="zoe").exists()
