@@ -97,4 +97,6 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> Bar:
         if n:
             parts.append(Part(tint=place % TINTS, at=round(at, 1), length=length))
         at += length
-    return Bar(words=", ".join(f"{worded(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts))
+    return Bar(
+        words=", ".join(f"{worded(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)
+    )
