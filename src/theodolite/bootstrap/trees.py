@@ -38,6 +38,7 @@ def _application(evidence: Evidence, finding: TreeFinding) -> Iterator[str]:
 
     head = {
         "application": finding.application,
+        "application_version": evidence.study.application_version(finding.application),
         "scenarios": list(finding.scenarios),
         "versions": dict(finding.versions),
     }

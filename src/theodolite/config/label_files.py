@@ -250,6 +250,8 @@ class _Reader:
             self._complain(line, f"there is no dialogue `{cells['item']}` in the latest run{near}")
             return None
         named = [asked for asked in found if cells["guideline"] in {"", asked.guideline}]
+        if len(named) > 1:  # who names no guideline means the only one that asks the question
+            named = [asked for asked in named if cells["question"] in asked.questions] or named
         if len(named) != 1:
             names = [asked.guideline for asked in found]
             came = f"`guideline` is `{cells['guideline']}`" if cells["guideline"] else "`guideline` is empty"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +25,22 @@ from theodolite.measurement.sheets import (
 
 Whole = NDArray[np.int64]
 
+Floats = NDArray[np.float64]
+
 OTHERS: Final = "share of others' labels, mean over dialogues"
 """Unit of how far others say what one person says."""
 
 CONFIDENCE: Final = 0.95
 """Coverage of its interval."""
+
+
+class Halves(NamedTuple):
+    """How many answers others gave too in the first and second half of somebody's work, and how many there are."""
+
+    early_alike: int = 0
+    early_asked: int = 0
+    late_alike: int = 0
+    late_asked: int = 0
 
 
 def rater_agreements(question: Question, given: Answers) -> tuple[RaterAgreement, ...]:
@@ -120,3 +133,32 @@ def spreads(question: Question, given: Answers) -> tuple[UnitSpread, ...]:
         )
         for place in order
     )
+
+
+def halves_alike(answers: Iterable[Answers]) -> dict[str, Halves]:
+    """Return for each annotator how many of their answers anybody else gave too, in both halves of their work.
+
+    Args:
+        answers: Everybody's answers to each question; those that nobody else gave to the same unit count in neither.
+    """
+    found: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
+    for given in answers:
+        columns = columns_of(given)
+        held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
+        if not len(held):
+            continue
+        _, unit = np.unique(held.unit, return_inverse=True)
+        table = np.bincount(unit * len(held.labels) + held.value, minlength=(int(unit.max()) + 1) * len(held.labels))
+        counts = table.reshape(-1, len(held.labels))
+        met, same = counts.sum(axis=1)[unit] > 1, counts[unit, held.value] > 1
+        for name, rows in by_person(held).items():
+            shared = rows[met[rows]]
+            found[name].append((held.at[shared], same[shared]))
+    return {name: _halves(parts) for name, parts in found.items()}
+
+
+def _halves(parts: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> Halves:
+    at, same = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+    in_time = same[np.argsort(at, kind="stable")]
+    early, late = in_time[: len(in_time) // 2], in_time[len(in_time) // 2 :]
+    return Halves(int(early.sum()), len(early), int(late.sum()), len(late))

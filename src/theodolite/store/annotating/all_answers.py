@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Count, Max, Q, Sum
 
 from theodolite.measurement.sheets import AnswerColumns, AnswerFacts, SittingFacts, columns_by_question, columns_of
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
@@ -50,6 +50,9 @@ class AllAnswers:
 def all_answers(library: Library, queue: str, category: str, question: str = "", judge_version: str = "") -> AllAnswers:
     """Return what was answered in a category, in the versions that its items ask.
 
+    Read once for each state of the answers: who looks again meanwhile waits for
+    nothing but the question whether anything has changed.
+
     Args:
         library: Where the study is kept.
         queue: Token of the queue.
@@ -58,6 +61,21 @@ def all_answers(library: Library, queue: str, category: str, question: str = "",
         judge_version: Only this version of a judge beside people; empty for the latest of each judge.
     """
     row = queue_of(queue)
+    key = ("answers", question, judge_version, *state_of(row, category))
+    return library.remembered(key, lambda: _read(library, row, category, question, judge_version))
+
+
+def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
+    """Return what changes whenever the answers of a category do; two queries that read no answer."""
+    annotations = AnnotationRow.objects.filter(_annotations(queue, category))
+    claims = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
+    told = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
+    held = claims.values_list("state").annotate(n=Count("id"), which=Sum("annotation_id"), last=Max("submitted"))
+    study = (queue.pk, category, queue.study_content_id, queue.design_id)
+    return (*study, *told.values(), *sorted(held.order_by()))
+
+
+def _read(library: Library, row: QueueRow, category: str, question: str, judge_version: str) -> AllAnswers:
     study = library.study(row.study_content_id)
     models = frozenset(one.name for one in judges_of(study))
     sittings, rows = _sittings(row, category, models, judge_version), _rows(row, category, question)

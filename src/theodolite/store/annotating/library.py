@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
 
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.guideline import Guideline
@@ -12,9 +15,13 @@ from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 MOST = 256
 """Records that are remembered; the oldest goes first. Count."""
+
+MOST_FIGURES = 12
+"""Figures that are remembered, some megabytes each at most; what was asked for longest ago goes first. Count."""
 
 
 class Library:
@@ -26,6 +33,8 @@ class Library:
         self._designs: dict[str, QueueDesign] = {}
         self._guidelines: dict[str, Guideline] = {}
         self._studies: dict[str, Study] = {}
+        self._figures: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = Lock()
 
     def design(self, version: str) -> QueueDesign:
         """Return a queue's design."""
@@ -42,6 +51,25 @@ class Library:
     def dialogue(self, unit_id: int) -> Dialogue:
         """Return the dialogue that a unit brought."""
         return dialogues_of([unit_id], self.contents)[0]
+
+    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was worked out under a key, or work it out; nothing of it is kept beyond the process.
+
+        Args:
+            key: Says everything that the figures rest on, the state of the answers included.
+            make: Works them out.
+        """
+        with self._lock:
+            if key in self._figures:
+                self._figures.move_to_end(key)
+                found: T = self._figures[key]
+                return found
+        made = make()
+        with self._lock:
+            self._figures[key] = made
+            while len(self._figures) > MOST_FIGURES:
+                self._figures.popitem(last=False)
+        return made
 
     def _found(self, kind: type[R], known: dict[str, R], version: str) -> R:
         if version not in known:

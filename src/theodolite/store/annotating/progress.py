@@ -25,7 +25,7 @@ from theodolite.measurement.annotating import (
     question_agreement,
 )
 from theodolite.measurement.sheets import GivenAnswer
-from theodolite.store.annotating.all_answers import AllAnswers, all_answers
+from theodolite.store.annotating.all_answers import AllAnswers, all_answers, state_of
 from theodolite.store.annotating.claims import RESERVED, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
@@ -81,7 +81,12 @@ def people_progress(queue: str) -> list[tuple[str, int, int]]:
 
 def agreement(library: Library, queue: str, category: str) -> list[QuestionAgreement]:
     """Return how far people say the same to each question of a category, with the history of each."""
-    guideline, given = guideline_of(library, queue, category), all_answers(library, queue, category)
+    guideline = guideline_of(library, queue, category)
+    key = ("agreement", *state_of(queue_of(queue), category))
+    return library.remembered(key, lambda: _agreement(guideline, category, all_answers(library, queue, category)))
+
+
+def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[QuestionAgreement]:
     return [
         question_agreement(category, question, AllAnswers.of(given.people, question.name))
         for question in guideline.instrument.questions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from statistics import median
 
 from django.db import transaction
@@ -13,6 +12,8 @@ from theodolite.assessment.quality import review_sample
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
 from theodolite.domain.work import ItemState
+from theodolite.measurement.sheets import SittingFacts, columns_by_question
+from theodolite.measurement.spread import Halves, halves_alike
 from theodolite.store.annotating.claims import BY_JUDGE, RESERVED, SUBMITTED
 from theodolite.store.annotating.gold import right_by_annotator
 from theodolite.store.annotating.library import Library
@@ -25,6 +26,7 @@ from theodolite.store.models.annotating import (
     ReservationRow,
     WorkItemRow,
 )
+from theodolite.store.statements import fetched
 
 
 def to_review(library: Library, queue: str) -> list[str]:
@@ -116,14 +118,14 @@ def from_above(queue: str) -> list[Conscientiousness]:
             median_minutes=median(spent) if spent else None,
             gold_right=gold.get(person, (0, 0))[0],
             gold_asked=gold.get(person, (0, 0))[1],
-            early_alike=sum(early),
-            early_asked=len(early),
-            late_alike=sum(late),
-            late_asked=len(late),
+            early_alike=halves.early_alike,
+            early_asked=halves.early_asked,
+            late_alike=halves.late_alike,
+            late_asked=halves.late_asked,
             n_returned=n_returned.get(person, 0),
         )
         for person, spent in sorted(minutes.items())
-        for early, late in [_halves(alike.get(person, []))]
+        for halves in [alike.get(person, Halves())]
     ]
 
 
@@ -144,27 +146,15 @@ def _minutes(queue: str) -> dict[str, list[float]]:
     return found
 
 
-def _alike(queue: str) -> dict[str, list[bool]]:
-    """Return for each answer that others gave too whether any of them gave the same one, in order of time."""
-    rows = _submitted(queue).order_by("submitted", "id").values_list("annotation_id", "item_id", "participant__key")
-    whose = {annotation: (item, person) for annotation, item, person in rows}
-    answers = AnswerRow.objects.filter(annotation_id__in=_submitted(queue).values("annotation_id"), value__isnull=False)
-    said: dict[tuple[int, str, int], list[tuple[str, str]]] = defaultdict(list)
-    own: dict[int, list[tuple[tuple[int, str, int], str]]] = defaultdict(list)
-    for annotation, question, turn, value in answers.values_list("annotation_id", "question", "turn", "value"):
-        item, person = whose[annotation]
-        place = (item, question, turn or 0)
-        said[place].append((person, value or ""))
-        own[annotation].append((place, value or ""))
-    found: dict[str, list[bool]] = defaultdict(list)
-    for annotation, (_, person) in whose.items():
-        for place, value in own.get(annotation, ()):
-            others = [theirs for who, theirs in said[place] if who != person]
-            if others:
-                found[person].append(value in others)
-    return found
-
-
-def _halves(alike: Sequence[bool]) -> tuple[Sequence[bool], Sequence[bool]]:
-    middle = len(alike) // 2
-    return alike[:middle], alike[middle:]
+def _alike(queue: str) -> dict[str, Halves]:
+    """Return for each annotator how many of their answers anybody else gave too, in both halves of their work."""
+    claims = _submitted(queue).order_by("submitted", "id")
+    sittings = {
+        number: SittingFacts(person, item, place)
+        for place, (number, item, person) in enumerate(
+            fetched(claims.values_list("annotation_id", "item_id", "participant__key"))
+        )
+    }
+    answers = AnswerRow.objects.filter(annotation_id__in=_submitted(queue).values("annotation_id"))
+    given = columns_by_question(sittings, fetched(answers.values_list("annotation_id", "question", "turn", "value")))
+    return halves_alike(given.values())

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from theodolite.domain.agreeing import GroupAgreement, PairAgreement, UnitSpread
@@ -21,7 +21,7 @@ from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.sheet import worded
-from theodolite.web.senior.desk import at_senior_desk
+from theodolite.web.senior.desk import at_senior_desk, page_of
 from theodolite.web.senior.paging import Pages, page_number
 from theodolite.web.senior.strips import MARGIN, WIDTH, Bar, Strip, bar_of, place_of, strip_of
 
@@ -80,6 +80,8 @@ class GroupLine:
 @at_senior_desk
 def raters(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show one question from close by."""
+    if not request.GET.get("question"):
+        return redirect(page_of(desk, "agreement"))
     figures = _figures(request, desk)
     numbers = {one.annotator: place for place, one in enumerate(figures.raters(), 1)}
     found, again = figures.agreement(), figures.repeated()
