@@ -129,7 +129,8 @@ def main() -> None:
         f"| the plain way, {NAIVE} replicates scaled up | {scaled:.1f} | {slow_clock / NAIVE * REPLICATES:.1f} | {scaled / replicates:.1f} |",
         "",
         f"The {NAIVE} replicates computed the plain way equal ours: {'yes' if same else 'NO'}.",
-        "The target: a million leaves with a thousand replicates within 3 s, the plain way at least 10 times slower.",
+        "Wanted: a million leaves with a thousand replicates within 3 s of the processor, the plain way at least 10"
+        f" times slower. Met: {'yes' if whole <= 3.0 and scaled / replicates >= 10 else 'no'}.",
     ]
     print("\n".join(lines))
     if parser.parse_args().write:

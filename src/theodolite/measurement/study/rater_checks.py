@@ -38,6 +38,8 @@ def rater_checks(application: str, sheet: Sheet, by: Sources) -> Iterator[RaterC
     Source:
         See `dawid_skene` and `mace`.
     """
+    if len(by.annotators) < FEWEST_RATERS:
+        return
     given = [
         (place, source.name, reading.value)
         for source in by.annotators
