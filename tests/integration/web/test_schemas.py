@@ -146,6 +146,7 @@ def test_the_preview_is_the_annotation_page_and_keeps_nothing(senior, draft):
     handed_in = senior.post(place, {"a:released": "yes", "submit": "yes"})
 
     assert b'id="sheet"' in page.content
+    assert b"who wrote the diary" in page.content
     assert "frame-ancestors 'self'" in page.headers["Content-Security-Policy"]
     assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
     assert {"released_kind", "released_impact"} <= set(said["asked"])

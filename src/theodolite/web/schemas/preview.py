@@ -25,6 +25,7 @@ from theodolite.web.annotator.shown import Frame
 from theodolite.web.middleware import POLICY
 from theodolite.web.models import HostedStudy, SchemaDraft
 from theodolite.web.published import last_edition, study_of
+from theodolite.web.schemas.written import study_of_files
 
 UNPROCESSABLE = 422
 
@@ -82,12 +83,13 @@ def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpRe
 
 
 def reference_here(hosted: HostedStudy) -> BlindReference:
-    """Return the reference of the edition published last, where it has one scenario; else an empty one."""
+    """Return the reference of the edition published last, else of the files, where it has one scenario; or none."""
     edition = last_edition(hosted)
     try:
-        return reference_of(study_of(edition)) if edition else BlindReference()
+        study = study_of(edition) if edition else study_of_files(hosted)
     except NotFound:
-        return BlindReference()
+        study = None
+    return reference_of(study) if study else BlindReference()
 
 
 def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:

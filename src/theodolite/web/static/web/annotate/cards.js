@@ -169,7 +169,7 @@ function badge(item) {
     const digit = letter ? undefined : digitOf(plain, field, plain.indexOf(field));
     const key = letter ?? digit;
     const label = field.closest("label") ?? item.querySelector(`label[for="${CSS.escape(field.id)}"]`);
-    if (!key || !label || key === label.textContent.trim()) continue;
+    if (!key || !label || key === field.value) continue;
     const mark = document.createElement("kbd");
     mark.className = "key";
     mark.setAttribute("aria-hidden", "true");
