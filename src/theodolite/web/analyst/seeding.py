@@ -78,7 +78,8 @@ def _session_held(
         prompt, text = told["replies"][reply]
         turn, _ = say(venue, session.key, prompt)
         finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
-    end_session(venue, session.key, task_done=own["choices"].get("done", "yes") == "yes")
+    done = own["choices"].get("done")
+    end_session(venue, session.key, task_done=None if done is None else done == "yes")
     questionnaire = next(
         one for one in venue.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
     )
