@@ -9,6 +9,7 @@ import pytest
 from theodolite.domain.coding import Code, Codebook, Coding, CodingResolution, HiddenStretch, OpenAnswer, QuoteRelease
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import digest, version_of
+from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run
 from theodolite.domain.withdrawal import Withdrawal
 from theodolite.ports.store import Store
@@ -117,6 +118,23 @@ def test_what_is_withdrawn_leaves_no_coding(store: Store, answer: OpenAnswer) ->
     store.withdraw("support", "p1", Withdrawal.REMOVE, now=NOW)
 
     assert [store.codings("support"), store.coding_resolutions("support"), store.quote_releases("support")] == [[]] * 3
+
+
+def test_what_is_withdrawn_leaves_no_combined_review(store: Store, answer: OpenAnswer) -> None:
+    review = CombinedReview(study="support", risk="felt", session=answer.session, materialised=True, reviewer="r")
+    other = replace(review, session=digest("another"))
+    for one in (replace(review, rationale="They said so."), review, other):
+        store.file(CombinedReview.subject("support"), one)
+    store.withdraw("support", "p1", Withdrawal.REMOVE, now=NOW)
+
+    assert store.filed(CombinedReview, CombinedReview.subject("support")) == [other]
+
+
+def test_who_stays_without_a_trace_leaves_codings_without_one(store: Store, answer: OpenAnswer) -> None:
+    store.keep_coding(a_coding(answer, memo="Ana again?"))
+    store.withdraw("support", "p1", Withdrawal.ANONYMISE, now=NOW, mask=lambda text: text.replace("Ana", "***"))
+
+    assert [one.memo for one in store.codings("support")] == ["*** again?"]
 
 
 def test_codebooks_are_filed(store: Store) -> None:

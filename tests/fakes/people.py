@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from theodolite.domain.blinding import BlindingGuess
 from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
@@ -48,6 +49,8 @@ class FakePeople:
     """The part of `FakeStore` that people meet."""
 
     event: FakeEvent
+    files: dict[str, list[str]]
+    contents: dict[str, Any]
 
     def take_seat(
         self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
@@ -309,10 +312,12 @@ class FakePeople:
         if kind is Withdrawal.REMOVE:
             n_answers = sum(len(one.answers) for one in answers) + self._forget(dialogues)
             self.event.responses = [one for one in self.event.responses if one not in answers]
+            self._forget_reviews({session.key for session in mine})
             self.event.guesses = {k: v for k, v in self.event.guesses.items() if k[0] not in {s.key for s in mine}}
         else:
             n_answers = sum(len(one.answers) for one in answers)
             self._mask(dialogues, mask)
+            self._mask_notes({session.key for session in mine}, mask)
         nobody = self.event.key()
         for session in mine:
             state = SessionState.WITHDRAWN if kind is Withdrawal.REMOVE else session.state
@@ -324,6 +329,11 @@ class FakePeople:
         )
         self.event.tombstones.append(left)
         return left
+
+    def _forget_reviews(self, sessions: set[str]) -> None:
+        for versions in self.files.values():
+            kept = [one for one in versions if getattr(self.contents[one], "session", "") not in sessions]
+            versions[:] = kept
 
     def _forget(self, dialogues: Sequence[LiveDialogue]) -> int:
         n_answers = 0
@@ -354,6 +364,15 @@ class FakePeople:
             if kept is not None:
                 said = tuple(replace(turn, prompt=mask(turn.prompt)) for turn in kept.turns)
                 self.kept_dialogues[dialogue.unit] = replace(kept, turns=said)  # type: ignore[attr-defined]
+
+    def _mask_notes(self, sessions: set[str], mask: Callable[[str], str]) -> None:
+        self.event.codings = [
+            replace(one, memo=mask(one.memo)) if one.answer.session in sessions else one for one in self.event.codings
+        ]
+        self.event.coding_resolutions = [
+            replace(one, rationale=mask(one.rationale)) if one.answer.session in sessions else one
+            for one in self.event.coding_resolutions
+        ]
 
     def tombstones(self, study: str) -> list[Tombstone]:
         return [one for one in self.event.tombstones if one.study == study]

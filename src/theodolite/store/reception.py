@@ -170,7 +170,8 @@ class Guestbook(Reception):
         mask: Callable[[str], str] = str,
     ) -> Tombstone:
         """Take everything back that a person said and answered in a study, and return what is left: a count."""
-        return self._work.write(partial(withdrawal.withdraw, study, participant, kind, now=now, mask=mask))
+        taken_back = partial(withdrawal.withdraw, self._contents, study, participant, kind, now=now, mask=mask)
+        return self._work.write(taken_back)
 
     def tombstones(self, study: str) -> list[Tombstone]:
         """Return the withdrawals from a study, the oldest first."""

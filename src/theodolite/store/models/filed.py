@@ -11,7 +11,7 @@ from theodolite.store.models.content import ContentRow
 
 
 class FiledRow(models.Model):
-    """A record among the contents, filed under the hash of its subject; nothing is ever taken out."""
+    """A record among the contents, filed under the hash of its subject; only withdrawals take any out."""
 
     subject = HashField()
     content = models.ForeignKey(ContentRow, on_delete=models.PROTECT, related_name="+", db_index=False)

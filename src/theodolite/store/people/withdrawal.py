@@ -16,6 +16,7 @@ from theodolite.domain.dialogue import Ending
 from theodolite.domain.identity import digest
 from theodolite.domain.session import SessionState
 from theodolite.domain.withdrawal import Tombstone, Withdrawal
+from theodolite.store.contents import Contents
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import (
     DialogueRow,
@@ -38,16 +39,20 @@ from theodolite.store.models.people import (
 )
 from theodolite.store.people.coding import forget_codings, mask_notes
 from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
+from theodolite.store.people.forgetting_reviews import forget_reviews
 from theodolite.store.people.forgetting_work import rename_tester
 
 Mask = Callable[[str], str]
 """From a text to the same text without what tells who wrote it."""
 
 
-def withdraw(study: str, participant: str, kind: Withdrawal, *, now: datetime, mask: Mask) -> Tombstone:
+def withdraw(
+    contents: Contents, study: str, participant: str, kind: Withdrawal, *, now: datetime, mask: Mask
+) -> Tombstone:
     """Take everything back that a person said and answered in a study, and return what is left.
 
     Args:
+        contents: Where combined reviews lie.
         study: Name of the study.
         participant: Opaque key of the person; after this nobody knows it any more.
         kind: Whether words are deleted or kept without a trace of the person.
@@ -63,6 +68,7 @@ def withdraw(study: str, participant: str, kind: Withdrawal, *, now: datetime, m
         dialogues = list(LiveDialogueRow.objects.filter(session_id__in=sessions))
         if kind is Withdrawal.REMOVE:
             n_answers = _remove(sessions, dialogues, now)
+            forget_reviews(contents, study, sessions)
         else:
             n_answers = _mask_texts(sessions, dialogues, mask)
         _cut_the_link(study, participant, sessions, dialogues)
