@@ -53,21 +53,21 @@ class RegisterBook:
     def __init__(self, sessions: Sessions) -> None:
         """Open a book in which nothing is entered yet."""
         self._sessions = sessions
-        self._n = len(sessions)
+        n = self._n = len(sessions)  # what makes columns knows the number and not the book, which is freed at once
         self._known: dict[object, object] = {}
         self._places: dict[str, int] = {}
         self._held: list[Holding | None] = [None] * self._n
-        self._columns: dict[Key, list[tuple[Said, ...] | None]] = defaultdict(lambda: [None] * self._n)
-        self._annotated: dict[str, bytearray] = defaultdict(lambda: bytearray(self._n))
-        self._finals: dict[tuple[str, str], list[Said | None]] = defaultdict(lambda: [None] * self._n)
+        self._columns: dict[Key, list[tuple[Said, ...] | None]] = defaultdict(lambda: [None] * n)
+        self._annotated: dict[str, bytearray] = defaultdict(lambda: bytearray(n))
+        self._finals: dict[tuple[str, str], list[Said | None]] = defaultdict(lambda: [None] * n)
         self._failures: dict[int, tuple[Failed, ...]] = {}
         self._backing = bytearray(self._n)
         self._letters = array("L", bytes(array("L").itemsize * self._n))
         self._unread: dict[Key, tuple[int, str]] = {}
         self._endpoints: dict[str, None] = {}
         self._judges: dict[str, None] = {}
-        self._marks: dict[str, bytearray] = defaultdict(lambda: bytearray(self._n))
-        self._votes: dict[Key, list[tuple[Said, ...] | None]] = defaultdict(lambda: [None] * self._n)
+        self._marks: dict[str, bytearray] = defaultdict(lambda: bytearray(n))
+        self._votes: dict[Key, list[tuple[Said, ...] | None]] = defaultdict(lambda: [None] * n)
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
 
     def enter_dialogue(self, dialogue: Dialogue, place: int | None = None) -> None:

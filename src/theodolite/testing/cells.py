@@ -20,6 +20,8 @@ from theodolite.testing.strategies.catalogue import card_of
 _SIGHT = 32
 """Bytes of a hash."""
 
+_NO_GROUPS: dict[str, str] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -140,9 +142,9 @@ def grouping_of(study: Study) -> tuple[str, ...]:
     return tuple(sorted(asked.union(study.groups)))
 
 
-def groups_of(names: Sequence[str], values: Mapping[str, str]) -> dict[str, str]:
-    """Return those values that dialogues are split by."""
-    return {name: values[name] for name in names if name in values}
+def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, str]:
+    """Return those values that dialogues are split by; where there are none, one object stands for all."""
+    return {name: values[name] for name in names if name in values} or _NO_GROUPS
 
 
 def stretches_of(study: Study) -> Iterator[Stretch]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,7 @@ from tests.fakes.evidence import changed, live_evidence, xstest_evidence
 
 from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.register import Failed, Said
-from theodolite.domain.registering import register_of
+from theodolite.domain.registering import RegisterBook, register_of
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +84,20 @@ def test_what_is_of_no_planned_session_is_left_out():
     register = register_of(evidence.sessions, (), evidence.archive.annotations())
 
     assert (register.n_held, dict(register.columns), register.is_labelled) == (0, {}, False)
+
+
+def test_a_book_is_freed_as_soon_as_nobody_writes_in_it(recorded):
+    book = RegisterBook(recorded.sessions)
+    for dialogue in recorded.archive.dialogues():
+        book.enter_dialogue(dialogue)
+    for annotation in recorded.archive.annotations():
+        book.enter_annotation(annotation)
+    register, seen = book.register(), weakref.ref(book)
+
+    gc.disable()  # a run looks for cycles seldom
+    try:
+        del book
+        assert seen() is None
+    finally:
+        gc.enable()
+    assert register.n_held
