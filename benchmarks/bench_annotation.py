@@ -184,6 +184,7 @@ def timed(name: str, work) -> None:
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 11_112
     library, queue, n_answers = filled(n)
+    from theodolite.store.annotating.library import Library
     from theodolite.store.annotating.progress import agreement, people_progress, progress
     from theodolite.store.annotating.question_figures import question_figures
     from theodolite.store.annotating.resolutions import disputed_items
@@ -199,10 +200,11 @@ def main() -> None:
     timed("list of discrepancies, page 60", lambda: disputed_items(queue, page=60))
     timed("progress", lambda: progress(queue))
     timed("progress of people", lambda: people_progress(queue))
-    timed("agreement page (10 questions)", lambda: agreement(library, queue, "risk"))
-    timed("raters of one question", lambda: question_figures(library, queue, "risk", "q0").raters())
-    timed("most divided dialogues", lambda: question_figures(library, queue, "risk", "q0").divided())
-    timed("planner", lambda: question_figures(library, queue, "risk", "q7").plan(0.2))
+    timed("agreement page (10 questions), first look", lambda: agreement(Library(library.contents), queue, "risk"))
+    timed("the same again, nothing submitted since", lambda: agreement(library, queue, "risk"))
+    timed("raters of one question", lambda: question_figures(Library(library.contents), queue, "risk", "q0").raters())
+    timed("most divided dialogues", lambda: question_figures(Library(library.contents), queue, "risk", "q0").divided())
+    timed("planner", lambda: question_figures(Library(library.contents), queue, "risk", "q7").plan(0.2))
     timed("annotators from above", lambda: from_above(queue))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from theodolite.domain.identity import digest
 from theodolite.domain.work import QueueDesign
 from theodolite.store.annotating.library import Library
@@ -31,6 +33,19 @@ def qualified_for(library: Library, queue: QueueRow, participant: str, *, ignore
         QualificationRow.objects.filter(participant__key=participant, passed=True).values_list("category", "version")
     )
     return frozenset(one.name for one in design.categories if (one.name, one.version) in passed)
+
+
+def qualified_among(library: Library, queue: QueueRow, participants: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the categories whose tests each of many annotators has passed, in the queue's order; one query."""
+    design = library.design(queue.design_id)
+    if not design.process.pass_mark:
+        return dict.fromkeys(participants, tuple(category.name for category in design.categories))
+    rows = QualificationRow.objects.filter(participant__key__in=participants, passed=True)
+    passed = set(rows.values_list("participant__key", "category", "version"))
+    return {
+        who: tuple(one.name for one in design.categories if (who, one.name, one.version) in passed)
+        for who in participants
+    }
 
 
 def text_versions(design: QueueDesign) -> dict[str, str]:

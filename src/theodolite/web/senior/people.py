@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.domain.role import Role
 from theodolite.store.annotating import reviews, training
+from theodolite.store.annotating.qualified import qualified_among
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
@@ -24,17 +25,17 @@ from theodolite.web.senior.desk import at_senior_desk, page_of
 @at_senior_desk
 def people(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show how annotators' work looks from above, under the tokens of their memberships."""
-    held = Membership.objects.filter(hosted=desk.here.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    annotators = Membership.objects.filter(hosted=desk.here.hosted, role=Role.ANNOTATOR.value, left_at=None)
+    held = list(annotators.order_by("id"))
+    row = queue_of(desk.queue)
+    open_to = qualified_among(library(), row, [one.participant for one in held])
     seen = {one.participant: one for one in reviews.from_above(desk.queue)}
     context = {
         "here": desk.here,
         "people": [
-            (one.token, seen.get(one.participant), training.onboarding(library(), desk.queue, one.participant))
-            for one in held.order_by("id")
+            (one.token, seen.get(one.participant), [worded(name) for name in open_to[one.participant]]) for one in held
         ],
-        "categories": [
-            (one.name, worded(one.name)) for one in library().design(queue_of(desk.queue).design_id).categories
-        ],
+        "categories": [(one.name, worded(one.name)) for one in library().design(row.design_id).categories],
     }
     return render(request, "web/senior/people.html", context)
 

@@ -65,7 +65,7 @@ def place_of(value: float) -> float:
 
 
 TINTS = 10
-"""Tints of a bar; labels beyond begin again."""
+"""Tints of a bar, from the first label of the scale to its last; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> Bar:
     for place, (_, n) in enumerate(counts):
         length = round(WIDTH * n / total, 1) if total else 0.0
         if n:
-            parts.append(Part(tint=place % TINTS, at=round(at, 1), length=length))
+            parts.append(Part(tint=place * (TINTS - 1) // max(len(counts) - 1, 1), at=round(at, 1), length=length))
         at += length
     return Bar(
         words=", ".join(f"{worded(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)

@@ -15,6 +15,7 @@ from theodolite.store.annotating import rooms, threads
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
+from theodolite.web.annotator.sheet import worded
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
 
@@ -29,6 +30,9 @@ def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
         "here": desk.here,
         "open": [one for one in found if one.end is None],
         "ended": [one for one in found if one.end is not None],
+        "for_guideline": [
+            (worded(category), text) for category, text in threads.settled(desk.queue, end=ThreadEnd.GUIDELINE)
+        ],
         "ends": [(end.name.lower(), end.value) for end in ThreadEnd],
     }
     return render(request, "web/senior/questions.html", context)

@@ -1,0 +1,79 @@
+"""Pages of seniors take as many queries for a long list as for a short one."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from tests.fakes.annotated_event import answer_everything, queue_token
+from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.role import Role
+from theodolite.domain.thread import Anchor, AnchorKind
+from theodolite.store.annotating import cases, sittings, taking, threads
+from theodolite.store.annotating.gold import make_gold
+from theodolite.store.annotating.qualified import BACKGROUND, RULES
+from theodolite.store.annotating.training import acknowledge
+from theodolite.store.models.annotating import GoldRow, WorkItemRow
+from theodolite.web.annotator.desk import library
+from theodolite.web.models import Account, Membership
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+PAGES = ("home", "people", "cases", "gold", "questions", "judges", "agreement")
+
+
+def joined(event, name):
+    """Let a further annotator in; return who that is."""
+    account = Account.objects.create_user(name=name)
+    who = Membership.objects.create(account=account, hosted=event, role=Role.ANNOTATOR.value).participant
+    for subject in (BACKGROUND, RULES):
+        acknowledge(library(), queue_token(event), who, subject)
+    return who
+
+
+def work(event, who, dialogues, choose):
+    """Let somebody flag something in some dialogues, ask about them and submit them."""
+    queue = queue_token(event)
+    taking.offer(queue, [(key, "risk_assessment") for key in dialogues], who)
+    for _ in dialogues:
+        taken = taking.next_work(library(), queue, who, category="risk_assessment")
+        answer_everything(taken.token, who, choose)
+        cases.flag(taken.token, who, Flag(kind=FlagKind.TECHNICAL, turn=1, note=choose))
+        anchor = Anchor(kind=AnchorKind.DIALOGUE, category="risk_assessment", reservation=taken.token)
+        threads.begin_thread(library(), queue, who, anchor, "Is it so?")
+        sittings.submit(library(), taken.token, who)
+
+
+def make_all_gold(event):
+    for item in WorkItemRow.objects.filter(queue__name=event.token, state="complete", category="risk_assessment"):
+        make_gold(library(), item.token, by="sami", reason="All say so.")
+
+
+def counts(client, event):
+    found = {}
+    for page in PAGES:
+        address = reverse(f"senior:{page}", args=[event.token])
+        client.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(address).status_code == 200
+        found[page] = len(queries)
+    return found
+
+
+def test_lists_take_the_same_number_of_queries_however_long_they_are(event, client_as):
+    client = client_as(Role.SENIOR)
+    items = WorkItemRow.objects.filter(queue__name=event.token, category="risk_assessment", live=0)
+    keys = list(items.order_by("id").values_list("dialogue__unit__key", flat=True))
+    people = {joined(event, "Ben"): "yes", joined(event, "Cara"): "no"}
+    for who, choose in people.items():
+        work(event, who, keys[:1], choose)
+    make_all_gold(event)
+    before = counts(client, event)
+    for who, choose in people.items():
+        work(event, who, keys[1:4], choose)
+    make_all_gold(event)
+
+    assert counts(client, event) == before
+    assert GoldRow.objects.values("item").distinct().count() > 2
