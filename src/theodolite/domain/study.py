@@ -148,7 +148,7 @@ class Study:
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
         asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
         asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget())
-        return version_of(replace(asked, title="", about=""))
+        return version_of(replace(asked, title="", about="", series=""))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:

@@ -66,6 +66,12 @@ def test_a_plan_decides_nothing_of_what_a_run_asks(folder):
     assert loaded(folder).study.substance == loaded(folder, plan=PLAN.replace("A web", "An")).study.substance
 
 
+def test_to_join_a_series_makes_no_other_run(folder):
+    alone = loaded(folder, series="another", plan="").study
+
+    assert alone.substance == loaded(folder).study.substance
+
+
 def test_a_series_written_out_is_the_same_and_the_long_form_keeps_it(folder):
     inline = "{name: aria-0.1, ai_type: predictive, teams: {t: [blue, green]}}"
     study = loaded(folder, series=inline, plan="").study
