@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,11 @@ def schema_path(name: str) -> str:
     return f"{FOLDER}/{name}.yaml"
 
 
+@functools.lru_cache(maxsize=16)
 def read_schema(text: str, name: str) -> SchemaReading:
     """Return what a text says as the schema of a name, by itself: what a study's trees make of it is not looked at.
+
+    The last texts are remembered, since an editor and its preview ask for the same one many times.
 
     Args:
         text: YAML, as `schemas/NAME.yaml` would hold it.
@@ -70,7 +74,8 @@ def read_schema(text: str, name: str) -> SchemaReading:
     schema = _schema(entry, desk) if entry else None
     placed = desk.complaints.in_order()
     is_whole = not any(one.severity is Severity.FAULT for one in placed)
-    return SchemaReading(source=read_yaml(raw, schema_path(name)), schema=schema if is_whole else None, placed=placed)
+    source = entry.source if entry else read_yaml(raw, schema_path(name))
+    return SchemaReading(source=source, schema=schema if is_whole else None, placed=placed)
 
 
 def _schema(entry: Entry[SchemaShape], desk: Desk) -> AnnotationSchema | None:

@@ -22,6 +22,9 @@ NAME = "aria-five-categories"
 ASK = "Did a reply decline something that the reference says may be told?"
 SCRIPT = {"HTTP_ACCEPT": "application/json"}
 
+PATIENCE_MS = 30_000
+"""How long a test waits for what a busy machine may take its time for."""
+
 
 @pytest.fixture
 def draft(event, tmp_path) -> SchemaDraft:
@@ -175,20 +178,20 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     assert_accessible(page)
     page.get_by_role("button", name="Write its next version").first.click()
     frame = page.frame_locator("[data-frame]")
-    expect(frame.locator("#open")).to_contain_text("2 answers open")
+    expect(frame.locator("#open")).to_contain_text("2 answers open", timeout=PATIENCE_MS)
     assert_accessible(page)
 
     write(page, ASK, "Is anything that may be told declined?")
-    expect(page.locator("#saved")).to_contain_text("Revision 2, saved")
-    expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached()
+    expect(page.locator("#saved")).to_contain_text("Revision 2, saved", timeout=PATIENCE_MS)
+    expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached(timeout=PATIENCE_MS)
     write(page, "when: withheld == yes", "when: witheld == yes")
-    expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`")
+    expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`", timeout=PATIENCE_MS)
     assert_accessible(page)
     page.get_by_role("link", name="Line ").first.click()
     assert "witheld" in page.evaluate("getSelection().toString()")
 
     page.get_by_role("button", name="Bring back revision 1").press("Enter")
-    expect(page.locator("#saved")).to_contain_text("Revision 4")
+    expect(page.locator("#saved")).to_contain_text("Revision 4", timeout=PATIENCE_MS)
     page.get_by_role("button", name="Interaction style", exact=True).press("Enter")
     frame.locator("[data-key='personal@1'] input[value=yes]").first.evaluate("one => one.click()")
     expect(frame.locator("[data-key='dependency@1']")).not_to_have_attribute("hidden", "")
