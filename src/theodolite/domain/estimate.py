@@ -9,6 +9,7 @@ from theodolite.domain.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.coding_finding import CodingFinding
 from theodolite.domain.conduct import Conduct
+from theodolite.domain.event_record import EventFinding
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.realism import Realism
@@ -151,6 +152,7 @@ class Findings:
         raters: What models of raters make of the annotators, a question and application each.
         codings: What came of coding answers in own words, an open question each.
         tasks: In how many sessions people completed their task, an application and level each.
+        event: Blinding, exposure and withdrawals; None where nobody took part.
     """
 
     measurements: tuple[Measurement, ...]
@@ -168,3 +170,4 @@ class Findings:
     raters: tuple[RaterChecks, ...] = ()
     codings: tuple[CodingFinding, ...] = ()
     tasks: tuple[TaskTally, ...] = ()
+    event: EventFinding | None = None

@@ -12,6 +12,7 @@ from theodolite.domain.certificate import Certificate
 from theodolite.domain.coded import CodingWork
 from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.event_record import EventRecord
 from theodolite.domain.failure import Failure
 from theodolite.domain.label_sample import LabelSample
 from theodolite.domain.lapse import LapseCheck
@@ -86,6 +87,7 @@ class Evidence:
         reviews: What people found who read a session's dialogues and questionnaire together.
         described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
         coding: What was done about answers in own words; None where nobody has begun.
+        event: What people left beside dialogues and answers: guesses, exposure, withdrawals.
         criteria: How annotators were sought, chosen and given work, statement by statement.
         sittings: Sessions of people about the study as it is written now.
     """
@@ -107,6 +109,7 @@ class Evidence:
     reviews: tuple[CombinedReview, ...] = ()
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     coding: CodingWork | None = None
+    event: EventRecord = field(default_factory=EventRecord)
     criteria: tuple[StatedCriteria, ...] = ()
     sittings: tuple[Session, ...] = ()
 

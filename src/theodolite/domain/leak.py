@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.blinding import GuessedThing
 from theodolite.domain.dialogue import Level
-from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.number import Estimate, Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.conduct_view import conduct_tables
 from theodolite.reporting.page.data import data_pieces
 from theodolite.reporting.page.embedded import LETTERS, embedded_in
+from theodolite.reporting.page.event_view import event_view
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
@@ -109,6 +110,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "responses": response_blocks(subject),
         "themes": theme_blocks(subject),
         "tasks": task_lines(subject),
+        "event": event_view(subject),
         "risks": risk_rows(subject),
         "strategies": strategy_tables(subject),
         "trees": tree_views(subject),

@@ -21,6 +21,7 @@ from theodolite.reporting.claims import claim_entry
 from theodolite.reporting.codings import coding_entry, task_entry
 from theodolite.reporting.conduct import conduct_entry
 from theodolite.reporting.corrections import certificate_of_judge
+from theodolite.reporting.events import event_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
@@ -32,7 +33,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.10"
+SCHEMA_VERSION = "1.11"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -78,6 +79,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "responses": [response_entry(finding) for finding in findings.responses],
         "codings": [coding_entry(found) for found in findings.codings],
         "tasks": [task_entry(tally) for tally in findings.tasks],
+        "event": event_entry(findings.event),
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
         "raters": [raters_entry(found) for found in findings.raters],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],

@@ -10,6 +10,7 @@ from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.event_record import EventRecord
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
@@ -103,10 +104,9 @@ def evidence_of(
     about, answered = {key for response in responses for key in response.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
         book.enter_dialogue(dialogue, position)
-        if dialogue.key in wanted:
-            drawn[dialogue.key] = position
-        if dialogue.key in about:
-            answered[dialogue.key] = position
+        for keys, places in ((wanted, drawn), (about, answered)):
+            if dialogue.key in keys:
+                places[dialogue.key] = position
         spoken.look(dialogue)
         if lapses:
             lapses.look(dialogue)
@@ -130,8 +130,23 @@ def evidence_of(
         reviews=reviews_of(store, study),
         described=described_in(store, peopled),
         coding=coding_room(store, study, responses).work if responses else None,
+        event=event_record_of(store, study),
         criteria=criteria_of(store, study.name),
         sittings=sittings_in(store, study),
+    )
+
+
+def event_record_of(store: Store, study: Study) -> EventRecord:
+    """Return what people left beside dialogues and answers; empty where nobody took part."""
+    sessions = tuple(store.sessions(study.name))
+    said = {
+        one.key: [turn for dialogue in store.live_dialogues(one.key) for turn in dialogue.turns] for one in sessions
+    }
+    return EventRecord(
+        sessions=sessions,
+        turns={key: (len(turns), sum(turn.broke for turn in turns)) for key, turns in said.items()},
+        guesses=tuple(store.guesses(study.name)) if sessions else (),
+        tombstones=tuple(store.tombstones(study.name)),
     )
 
 

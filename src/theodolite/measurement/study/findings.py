@@ -20,6 +20,7 @@ from theodolite.measurement.study.claims import claim_tests
 from theodolite.measurement.study.codings import coding_findings
 from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
+from theodolite.measurement.study.events import event_finding
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.rater_checks import rater_checks
@@ -93,6 +94,7 @@ def measure_study(
         raters=tuple(_raters(evidence)),
         codings=tuple(coding_findings(evidence)),
         tasks=tuple(task_tallies(evidence)),
+        event=event_finding(evidence.study, evidence.event),
     )
 
 

@@ -10,9 +10,12 @@ from theodolite.store.models.annotating import (
     CaseStepRow,
     DraftQuoteRow,
     DraftRow,
+    GoldRow,
     PostRow,
     QualityReviewRow,
     RedactionRow,
+    ReservationEventRow,
+    ReservationRow,
     ResolutionRow,
     ResolverRow,
     RoomPostRow,
@@ -23,7 +26,7 @@ from theodolite.store.models.annotating import (
 
 
 def forget_work(dialogues: Sequence[int]) -> None:
-    """Delete drafts, quotes, votes, posts, resolutions and notes about some dialogues, and set their items aside.
+    """Delete what people wrote about some dialogues while they worked, known answers too, and set their items aside.
 
     Args:
         dialogues: Numbers of the dialogues' rows.
@@ -38,6 +41,9 @@ def forget_work(dialogues: Sequence[int]) -> None:
     ResolverRow.objects.filter(resolution__item__dialogue_id__in=dialogues).delete()
     ResolutionRow.objects.filter(item__dialogue_id__in=dialogues).delete()
     QualityReviewRow.objects.filter(reservation__item__dialogue_id__in=dialogues).update(comment="")
+    GoldRow.objects.filter(item__dialogue_id__in=dialogues).delete()
+    ReservationRow.objects.filter(item__dialogue_id__in=dialogues).update(reason="")
+    ReservationEventRow.objects.filter(reservation__item__dialogue_id__in=dialogues).update(reason="")
     RedactionRow.objects.filter(case__dialogue_id__in=dialogues).delete()
     CaseStepRow.objects.filter(case__dialogue_id__in=dialogues).update(note="")
     CaseRow.objects.filter(dialogue_id__in=dialogues).update(words="", note="")

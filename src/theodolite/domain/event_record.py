@@ -1,0 +1,82 @@
+"""What is known of an event beside its dialogues: guesses, exposure, withdrawals; and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from theodolite.domain.blinding import BlindingGuess
+from theodolite.domain.dialogue import Level
+from theodolite.domain.leak import Leak
+from theodolite.domain.session import Session
+from theodolite.domain.withdrawal import Tombstone, Withdrawal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """What people left beside dialogues and answers.
+
+    Attributes:
+        sessions: Those of the study, whichever edition, in the order in which they were made.
+        turns: Key of a session to its turns, and to those that the person marked as broken guardrails; counts.
+        guesses: What testers believe they met, the oldest first.
+        tombstones: Withdrawals, the oldest first.
+    """
+
+    sessions: tuple[Session, ...] = ()
+    turns: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    guesses: tuple[BlindingGuess, ...] = ()
+    tombstones: tuple[Tombstone, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposureTally:
+    """What the people of one level went through, over sessions that are over.
+
+    Attributes:
+        level: Level of testing.
+        n_people: People with such a session; count.
+        n_sessions: Such sessions; count.
+        minutes_median: Median of the people's time in sessions; minutes.
+        minutes_most: Longest time of one person; minutes.
+        turns: Prompts sent; count.
+        severe: Turns that people marked as broken guardrails; count.
+        severe_most: Most of them that one person met; count.
+        n_enough: People who went through as much as the study asks of anybody; count, None where it sets no limit.
+    """
+
+    level: Level
+    n_people: int
+    n_sessions: int
+    minutes_median: float
+    minutes_most: float
+    turns: int
+    severe: int
+    severe_most: int
+    n_enough: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithdrawalTally:
+    """What withdrawals of one kind reached; counts, and nothing else is left of it."""
+
+    kind: Withdrawal
+    n_people: int
+    sessions: int
+    dialogues: int
+    answers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFinding:
+    """What can be said of an event beside what was said in it.
+
+    Attributes:
+        leaks: How far testers saw through the blinding.
+        exposures: What people went through, a level each.
+        withdrawals: What was taken back, a kind each.
+    """
+
+    leaks: tuple[Leak, ...] = ()
+    exposures: tuple[ExposureTally, ...] = ()
+    withdrawals: tuple[WithdrawalTally, ...] = ()

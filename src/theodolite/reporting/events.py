@@ -1,0 +1,55 @@
+"""Blinding, exposure and withdrawals of an event, as the results file holds them."""
+
+from __future__ import annotations
+
+from theodolite.domain.event_record import EventFinding, ExposureTally, WithdrawalTally
+from theodolite.domain.identity import Json
+from theodolite.domain.leak import Leak
+from theodolite.reporting.number_entries import number_entry
+
+
+def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
+    """Return the object `event`; None where nobody took part."""
+    if finding is None:
+        return None
+    return {
+        "blinding": [_leak(leak) for leak in finding.leaks],
+        "exposure": [_exposure(tally) for tally in finding.exposures],
+        "withdrawals": [_withdrawal(tally) for tally in finding.withdrawals],
+    }
+
+
+def _leak(leak: Leak) -> dict[str, Json]:
+    return {
+        "about": leak.about.value,
+        "level": leak.level.value if leak.level else None,
+        "right": number_entry(leak.rate),
+        "by_chance": leak.chance,
+        "p_value": leak.p_value,
+        "unknown": leak.n_unknown,
+        "repeated": leak.n_repeated,
+    }
+
+
+def _exposure(tally: ExposureTally) -> dict[str, Json]:
+    return {
+        "level": tally.level.value,
+        "people": tally.n_people,
+        "sessions": tally.n_sessions,
+        "minutes_median": tally.minutes_median,
+        "minutes_most": tally.minutes_most,
+        "turns": tally.turns,
+        "severe": tally.severe,
+        "severe_most": tally.severe_most,
+        "enough": tally.n_enough,
+    }
+
+
+def _withdrawal(tally: WithdrawalTally) -> dict[str, Json]:
+    return {
+        "kind": tally.kind.value,
+        "people": tally.n_people,
+        "sessions": tally.sessions,
+        "dialogues": tally.dialogues,
+        "answers": tally.answers,
+    }

@@ -1,0 +1,76 @@
+"""The event in the results file and on the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.grouped import grouped_evidence, split
+from tests.fakes.report import assets, words
+from tests.unit.reporting.test_results import schema
+from theodolite.domain.blinding import GuessedThing
+from theodolite.domain.dialogue import Level
+from theodolite.domain.event_record import EventFinding, ExposureTally, WithdrawalTally
+from theodolite.domain.leak import Leak
+from theodolite.domain.number import Undefined
+from theodolite.domain.withdrawal import Withdrawal
+from theodolite.measurement import defect_rate, measure_study
+from theodolite.reporting.html import report_html
+from theodolite.reporting.page.event_view import event_view
+from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.results import results_document
+
+EVENT = EventFinding(
+    leaks=(
+        Leak(about=GuessedThing.APPLICATION, level=None, rate=defect_rate(8, 12), chance=0.5, p_value=0.194,
+             n_unknown=2),
+        Leak(about=GuessedThing.LEVEL, level=Level.RED_TEAMING, rate=Undefined(reason="No tester has guessed."),
+             chance=0.5),
+    ),
+    exposures=(
+        ExposureTally(level=Level.RED_TEAMING, n_people=2, n_sessions=3, minutes_median=12, minutes_most=18, turns=20,
+                      severe=4, severe_most=3, n_enough=1),
+    ),
+    withdrawals=(WithdrawalTally(kind=Withdrawal.REMOVE, n_people=1, sessions=1, dialogues=2, answers=0),),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return grouped_evidence(split)
+
+
+@pytest.fixture(scope="module")
+def findings(evidence):
+    return replace(measure_study(evidence), event=EVENT)
+
+
+def test_the_results_file_has_it_in_its_published_form(evidence, findings):
+    document = results_document(evidence, findings, facts())
+    without = results_document(evidence, replace(findings, event=None), facts())
+
+    jsonschema.Draft202012Validator(schema()).validate(document)
+    assert document["event"]["blinding"][0]["right"]["count"] == 8
+    assert document["event"]["blinding"][1]["right"]["undefined_reason"] == "No tester has guessed."
+    assert document["event"]["exposure"][0]["severe_most"] == 3
+    assert without["event"] is None
+
+
+def test_the_page_says_it_in_words(evidence, findings):
+    view = event_view(subject_of(evidence, findings, facts(), words()))
+
+    assert view.leaks[0][0] == "application, all levels"
+    assert view.leaks[0][1].endswith("; 2 did not know")
+    assert view.leaks[1][1:] == ("nobody guessed", "50.0 %", "")
+    assert view.exposures[0][3].endswith("3 at most for one person; 1 came to the limit of the study")
+    assert view.withdrawals == ("1 person withdrew (remove): 1 session, 2 dialogues, 0 answers.",)
+
+
+def test_the_report_has_the_section_where_people_took_part_alone(evidence, findings):
+    without = replace(findings, event=None)
+
+    assert "Did testers see through the blinding?" in report_html(evidence, findings, facts(), assets())
+    assert 'id="event"' not in report_html(evidence, without, facts(), assets())
