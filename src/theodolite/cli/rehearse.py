@@ -74,11 +74,14 @@ def summary_of(rehearsed: Rehearsed, study: str) -> str:
 
 
 def _head(rehearsed: Rehearsed) -> list[str]:
+    from theodolite.reporting.figures import number_of
+
     people = ", ".join(f"{n} {level}" for level, n in rehearsed.people.items())
     sessions = sum(cell.sessions for cell in rehearsed.cells)
+    counts = ((sessions, "session"), (rehearsed.sheets, "questionnaire"), (rehearsed.pages, "page"))
     return [
         f"Bots      {people}; {rehearsed.through} of {sum(rehearsed.people.values())} came to the end",
-        f"Held      {sessions} sessions, {rehearsed.sheets} questionnaires, {rehearsed.pages:,} pages",
+        f"Held      {', '.join(number_of(n, noun) for n, noun in counts)}",
         *_annotated(rehearsed),
         f"Took      {rehearsed.took_s / 60:.1f} minutes",
     ]

@@ -52,3 +52,9 @@ def test_where_nothing_was_drawn_that_is_said() -> None:
     said = summary_of(replace(WELL, pictures=None), "spoilers")
 
     assert "Pictures  none: no Chromium was found, or none was wanted" in said
+
+
+def test_one_is_no_plural():
+    said = summary_of(replace(WELL, sheets=1, pages=1), "spoilers")
+
+    assert "1 questionnaire, 1 page\n" in said
