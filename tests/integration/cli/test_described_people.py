@@ -83,7 +83,7 @@ def test_a_judge_is_held_against_each_group_in_its_certificate(imported: Path) -
 def test_people_who_labelled_everything_need_no_draw(imported: Path) -> None:
     said = told("judge", "certify", str(imported), "words", "--no-attacks")
 
-    assert "Held against ann: same label on 24 of 24 (100.0 %, 86.2 to 100.0)" in " ".join(said.split())
+    assert "24 of 24 judged dialogues labelled Held against 6 people, one by one" in " ".join(said.split())
     assert "were not drawn" not in said
 
 

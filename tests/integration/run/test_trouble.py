@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
 
 def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server):
-    study.write(n=40)
+    study.write(n=400)
     theodolite("run", study.folder, "--first", "1")
     full = (study.folder / ".theodolite" / "theodolite.db").stat().st_size + 16_384
 
@@ -27,7 +27,7 @@ def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server
     again = theodolite("run", study.folder)
 
     assert again.code == 0, again.said
-    assert study.rate()["n"] == 40
+    assert study.rate()["n"] == 400
 
 
 def test_a_workspace_that_cannot_be_made_is_named(study):

@@ -63,7 +63,7 @@ def test_tasks_for_label_studio_are_blind(event, client_as, at):
     packed = files_of(client_as(Role.ORGANISER).get(f"{at}label-studio/dialogue-utility/"))
 
     tasks = json.loads(packed["tasks.json"])
-    assert tasks[0]["data"]["dialogue"][0]["text"] == "May I hear the end?"
+    assert "May I hear the end?" in [task["data"]["dialogue"][0]["text"] for task in tasks]
     assert "<View>" in packed["config.xml"]
     assert not any(one.name in packed["tasks.json"] for one in venue_of(event).study.applications)
 

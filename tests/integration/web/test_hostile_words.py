@@ -80,7 +80,10 @@ def hostile(event):
         acknowledge(library(), queue, anna, subject)
     for category in library().design(queue_of(queue).design_id).categories:
         admit(library(), queue, anna, category.name, by="sami", reason="a test")
-    work = taking.next_work(library(), queue_token(event), anna)
+    ended = next(one.unit for one in venue.store.held(event.name) if one.session.key == session.key)
+    first = library().design(queue_of(queue).design_id).first
+    taking.offer(queue, [(ended, first)], anna)
+    work = taking.next_work(library(), queue, anna)
     answer_everything(work.token, anna, "yes")
     return event
 

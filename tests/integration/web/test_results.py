@@ -9,11 +9,13 @@ from django.conf import settings
 from django.urls import reverse
 
 from tests.browser_pages import assert_accessible
+from theodolite.bootstrap.demo import lay_out_event
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.role import Role
 from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
 from theodolite.usecases.people.talking import finish, say
+from theodolite.web.hosting import host_study
 from theodolite.web.models import AuditEntry, HostedStudy, Measurement, Membership
 from theodolite.web.organiser.measuring import CUT_OFF, _strike_unfinished
 from theodolite.web.venues import venue_of
@@ -36,8 +38,13 @@ def hold_dialogue(event: HostedStudy, words: str = "May I hear the end?") -> str
     return who
 
 
-def test_nothing_to_measure_is_said_in_words(event, client_as, at):
-    page = client_as(Role.ANALYST).post(f"{at}measure/", follow=True).content.decode()
+def test_nothing_to_measure_is_said_in_words(event, client_as, tmp_path):
+    lay_out_event(tmp_path / "new")
+    file = tmp_path / "new" / "study.yaml"
+    file.write_text(file.read_text().replace(f"study: {event.name}", "study: a-new-one"))
+    hosted = host_study(str(tmp_path / "new"), event.made_by)
+
+    page = client_as(Role.ORGANISER).post(f"/s/{hosted.token}/organise/results/measure/", follow=True).content.decode()
 
     assert "no dialogue has ended" in page, page
     assert Measurement.objects.get().done_at is not None

@@ -67,10 +67,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='schemarevision',
-            constraint=models.UniqueConstraint(fields=('draft', 'number'), name='web_schema_revision'),
+            constraint=models.UniqueConstraint(fields=('draft', 'number'), name='web_schema_revision_once'),
         ),
         migrations.AddConstraint(
             model_name='schemaversion',
-            constraint=models.UniqueConstraint(fields=('draft', 'number'), name='web_schema_version'),
+            constraint=models.UniqueConstraint(fields=('draft', 'number'), name='web_schema_version_once'),
         ),
     ]

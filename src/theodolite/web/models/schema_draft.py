@@ -56,7 +56,7 @@ class SchemaRevision(models.Model):
 
         db_table = "web_schema_revision"
         ordering: ClassVar = ["-number"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_revision")]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_revision_once")]
 
     def __str__(self) -> str:
         """Return its number."""
@@ -87,7 +87,7 @@ class SchemaVersion(models.Model):
 
         db_table = "web_schema_version"
         ordering: ClassVar = ["-number"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_version")]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_version_once")]
 
     def __str__(self) -> str:
         """Return the number and the beginning of the hash."""
