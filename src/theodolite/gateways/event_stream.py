@@ -13,6 +13,7 @@ from theodolite.ports.application import OnChunk
 END = "[DONE]"
 """What many servers send as their last event."""
 
+_LINE_END = re.compile(r"[\r\n]")
 _LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
 
 
@@ -21,8 +22,8 @@ class EventReader:
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._rest = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._rest: list[str] = []
         self._data: list[str] = []
 
     def feed(self, piece: bytes) -> Iterator[str]:
@@ -32,18 +33,21 @@ class EventReader:
 
     def end(self) -> Iterator[str]:
         """Yield what is left at the end of the answer; some servers leave out the last empty line."""
-        self._rest += self._decoder.decode(b"", final=True)
-        rest, self._rest = self._rest.rstrip("\r"), ""
-        for line in (rest, ""):
+        rest, self._rest = "".join([*self._rest, self._decoder.decode(b"", final=True)]), []
+        for line in (rest.rstrip("\r"), ""):
             yield from self._take(line)
 
     def _lines(self, text: str) -> Iterator[str]:
-        self._rest += text
-        end = 0
-        for line in _LINE.finditer(self._rest):
+        """Yield the lines that are whole; a long one is not read anew with every piece of it."""
+        is_half_ended = bool(self._rest) and self._rest[-1].endswith("\r")
+        self._rest.append(text)
+        if not is_half_ended and not _LINE_END.search(text):
+            return
+        whole, end = "".join(self._rest), 0
+        for line in _LINE.finditer(whole):
             end = line.end()
             yield line[1]
-        self._rest = self._rest[end:]
+        self._rest = [whole[end:]]
 
     def _take(self, line: str) -> Iterator[str]:
         name, _, value = line.partition(":")

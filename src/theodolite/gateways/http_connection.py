@@ -15,12 +15,19 @@ from typing import cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from theodolite.gateways.trouble import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, TooLarge
+from theodolite.gateways.trouble import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, PackedOtherwise, TooLarge
 
 LARGEST_HEAD = 64 * 2**10
 """Bytes of an answer's status and headers that are read at most."""
 
+MOST_READ = 2 * LARGEST_ANSWER
+"""Bytes of an answer that are read at most as they come: what wraps them has an end, too."""
+
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
+_UNPACKED = frozenset({"", "identity"})
+_DOUBTFUL = 2**10
+"""Packed bytes after which the kind of packing is no longer in doubt; count."""
+
 _ANY_ZLIB = 47
 """What makes zlib find out by itself which of its two wrappings it meets."""
 
@@ -62,6 +69,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[HttpAnswer] | None = None
         self._hear: Hear | None = None
+        self._n_read = 0
         self.idle_since_s = 0.0
         self._forget()
 
@@ -87,7 +95,7 @@ class HttpConnection(asyncio.Protocol):
         """
         if self._transport is None:
             raise BrokenOff
-        self._hear = hear
+        self._hear, self._n_read = hear, 0
         self._answer = self._loop.create_future()
         self._transport.write(message)
         return self._answer
@@ -109,15 +117,18 @@ class HttpConnection(asyncio.Protocol):
         if self._answer is None:  # nobody asked for anything
             self.give_up()
             return
+        self._n_read += len(data)
         if not self._has_head:
             self._n_head += len(data)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
-            ours = error.__context__
-            self.give_up(ours if isinstance(ours, CutShort | TooLarge) else NotHttp())
+            cause = error.__context__  # what was raised while the parser told of something
+            self.give_up(cause if isinstance(cause, Exception) else NotHttp())
             return
-        if not self._has_head and self._n_head > LARGEST_HEAD:
+        if self._n_read > MOST_READ:
+            self.give_up(TooLarge())
+        elif not self._has_head and self._n_head > LARGEST_HEAD:
             self.give_up(NotHttp())
 
     def eof_received(self) -> None:
@@ -133,9 +144,15 @@ class HttpConnection(asyncio.Protocol):
         self.give_up(CutShort() if started else BrokenOff())
         self._lost(self)
 
+    def on_message_begin(self) -> None:
+        """Refuse a second answer to one question: it would be taken for the answer to the next."""
+        if self._answer is None:
+            raise NotHttp
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header in."""
-        self._headers[name.decode("latin-1").lower()] = value.decode("utf-8", "surrogateescape")
+        """Take a header in; those that follow a body come too late to say anything about it."""
+        if not self._has_head:
+            self._headers[name.decode("latin-1").lower()] = value.decode("utf-8", "surrogateescape")
 
     def on_headers_complete(self) -> None:
         """Look at what the answer says of itself."""
@@ -143,8 +160,11 @@ class HttpConnection(asyncio.Protocol):
         length = self._headers.get("content-length", "")
         if length.isdigit() and int(length) > LARGEST_ANSWER:
             raise TooLarge
-        if self._headers.get("content-encoding", "").lower() in _PACKED:
+        packing = self._headers.get("content-encoding", "").strip().lower()
+        if packing in _PACKED:
             self._press = _Unpacking()
+        elif packing not in _UNPACKED:
+            raise PackedOtherwise
         self._ends_with_connection = not length and "transfer-encoding" not in self._headers
 
     def on_body(self, data: bytes) -> None:
@@ -190,7 +210,7 @@ class _Unpacking:
         """Return what some more bytes hold.
 
         Raises:
-            CutShort: If they are not packed.
+            CutShort: If they are not packed, or more follows where the packing ends.
         """
         if self._before is not None:
             self._before += data
@@ -198,7 +218,9 @@ class _Unpacking:
             plain = self._press.decompress(data, LARGEST_ANSWER + 1)
         except zlib.error:
             plain = self._fed_plainly()
-        if plain:
+        if self._press.unused_data:
+            raise CutShort
+        if plain or (self._before and len(self._before) > _DOUBTFUL):
             self._before = None
         return plain
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import socket
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from theodolite.domain.errors import (
@@ -107,6 +107,10 @@ class TooLarge(OSError):
     """The answer is larger than any that is meant."""
 
 
+class PackedOtherwise(ValueError):
+    """The answer is packed in a way that nobody asked for."""
+
+
 class NotHttp(ValueError):
     """What came is no HTTP."""
 
@@ -125,6 +129,7 @@ TRANSLATIONS: dict[type[BaseException], Trouble] = {
     BrokenOff: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
     CutShort: Trouble(kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE),
     TooLarge: Trouble(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
+    PackedOtherwise: Trouble(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
     NoAddress: Trouble(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
     TimeoutError: Trouble(kind=TimedOut, words="no answer in time", again=Again.ONCE),
     OSError: Trouble(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
@@ -150,7 +155,9 @@ def translate(error: BaseException) -> Trouble:
     reason = error.reason
     if reason.errno in _ERRNO and not isinstance(reason, ssl.SSLError | socket.gaierror):
         return _nobody(_ERRNO[reason.errno])
-    return next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
+    trouble = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
+    why = str(getattr(reason, "verify_message", "")).rstrip(".")  # it names nothing but our side's wish
+    return replace(trouble, words=f"{trouble.words}: {why}") if why else trouble
 
 
 _PASSING = frozenset({408, 409, 425})

@@ -8,7 +8,7 @@ from functools import lru_cache
 from urllib.parse import quote, urlsplit
 
 _PORTS = {"http": 80, "https": 443}
-_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]+(?:%25[\w.-]+)?")
+_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]+(?:%[\w.-]+)?")
 _STAYS = "!#$%&'()*+,-./:;=?@[]_~|"
 
 
@@ -48,8 +48,8 @@ class WebAddress:
 
     @property
     def authority(self) -> str:
-        """Host and port as a request names them."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        """Host and port as a request names them; an IPv6 zone is this machine's own affair."""
+        host = f"[{self.host.partition('%')[0]}]" if ":" in self.host else self.host
         return f"{host}:{self.named_port}" if self.named_port not in {None, _PORTS[self.scheme]} else host
 
 
@@ -80,5 +80,11 @@ def web_address(url: str) -> WebAddress:
 
 
 def _networked(host: str) -> str:
-    """Return a host in the letters of the network."""
-    return host if host.isascii() else host.encode("idna").decode("ascii")
+    """Return a host in the letters of the network.
+
+    Raises:
+        UnicodeError: If no name may be spelt so: a part is empty or too long.
+    """
+    if ":" in host:
+        return host.replace("%25", "%")
+    return host.encode("idna").decode("ascii")

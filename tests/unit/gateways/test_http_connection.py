@@ -8,10 +8,11 @@ import zlib
 
 import pytest
 
-from theodolite.gateways.http_connection import HttpConnection
-from theodolite.gateways.trouble import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, TooLarge
+from theodolite.gateways.http_connection import MOST_READ, HttpConnection
+from theodolite.gateways.trouble import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, PackedOtherwise, TooLarge
 
 OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 RAW = zlib.compressobj(wbits=-15)
 PLAIN_DEFLATE = RAW.compress(b"hello") + RAW.flush()
 
@@ -59,8 +60,27 @@ def packed(kind: bytes, body: bytes) -> bytes:
         packed(b"gzip", gzip.compress(b"hello")),
         packed(b"deflate", zlib.compress(b"hello")),
         packed(b"deflate", PLAIN_DEFLATE),
+        packed(b"identity", b"hello"),
+        OK + b"X-Nothing:\r\nContent-Length: 5\r\n\r\nhello",
+        OK + CHUNKED + b'5;sign="a;b"\r\nhello\r\n0;last\r\n\r\n',
+        OK + CHUNKED + b"5\r\nhello\r\n0\r\nContent-Encoding: br\r\nX-Sum: 1\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nContent-Length: 9\r\n\r\n" + OK + b"Content-Length: 5\r\n\r\nhello",
     ],
-    ids=["length", "chunks", "line feeds", "wide chunks", "continue", "gzip", "deflate", "plain deflate"],
+    ids=[
+        "length",
+        "chunks",
+        "line feeds",
+        "wide chunks",
+        "continue",
+        "gzip",
+        "deflate",
+        "plain deflate",
+        "identity",
+        "empty header",
+        "chunk extensions",
+        "trailers",
+        "early hints",
+    ],
 )
 @pytest.mark.parametrize("step", [1, 7, 10_000])
 async def test_an_answer_is_read_in_any_pieces_and_the_next_one_after_it(opened, answer, step):
@@ -119,6 +139,16 @@ async def test_a_body_without_a_length_goes_to_the_end_of_the_connection(opened)
         (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", NotHttp),
         (OK + b"Content-Length: 99999999999\r\n\r\n", TooLarge),
         (packed(b"gzip", gzip.compress(bytes(LARGEST_ANSWER + 1))), TooLarge),
+        (packed(b"gzip", gzip.compress(b"hello") + gzip.compress(b"hello")), CutShort),
+        (packed(b"br", b"hello"), PackedOtherwise),
+        (packed(b"gzip, gzip", b"hello"), PackedOtherwise),
+        (OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", NotHttp),
+        (OK + b"Content-Length: 5, 5\r\n\r\nhello", NotHttp),
+        (OK + b"Content-Length: -5\r\n\r\nhello", NotHttp),
+        (OK + b"Content-Length: 5\r\n" + CHUNKED + b"5\r\nhello\r\n0\r\n\r\n", NotHttp),
+        (OK + CHUNKED + b"0x5\r\nhello\r\n0\r\n\r\n", NotHttp),
+        (OK + CHUNKED + b"FFFFFFFFFFFFFFFFF\r\n", NotHttp),
+        (OK + CHUNKED + b"5\r\nhello world\r\n", NotHttp),
     ],
     ids=[
         "nothing",
@@ -132,6 +162,16 @@ async def test_a_body_without_a_length_goes_to_the_end_of_the_connection(opened)
         "upgrade",
         "announced too much",
         "unpacks to too much",
+        "packed twice over",
+        "an unknown packing",
+        "two packings",
+        "two lengths",
+        "a list of lengths",
+        "a negative length",
+        "length and chunks",
+        "no number of a chunk",
+        "a chunk without an end",
+        "a chunk longer than it says",
     ],
 )
 async def test_what_breaks_off_or_is_no_answer_is_said(opened, came, error):
@@ -161,3 +201,59 @@ async def test_the_bytes_of_a_good_answer_are_heard_as_they_come(opened, status,
 
     assert (await asked).body == b"hello"
     assert pieces == heard
+
+
+@pytest.mark.parametrize("rest", [b"{}", b"HTTP/1.1 200 OK\r\nContent-Le", OK + b"Content-Length: 2\r\n\r\nno"])
+async def test_what_follows_an_answer_is_never_taken_for_the_next_one(opened, rest):
+    connection, _, _ = opened
+    asked = connection.ask(b"GET", None)
+    connection.data_received(OK + b"Content-Length: 5\r\n\r\nhello" + rest)
+
+    assert (await asked).body == b"hello"
+    assert not connection.is_open
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 204 No\r\n", b"HTTP/1.1 304 Old\r\n"])
+async def test_an_answer_that_has_no_body_is_whole_with_its_head_whatever_it_says(opened, head):
+    connection, _, _ = opened
+    asked = connection.ask(b"GET", None)
+    connection.data_received(head + b"Content-Length: 5\r\n\r\nhello")
+
+    assert (await asked).body == b""
+    assert not connection.is_open
+
+
+@pytest.mark.parametrize(
+    ("head", "more"),
+    [
+        (b"HTTP/1.1 103 Wait\r\n\r\n", b"HTTP/1.1 103 Wait\r\n\r\n"),
+        (OK + CHUNKED + b"0\r\n", b"X-More: 1\r\n"),
+        (OK + CHUNKED + b"5;", b"more"),
+        (OK + b"Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x08\0\0\0\0\0\3", b"name"),
+    ],
+    ids=["promises", "trailers", "chunk extensions", "a gzip's name"],
+)
+async def test_what_surrounds_an_answer_has_an_end(opened, head, more):
+    connection, _, _ = opened
+    asked = connection.ask(b"GET", None)
+    connection.data_received(head)
+    for _ in range(MOST_READ // 2**20 + 1):
+        connection.data_received(more * (2**20 // len(more)))
+        if not connection.is_open:
+            break
+
+    with pytest.raises(TooLarge):
+        await asked
+
+
+async def test_a_fault_of_who_listens_is_not_taken_for_one_of_the_answer(opened):
+    connection, _, _ = opened
+
+    def deaf(piece):
+        raise KeyError(piece)
+
+    asked = connection.ask(b"GET", deaf)
+    connection.data_received(OK + b"Content-Length: 5\r\n\r\nhello")
+
+    with pytest.raises(KeyError):
+        await asked

@@ -15,6 +15,7 @@ from theodolite.gateways.web_address import NoAddress, web_address
         ("http://h:80/a?b=1#c", ("http", "h", 80), "h", "/a?b=1"),
         ("http://[::1]:9/x", ("http", "::1", 9), "[::1]:9", "/x"),
         ("http://b\u00fccher.example/", ("http", "xn--bcher-kva.example", 80), "xn--bcher-kva.example", "/"),
+        ("http://[fe80::1%25eth0]:9/x", ("http", "fe80::1%eth0", 9), "[fe80::1]:9", "/x"),
         ("http://h/a%20b?q=%2F", ("http", "h", 80), "h", "/a%20b?q=%2F"),
     ],
 )
@@ -29,8 +30,15 @@ def test_what_a_line_cannot_hold_is_written_in_other_signs():
 
 
 @pytest.mark.parametrize(
-    "url", ["h/x", "ftp://h", "http://", "http://a b/", "http://h:99999/", "http://[::1", "http://h:x/"]
+    "url",
+    ["h/x", "ftp://h", "http://", "http://a b/", "http://h:99999/", "http://[::1", "http://h:x/", "http://a..b/"],
 )
 def test_what_is_no_address_is_refused(url):
     with pytest.raises(NoAddress):
         web_address(url)
+
+
+@pytest.mark.parametrize("host", ["a" * 64 + ".example", "\u00fc..b"])
+def test_a_name_that_no_look_up_could_find_is_no_address(host):
+    with pytest.raises(NoAddress):
+        web_address(f"http://{host}/")

@@ -1,0 +1,161 @@
+"""Servers that lie, dawdle or hang up get no more time and trust than agreed."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.integration.gateways.test_http_pool import ANSWER, ask, certified
+from theodolite.gateways import http_pool
+from theodolite.gateways.http_pool import HttpPool
+from theodolite.gateways.trouble import BrokenOff, CutShort, NoConnection, translate
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+
+
+class Liar:
+    """A server that plays one scene a connection: bytes are written, numbers waited for, None hangs up at once."""
+
+    def __init__(self, *scenes):
+        self.scenes, self.asked = list(scenes), []
+
+    async def meet(self, reader, writer):
+        scene = self.scenes.pop(0) if len(self.scenes) > 1 else self.scenes[0]
+        try:
+            self.asked.append(await reader.readuntil(b"\r\n\r\n"))
+            await self._play(scene, writer)
+            await reader.read()
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass  # whoever asked has gone, or the scene is over
+        finally:
+            writer.transport.abort()
+
+    async def _play(self, scene, writer):
+        for act in scene:
+            if isinstance(act, bytes):
+                writer.write(act)
+                await writer.drain()
+            elif act is None:
+                writer.transport.abort()
+            else:
+                await asyncio.sleep(act)
+
+
+@asynccontextmanager
+async def lying(*scenes, host="127.0.0.1", **secure):
+    liar = Liar(*scenes)
+    server = await asyncio.start_server(liar.meet, host, 0, **secure)
+    async with server:
+        yield liar, server.sockets[0].getsockname()[1]
+
+
+async def asked_of(*scenes, **changes):
+    async with lying(*scenes) as (_, port):
+        pool = HttpPool({})
+        try:
+            return await ask(pool, f"http://127.0.0.1:{port}/", **changes)
+        finally:
+            await pool.close()
+
+
+@pytest.mark.parametrize(
+    "drip",
+    [
+        [b"HTTP/1.1 200 OK\r\nX: ", *[b"h", 0.05] * 40],
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", *[b"h", 0.05] * 40],
+        [b"HTTP/1.1 103 Wait\r\n\r\n", 0.05] * 40,
+    ],
+    ids=["its head", "its body", "promises"],
+)
+async def test_an_answer_that_drips_ends_with_its_time(drip):
+    with pytest.raises(TimeoutError):
+        await asked_of(drip, timeout_s=0.3)
+
+
+@pytest.mark.parametrize(
+    ("scene", "error"),
+    [([None], BrokenOff), ([b"HTTP/1.1 200", None], CutShort), ([HEAD, b"hel", None], CutShort)],
+    ids=["before anything", "in mid-head", "in mid-body"],
+)
+async def test_a_server_that_hangs_up_is_told_by_how_far_it_came(scene, error):
+    with pytest.raises(error):
+        await asked_of(scene)
+
+
+async def test_a_connection_that_ended_between_two_calls_is_not_used_and_costs_no_call():
+    async with lying([ANSWER, None], [ANSWER]) as (liar, port):
+        pool = HttpPool({})
+        for _ in range(2):
+            assert (await ask(pool, f"http://127.0.0.1:{port}/")).body == b"{}"
+            await asyncio.sleep(0.05)
+        await pool.close()
+
+    assert len(liar.asked) == 2
+
+
+async def test_an_answer_behind_an_answer_is_not_given_to_the_next_who_asks():
+    async with lying([ANSWER + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"], [ANSWER]) as (_, port):
+        pool = HttpPool({})
+        bodies = [(await ask(pool, f"http://127.0.0.1:{port}/")).body for _ in range(2)]
+        await pool.close()
+
+    assert bodies == [b"{}", b"{}"]
+
+
+async def test_a_redirect_is_an_answer_and_carries_nothing_anywhere():
+    async with lying([ANSWER]) as (other, elsewhere):
+        moved = f"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:{elsewhere}/\r\nContent-Length: 0\r\n\r\n".encode()
+        assert (await asked_of([moved], headers={"Authorization": "Bearer k"})).status == 307
+
+    assert other.asked == []
+
+
+async def test_proxies_of_the_environment_are_not_asked(monkeypatch):
+    async with lying([ANSWER]) as (proxy, port):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
+        await asked_of([ANSWER])
+
+    assert proxy.asked == []
+
+
+async def test_a_name_in_other_letters_is_looked_up_in_those_of_the_network():
+    sought = []
+
+    async def look_up(host, port):
+        sought.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+
+    async with lying([ANSWER]) as (liar, port):
+        pool = HttpPool({}, look_up=look_up)
+        await ask(pool, f"http://b\u00fccher.example:{port}/")
+        await pool.close()
+
+    assert sought == ["xn--bcher-kva.example"]
+    assert f"Host: xn--bcher-kva.example:{port}\r\n".encode() in liar.asked[0]
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
+async def test_an_address_of_six_bytes_pairs_is_met():
+    async with lying([ANSWER], host="::1") as (liar, port):
+        pool = HttpPool({})
+        assert (await ask(pool, f"http://[::1]:{port}/")).body == b"{}"
+        await pool.close()
+
+    assert f"Host: [::1]:{port}\r\n".encode() in liar.asked[0]
+
+
+async def test_a_certificate_of_another_name_is_refused_and_says_why(tmp_path, monkeypatch):
+    path = certified(tmp_path)
+    own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    own.load_cert_chain(path)
+    monkeypatch.setattr(http_pool, "_trusting", lambda: ssl.create_default_context(cafile=str(path)))
+    async with lying([ANSWER], ssl=own) as (_, port):
+        with pytest.raises(NoConnection) as caught:
+            await ask(HttpPool({}), f"https://127.0.0.1:{port}/")
+
+    assert "not valid for '127.0.0.1'" in translate(caught.value).words
