@@ -7,6 +7,7 @@ from pathlib import Path
 
 from theodolite.config.loading import LoadedStudy
 from theodolite.execution.brakes import Brakes
+from theodolite.execution.foresight import Foresight
 from theodolite.execution.lines import Lines
 from theodolite.gateways.account import Accounts
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
@@ -60,5 +61,5 @@ def open_lines(
     }
     opened = {a.name: open_labeller(a, folder=loaded.folder, clock=clock) for a in study.annotators}
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
-    brakes = Brakes(budget=study.budget)
+    brakes = Brakes(budget=study.budget, foresight=Foresight(study))
     return Lines(models=models, applications=applications, labellers=labellers, brakes=brakes)

@@ -15,6 +15,11 @@ from theodolite.domain.identity import version_of
 Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[object] | None
 """One further field of a request; None takes a field out that would be sent otherwise."""
 
+USUAL_REPLY = 500
+"""Tokens of a reply where nobody says how long it can become; count."""
+
+_LONGEST = ("max_completion_tokens", "max_tokens")
+
 
 class ModelKind(StrEnum):
     """In which form a model endpoint wants to be asked."""
@@ -105,6 +110,12 @@ class ModelEndpoint:
             f"model `{self.name}`", parallel=self.parallel, attempts=self.attempts, rpm=self.rpm, tpm=self.tpm
         )
         require_positive(f"model `{self.name}`", timeout_s=self.timeout_s, deadline_s=self.deadline_s)
+
+    @property
+    def longest_reply(self) -> int:
+        """Tokens of a reply at most, as `params` say it; what is usual where they say nothing."""
+        limits = [self.params.get(name) for name in _LONGEST]
+        return next((limit for limit in limits if isinstance(limit, int)), USUAL_REPLY)
 
     @property
     def is_scripted(self) -> bool:

@@ -129,3 +129,19 @@ class Spending:
             cost_microusd=self.cost_microusd + other.cost_microusd,
             unpriced_calls=self.unpriced_calls + other.unpriced_calls,
         )
+
+    def __sub__(self, other: Spending) -> Spending:
+        """Return what is left without a part."""
+        return Spending(
+            calls=self.calls - other.calls,
+            attempts=self.attempts - other.attempts,
+            tokens_in=self.tokens_in - other.tokens_in,
+            tokens_out=self.tokens_out - other.tokens_out,
+            cost_microusd=self.cost_microusd - other.cost_microusd,
+            unpriced_calls=self.unpriced_calls - other.unpriced_calls,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written; count."""
+        return self.tokens_in + self.tokens_out

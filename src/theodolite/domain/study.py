@@ -61,6 +61,11 @@ class Budget:
         """Refuse a limit that nothing could keep."""
         require_positive("budget", usd=self.usd, tokens=self.tokens, calls=self.calls)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return self != Budget()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:

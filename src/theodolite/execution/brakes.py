@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
-from theodolite.domain.flow import Reply
+from theodolite.domain.flow import Reply, Request
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
+from theodolite.execution.foresight import Foresight
 
 REFUSALS_IN_A_ROW = 20
 """Calls to one endpoint that may fail one after the other before a run stops."""
@@ -30,12 +32,17 @@ class Brakes:
         spent: What has been spent in this run, earlier sittings included.
         reason: Why the run is to stop; empty while it goes on.
         remedy: What to do before it goes on, in a few words; empty where nothing is to be done.
+        foresight: Says what a call is expected to cost; None where only what was spent counts.
     """
 
     budget: Budget
     spent: Spending = field(default_factory=Spending)
     reason: str = ""
     remedy: str = ""
+    foresight: Foresight | None = None
+    _reserved: Spending = field(default_factory=Spending)
+    _n_in_flight: int = 0
+    _back: asyncio.Event = field(default_factory=asyncio.Event)
     _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _unjust: set[str] = field(default_factory=set)
 
@@ -48,6 +55,46 @@ class Brakes:
         self._mind_the_budget()
         if self.reason:
             raise RunStopped(self.reason)
+
+    async def reserve(self, request: Request) -> Spending | None:
+        """Let a call be made once the budget bears it beside those in flight; return what was reserved for it.
+
+        Whoever was let through calls `settle`, whatever came of it.
+
+        Raises:
+            RunStopped: If the run is to stop, or the budget bears no further call.
+        """
+        self.check()
+        if self.foresight is None or not self.budget.is_limited:
+            return None
+        expected = self.foresight.expected(request)
+        while short := self._shortage(expected):
+            if not self._n_in_flight:
+                self.stop(short, _RAISE)
+            else:
+                await self._back.wait()
+            self.check()
+            expected = self.foresight.expected(request)
+        self._reserved += expected
+        self._n_in_flight += 1
+        return expected
+
+    def settle(self, request: Request, reserved: Spending | None, reply: Reply | None) -> None:
+        """Give back what was reserved for a call; by now it is known what it cost.
+
+        Args:
+            request: What was asked.
+            reserved: What `reserve` returned.
+            reply: What came; None where nothing did.
+        """
+        if reserved is None or self.foresight is None:
+            return
+        self._reserved -= reserved
+        self._n_in_flight -= 1
+        if reply is not None:
+            self.foresight.learn(request, reply)
+        back, self._back = self._back, asyncio.Event()
+        back.set()
 
     def stop(self, reason: str, remedy: str = "") -> None:
         """Let no further call be made; the first reason stands."""
@@ -87,13 +134,24 @@ class Brakes:
         return frozenset(self._unjust)
 
     def _mind_the_budget(self) -> None:
-        tokens = self.spent.tokens_in + self.spent.tokens_out
         if self.budget.usd is not None and self.spent.cost_microusd >= self.budget.usd * _MILLION:
             self.stop(f"the budget of ${self.budget.usd:.2f} is spent", _RAISE)
-        if self.budget.tokens is not None and tokens >= self.budget.tokens:
+        if self.budget.tokens is not None and self.spent.tokens >= self.budget.tokens:
             self.stop(f"the budget of {self.budget.tokens:,} tokens is spent", _RAISE)
         if self.budget.calls is not None and self.spent.calls >= self.budget.calls:
             self.stop(f"the budget of {self.budget.calls:,} calls is spent", _RAISE)
+
+    def _shortage(self, expected: Spending) -> str:
+        """Return why the budget does not bear a call beside those in flight; empty where it does."""
+        budget, after = self.budget, self.spent + self._reserved + expected
+        if budget.usd is not None and expected.cost_microusd and after.cost_microusd > budget.usd * _MILLION:
+            costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
+            return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs})"
+        if budget.tokens is not None and expected.tokens and after.tokens > budget.tokens:
+            return f"the budget of {budget.tokens:,} tokens does not bear a further call (about {expected.tokens:,})"
+        if budget.calls is not None and expected.calls and after.calls > budget.calls:
+            return f"the budget of {budget.calls:,} calls is spent"
+        return ""
 
 
 def _remedy(error: GatewayError) -> str:

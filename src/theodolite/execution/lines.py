@@ -39,7 +39,15 @@ class Lines:
             GatewayError: If no reply came.
             RunStopped: If no call is to be made any more.
         """
-        self.brakes.check()
+        reserved, reply = await self.brakes.reserve(request), None
+        try:
+            reply = await self._counted(request, unit)
+        finally:
+            self.brakes.settle(request, reserved, reply)
+        return reply
+
+    async def _counted(self, request: Request, unit: str) -> Reply:
+        """Return the reply to a request, its cost entered."""
         endpoint = _endpoint(request)
         try:
             reply = await self._call(request, unit)

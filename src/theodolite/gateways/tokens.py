@@ -10,8 +10,6 @@ from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.model_answer import token_count
 from theodolite.gateways.stream_form import latest_usage
 
-_LONGEST = ("max_completion_tokens", "max_tokens")
-_USUAL_REPLY = 500
 _TAKEN = (
     ("prompt_tokens", "completion_tokens"),
     ("input_tokens", "cache_creation_input_tokens", "output_tokens"),
@@ -24,9 +22,7 @@ def expected_tokens(endpoint: ModelEndpoint, body: bytes) -> int:
     Three bytes a token is less than English has; of the reply only `params` may say
     how long it can become.
     """
-    limits = [endpoint.params.get(name) for name in _LONGEST]
-    longest = next((limit for limit in limits if isinstance(limit, int)), _USUAL_REPLY)
-    return len(body) // 3 + longest
+    return len(body) // 3 + endpoint.longest_reply
 
 
 def tokens_taken(body: bytes) -> int | None:

@@ -72,8 +72,8 @@ def test_an_application_that_goes_away_in_the_middle_is_waited_for(study, server
     ("budget", "more", "words"),
     [
         ("calls: 12", "", "the budget of 12 calls is spent"),
-        ("tokens: 1500", "", "the budget of 1,500 tokens is spent"),
-        ("usd: 0.9", PRICE, "the budget of $0.90 is spent"),
+        ("tokens: 1500", "", "the budget of 1,500 tokens"),
+        ("usd: 0.9", PRICE, "the budget of $0.90"),
     ],
     ids=["calls", "tokens", "usd"],
 )

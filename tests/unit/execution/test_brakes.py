@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.fakes.builders import reply
 
@@ -158,3 +160,71 @@ def test_a_gap_in_a_recording_is_no_refused_call():
 
     brakes.check()
     assert brakes.spent == Spending()
+
+
+class Prophet:
+    """Expects the same of every call."""
+
+    def __init__(self, **expected):
+        self.spending, self.learnt = Spending(**expected), []
+
+    def expected(self, request):
+        return self.spending
+
+    def learn(self, request, said):
+        self.learnt.append(said)
+
+
+CENTS = {"calls": 1, "tokens_in": 100, "tokens_out": 20, "cost_microusd": 400_000}
+
+
+@pytest.mark.parametrize(
+    "budget", [Budget(usd=1), Budget(tokens=300), Budget(calls=2)], ids=["money", "tokens", "calls"]
+)
+async def test_calls_in_flight_together_are_no_more_than_the_budget_bears(budget):
+    brakes, n_at_once, made = Brakes(budget=budget, foresight=Prophet(**CENTS)), 0, []
+
+    async def call():
+        nonlocal n_at_once
+        reserved = await brakes.reserve("q")
+        n_at_once += 1
+        made.append(n_at_once)
+        await asyncio.sleep(0)
+        n_at_once -= 1
+        brakes.answered("large", PRICED)
+        brakes.settle("q", reserved, PRICED)
+
+    ended = await asyncio.gather(*(call() for _ in range(9)), return_exceptions=True)
+
+    assert (made, sum(isinstance(one, RunStopped) for one in ended)) == ([1, 2], 7)
+    assert brakes.spent.cost_microusd == 800_000
+
+
+async def test_what_cost_less_than_expected_makes_room_for_more():
+    brakes = Brakes(budget=Budget(usd=1), foresight=Prophet(**CENTS))
+    cheap = reply(cost_microusd=1)
+    for _ in range(20):
+        reserved = await brakes.reserve("q")
+        brakes.answered("large", cheap)
+        brakes.settle("q", reserved, cheap)
+
+    assert brakes.spent.calls == len(brakes.foresight.learnt) == 20
+
+
+async def test_a_call_that_failed_gives_back_what_was_set_aside_for_it():
+    brakes = Brakes(budget=Budget(calls=1), foresight=Prophet(calls=1))
+    brakes.settle("q", await brakes.reserve("q"), None)
+
+    assert await brakes.reserve("q") == Spending(calls=1)
+
+
+async def test_a_budget_too_small_for_the_first_call_stops_before_it():
+    brakes = Brakes(budget=Budget(usd=0.1), foresight=Prophet(**CENTS))
+
+    with pytest.raises(RunStopped, match=r"the budget of \$0.10 does not bear a further call \(about \$0.4\)"):
+        await brakes.reserve("q")
+    assert brakes.remedy == "raise `budget` in the study"
+
+
+async def test_without_a_limit_nothing_is_set_aside():
+    assert await Brakes(budget=Budget(), foresight=Prophet(**CENTS)).reserve("q") is None
