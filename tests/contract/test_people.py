@@ -195,6 +195,16 @@ class TestLiveTurns:
 
         assert (spent.calls, spent.tokens_in, spent.tokens_out, spent.cost_microusd) == (1, 100, 20, 70)
 
+    def test_turns_are_counted_by_session(self, store: Store, run: Run) -> None:
+        first, second = (an_active_session(store, run, participant=who, key=digest(who)) for who in ("p1", "p2"))
+        an_active_session(store, run, participant="p3", key=digest("p3"))
+        for session in (first, first, second):
+            ended = store.end_turn(store.say(session.key, "Hello?", now=NOW).key, ENDED)
+        store.mark_turn(ended.key, broke=True)
+
+        assert store.turn_counts("support") == {first.key: (2, 0), second.key: (1, 1)}
+        assert store.turn_counts("another") == {}
+
 
 class TestPersons:
     def test_agreements_come_back_with_their_moment(self, store: Store, run: Run) -> None:
@@ -339,12 +349,12 @@ async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Sto
     store.keep_profile("p1", PersonProfile(expertise="nurse"), now=NOW)
 
     def mask(text: str) -> str:
-        return text.replace("Ana", "•••")
+        return text.replace("Ana", "•••").replace("Yes", "•••")
 
     left = store.withdraw("support", "p1", Withdrawal.ANONYMISE, now=LATER, mask=mask)
 
     (dialogue,) = store.dialogues(run)
-    assert dialogue.turns[0].prompt == "I am •••"
+    assert (dialogue.turns[0].prompt, dialogue.turns[0].response) == ("I am •••", "•••.")
     assert (left.kind, len(list(store.labels(run))), len(store.responses(run))) == (Withdrawal.ANONYMISE, 1, 1)
     assert store.sessions_of("p1") == []
     assert store.profile("p1") is None

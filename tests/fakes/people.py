@@ -221,6 +221,11 @@ class FakePeople:
             groups=profile.attributes if profile else {},
         )
 
+    def turn_counts(self, study: str) -> dict[str, tuple[int, int]]:
+        ours = [one for one in self.event.dialogues.values() if self.session(one.session).study == study]
+        said = [(one.session, turn.broke) for one in ours for turn in one.turns]
+        return {key: (sum(k == key for k, _ in said), sum(b for k, b in said if k == key)) for key, _ in said}
+
     def live_spending(self, study: str) -> Spending:
         ours = [one for one in self.event.dialogues.values() if self.session(one.session).study == study]
         turns = [turn for dialogue in ours for turn in dialogue.turns]
@@ -358,11 +363,15 @@ class FakePeople:
 
     def _mask(self, dialogues: Sequence[LiveDialogue], mask: Callable[[str], str]) -> None:
         for dialogue in dialogues:
-            turns = tuple(replace(turn, prompt=mask(turn.prompt)) for turn in dialogue.turns)
+            turns = tuple(
+                replace(turn, prompt=mask(turn.prompt), response=mask(turn.response)) for turn in dialogue.turns
+            )
             self.event.dialogues[dialogue.key] = replace(dialogue, turns=turns)
             kept = self.kept_dialogues.get(dialogue.unit)  # type: ignore[attr-defined]
             if kept is not None:
-                said = tuple(replace(turn, prompt=mask(turn.prompt)) for turn in kept.turns)
+                said = tuple(
+                    replace(turn, prompt=mask(turn.prompt), response=mask(turn.response)) for turn in kept.turns
+                )
                 self.kept_dialogues[dialogue.unit] = replace(kept, turns=said)  # type: ignore[attr-defined]
 
     def _mask_notes(self, sessions: set[str], mask: Callable[[str], str]) -> None:

@@ -14,7 +14,7 @@ from theodolite.assessment.verdict import Verdict, read_verdict, unread
 from theodolite.assessment.voting import is_settled, majority, races
 from theodolite.domain.annotation import Answer, Control, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Flow, Reply
 from theodolite.domain.guideline import Guideline
@@ -80,20 +80,22 @@ def _reading(
     control = control_question(dialogue, replicate)
     messages = judge_messages(guideline, dialogue, replicate, control=control)
     arrangement = Arrangement(replicate=replicate)
-    reply = yield AskModel(
+    asked = AskModel(
         model=judge.model,
         messages=messages,
         party=Party.JUDGE,
         replicate=replicate,
         answer_schema=answer_schema(guideline, arrangement),
+        may_be_cached=dialogue.held_by is not HeldBy.PERSON,
     )
+    reply = yield asked
     replies = [reply]
     verdict = _read(reply, guideline, dialogue, replicate, control)
     if verdict.problem and reply.finish != CONTENT_FILTER:
         problem = "it was cut off before its end" if reply.finish == CUT_OFF else verdict.problem
         again = asked_again(messages, reply.text, problem)
         # Without the form: a judge that will not judge has no other way to say so.
-        reply = yield AskModel(model=judge.model, messages=again, party=Party.JUDGE, replicate=replicate)
+        reply = yield replace(asked, messages=again, answer_schema=None)
         replies.append(reply)
         second = _read(reply, guideline, dialogue, replicate, control)
         verdict = min(verdict, second, key=lambda each: each.n_unparseable)

@@ -90,7 +90,7 @@ def assemble(
         pack=", ".join(as_list(shape.pack)),
         levels=levels_of(shape),
         annotation=annotation_of(shape),
-        event=event_of(entry, desk),
+        event=event_of(entry, desk, pack.warning),
         trees=_trees(parts, guidelines, asked, desk),
         corrections=corrections_of(parts, guidelines, desk),
         schemas=asked.schemas,

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from zoneinfo import available_timezones
 
+from theodolite.config.consent import NEEDED, unfinished
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.shapes.study import BreaksShape, StudyShape
-from theodolite.config.shipped import shipped_bytes
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route, ScreeningQuestion
 from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity, did_you_mean
-
-_SAMPLES = (
-    "starters/consent.md",
-    *(f"packs/aria/{name}/consent.md" for name in ("tv-spoilers", "meal-planner", "pathfinder")),
-)
-"""Texts that are to be completed before anybody reads them."""
-_BLANK = re.compile(r"\[[^\]\n]{1,60}\](?![(\[])")
-"""A place that is still to be filled in; links are none."""
 
 
 def levels_of(shape: StudyShape) -> tuple[LevelPlan, ...]:
@@ -61,8 +52,14 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
     )
 
 
-def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:
-    """Return when and how people take part; None where none do."""
+def event_of(entry: Entry[StudyShape], desk: Desk, warning: str = "") -> Event | None:
+    """Return when and how people take part; None where none do.
+
+    Args:
+        entry: The study file.
+        desk: Where it lies.
+        warning: What its packs tell people that they may meet; the study's own text takes its place.
+    """
     shape = entry.shape
     n_people = sum(level.people for level in shape.levels.values())
     if shape.event is None and not n_people and not shape.consent:
@@ -78,8 +75,11 @@ def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:
     )
     _check_times(entry, desk, opens, closes, zone)
     consent = desk.text(entry, "consent", name=shape.consent) if shape.consent else None
+    if shape.warning:
+        warning = desk.text(entry, "warning", name=shape.warning) or ""
     if n_people:
         _check_consent(entry, desk, consent)
+        _check_warning(entry, desk, warning)
     _check_quotas(entry, desk)
     return Event(
         opens=opens,
@@ -88,7 +88,7 @@ def event_of(entry: Entry[StudyShape], desk: Desk) -> Event | None:
         assign=shape.assign,
         consent=consent or "",
         contact=shape.contact,
-        warning=(desk.text(entry, "warning", name=shape.warning) or "") if shape.warning else "",
+        warning=warning,
         breaks=_breaks(shape.breaks),
         screening=tuple(ScreeningQuestion(text=one.ask, wanted=one.wanted) for one in shape.screening),
     )
@@ -136,13 +136,14 @@ def _check_hours(entry: Entry[StudyShape], desk: Desk, path: tuple[str, ...], op
 
 def _check_consent(entry: Entry[StudyShape], desk: Desk, consent: str | None) -> None:
     if not entry.shape.consent:
-        message = "no consent text is named (`consent: consent.md`); needed before people are invited"
+        message = f"no consent text is named (`consent: consent.md`); {NEEDED}"
         desk.complaints.add(entry.fault("levels", message=message, severity=Severity.OPEN, at_key=True))
-        return
-    samples = [raw.decode("utf-8").strip() for path in _SAMPLES if (raw := shipped_bytes(path)) is not None]
-    blanks = tuple(dict.fromkeys(_BLANK.findall(consent or "")))
-    message = f"places still to be filled in: {', '.join(blanks)}; needed before people are invited" if blanks else ""
-    if consent is not None and consent.strip() in samples:
-        message = "still the sample text; needed before people are invited"
-    if message:
+    elif consent is not None and (problem := unfinished(consent)):
+        message = f"{problem}; {NEEDED}"
         desk.complaints.add(PlacedFault(file=entry.shape.consent, message=message, severity=Severity.OPEN))
+
+
+def _check_warning(entry: Entry[StudyShape], desk: Desk, warning: str) -> None:
+    if entry.shape.risks and not warning.strip():
+        message = f"the study looks for risks and tells people nothing of them (`warning: warning.md`); {NEEDED}"
+        desk.complaints.add(entry.fault("risks", message=message, severity=Severity.OPEN, at_key=True))

@@ -22,7 +22,8 @@ from theodolite.domain.fault import did_you_mean
 class Pack:
     """The entries of a pack, with the places that they come from.
 
-    `schema` names the annotation schema by which people annotate where the study names none.
+    `schema` names the annotation schema by which people annotate where the study names none;
+    `warning` tells people what they may meet.
     """
 
     scenarios: tuple[Entry[ScenarioShape], ...] = ()
@@ -32,6 +33,7 @@ class Pack:
     schemas: tuple[Entry[SchemaShape], ...] = ()
     questionnaires: tuple[Entry[QuestionnaireShape], ...] = ()
     schema: str = ""
+    warning: str = ""
 
 
 def pack_names() -> tuple[str, ...]:
@@ -61,6 +63,7 @@ def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
         schemas=tuple(item for pack in packs for item in pack.schemas),
         questionnaires=tuple(item for pack in packs for item in pack.questionnaires),
         schema=next((pack.schema for pack in reversed(packs) if pack.schema), ""),
+        warning="\n\n".join(dict.fromkeys(pack.warning for pack in packs if pack.warning)),
     )
 
 
@@ -86,6 +89,7 @@ def _read_pack(entry: Entry[StudyShape], desk: Desk, name: str) -> Pack:
         schemas=tuple(_entries(source, name, "schemas", shape.schemas)),
         questionnaires=tuple(_entries(source, name, "questionnaires", shape.questionnaires)),
         schema=shape.schema_,
+        warning=shape.warning.strip(),
     )
 
 

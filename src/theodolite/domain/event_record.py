@@ -18,7 +18,8 @@ class EventRecord:
 
     Attributes:
         sessions: Those of the study, whichever edition, in the order in which they were made.
-        turns: Key of a session to its turns, and to those that the person marked as broken guardrails; counts.
+        turns: Key of a session in which anything was said to its turns, and to those that the person marked as
+            broken guardrails; counts.
         guesses: What testers believe they met, the oldest first.
         tombstones: Withdrawals, the oldest first.
     """

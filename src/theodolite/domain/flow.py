@@ -7,7 +7,7 @@ it decides how a request is answered: by a model, by a journal, by a test.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
@@ -50,6 +50,9 @@ class AskModel:
             Makers accept different parts of the language. What all of them take are
             closed objects with every property required, `enum`, arrays and plain types.
             The messages must ask for the same in words, since not every endpoint takes a schema.
+        may_be_cached: Whether the response cache may keep the reply. Not where a person's words are sent:
+            the person may take them back, and a cache is looked after by nobody. Plays no part in
+            whether two requests are equal.
     """
 
     model: str
@@ -57,6 +60,7 @@ class AskModel:
     party: Party
     replicate: int = 1
     answer_schema: Mapping[str, object] | None = None
+    may_be_cached: bool = field(default=True, compare=False)
 
 
 class SchemaUse(StrEnum):

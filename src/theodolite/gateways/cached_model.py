@@ -34,7 +34,7 @@ class CachedModel:
     the replicate numbers are equal; names, keys and limits of the study play no
     part. Of equal requests in flight one is sent and the others wait for it. Only
     replies are kept: a failure, and a reply that the endpoint's filter withheld,
-    is asked for anew each time.
+    is asked for anew each time. What a person wrote is neither kept nor looked for.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class CachedModel:
         Raises:
             GatewayError: If no reply came; the subclass says why.
         """
-        if request.party is Party.APPLICATION and not self._applications:
+        if not request.may_be_cached or (request.party is Party.APPLICATION and not self._applications):
             return await self._model.reply(request, on_chunk=on_chunk)
         sent = self._model.sent(request)
         key = digest("reply", FORMAT, sent, str(request.replicate))

@@ -182,6 +182,10 @@ class LiveSessions(Protocol):
         """Return the dialogues of people in a study, whichever edition and run, in the order in which they began."""
         ...
 
+    def turn_counts(self, study: str) -> Mapping[str, tuple[int, int]]:
+        """Return, by session in which anything was said, its turns and those marked as broken guardrails; counts."""
+        ...
+
     def live_spending(self, study: str) -> Spending:
         """Return what the replies to people in a study have cost."""
         ...

@@ -112,6 +112,10 @@ class Reception:
         """Return the dialogues of people in a study, in the order in which they began."""
         return self._work.read(partial(ended.held, study))
 
+    def turn_counts(self, study: str) -> dict[str, tuple[int, int]]:
+        """Return, by session in which anything was said, its turns and those marked as broken guardrails; counts."""
+        return self._work.read(partial(live.turn_counts, study))
+
     def live_spending(self, study: str) -> Spending:
         """Return what the replies to people in a study have cost."""
         return self._work.read(partial(ended.live_spending, study))

@@ -139,12 +139,9 @@ def evidence_of(
 def event_record_of(store: Store, study: Study) -> EventRecord:
     """Return what people left beside dialogues and answers; empty where nobody took part."""
     sessions = tuple(store.sessions(study.name))
-    said = {
-        one.key: [turn for dialogue in store.live_dialogues(one.key) for turn in dialogue.turns] for one in sessions
-    }
     return EventRecord(
         sessions=sessions,
-        turns={key: (len(turns), sum(turn.broke for turn in turns)) for key, turns in said.items()},
+        turns=store.turn_counts(study.name) if sessions else {},
         guesses=tuple(store.guesses(study.name)) if sessions else (),
         tombstones=tuple(store.tombstones(study.name)),
     )

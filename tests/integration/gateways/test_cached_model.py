@@ -156,3 +156,14 @@ async def test_request_and_reply_can_be_audited_and_hold_no_key() -> None:
     assert "Is it so?" in kept.request
     assert kept.reply == reply
     assert "secret" not in repr(kept)
+
+
+async def test_what_may_not_be_cached_is_neither_kept_nor_looked_for() -> None:
+    cache = FakeCache()
+    with Loopback() as server:
+        async with opened(server, cache) as model:
+            await model.reply(replace(ASK, may_be_cached=False))
+            await model.reply(ASK)
+            await model.reply(replace(ASK, may_be_cached=False))
+
+    assert len(server.calls) == 3

@@ -185,3 +185,15 @@ def test_a_run_that_never_was_is_not_read(event):
     with pytest.raises(InputError, match=r"has no run 7; it has 1"):
         bench_of_run(bench, 7)
     bench.close()
+
+
+def test_no_word_of_a_person_comes_into_the_response_cache(event, server):
+    judges = f"models:\n  large: {{url: {server.url}, name: judge, cache: yes}}\njudges:\n"
+    event.write(**{"judges:\n": judges + "  large: {guideline: spoiler, model: large}\n"})
+    event.hold("p1", leaks=True)
+
+    theodolite("run", event.folder)
+
+    kept = b"".join(file.read_bytes() for file in (event.folder / ".theodolite").glob("cache.db*"))
+    assert server.stats["answered_by_role"]["judge"] >= 3  # the script's two and the person's one
+    assert (b"Who is in it?" in kept, b"p1 has a gran" in kept) == (True, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -162,3 +163,38 @@ def test_the_pool_says_where_everybody_stands(event, organiser, at):
 
     assert "Ravi" in page
     assert "0 of" in page
+
+
+def in_state(event, state: str) -> None:
+    HostedStudy.objects.filter(pk=event.pk).update(state=state)
+
+
+def test_an_event_opens_with_what_people_must_be_told_and_not_before(own, organiser, at):
+    in_state(own, "published")
+    EthicsApproval.objects.all().delete()
+    (Path(own.folder) / "consent.md").write_text("I agree with [name].", encoding="utf-8")
+    refused = organiser.post(f"{at}operations/go-on/", follow=True).content.decode()
+    state = HostedStudy.objects.get().state
+
+    assert state == "published"
+    assert "Not opened: no ethics approval holds today; the consent text: places still to be filled in" in refused
+    assert (f"{at}ethics/" in refused, f"{at}editions/" in refused) == (True, True)
+    assert "Open the event" not in refused
+
+
+def test_an_event_that_lacks_nothing_opens(event, organiser, at):
+    in_state(event, "closed")
+    assert b"Open the event" in organiser.get(f"{at}operations/").content
+
+    organiser.post(f"{at}operations/go-on/")
+
+    assert HostedStudy.objects.get().state == "open"
+
+
+def test_a_pause_ends_whatever_has_run_out_meanwhile(event, organiser, at):
+    in_state(event, "paused")
+    EthicsApproval.objects.all().delete()
+
+    organiser.post(f"{at}operations/go-on/")
+
+    assert HostedStudy.objects.get().state == "open"

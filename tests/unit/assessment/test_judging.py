@@ -10,16 +10,18 @@ from theodolite.assessment.annotating import annotate
 from theodolite.assessment.control import control_question
 from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
+from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.flow import CONTENT_FILTER, Speaker
+from theodolite.domain.identity import version_of
 
 SAID = dialogue(turn(1, "a", "b"))
 ASKED = guideline(question("label"))
 
 
-def annotated(*said, voting=None):
+def annotated(*said, voting=None, about=SAID):
     replies = iter(said)
     labelling = ModelJudge(model="large", voting=voting) if voting else ModelJudge(model="large")
-    task = annotation_task(replace(judge(), labelling=labelling), SAID, ASKED)
+    task = annotation_task(replace(judge(), labelling=labelling), about, ASKED)
     return held_by_hand(annotate(task), lambda _: next(replies))
 
 
@@ -148,3 +150,16 @@ def test_the_names_that_the_endpoint_gave_itself_are_kept():
 
 def test_one_reading_is_no_vote():
     assert annotated(verdict(label="yes")).result.votes == ()
+
+
+@pytest.mark.parametrize("held_by", HeldBy)
+def test_what_a_person_said_is_kept_by_no_cache(held_by):
+    held = annotated("Well.", verdict(label="yes"), about=replace(SAID, held_by=held_by))
+
+    assert [one.may_be_cached for one in held.requests] == [held_by is not HeldBy.PERSON] * 2
+
+
+def test_whether_a_reply_may_be_cached_makes_no_other_request():
+    first = annotated(verdict(label="yes"), about=replace(SAID, held_by=HeldBy.PERSON)).requests[0]
+
+    assert version_of(first) == version_of(replace(first, may_be_cached=True))

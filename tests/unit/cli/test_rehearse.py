@@ -58,3 +58,9 @@ def test_one_is_no_plural():
     said = summary_of(replace(WELL, sheets=1, pages=1), "spoilers")
 
     assert "1 questionnaire, 1 page\n" in said
+
+
+def test_what_people_must_be_told_is_said_to_be_missing() -> None:
+    lines = summary_of(replace(WELL, lacks=("no consent text is named",)), "spoilers").splitlines()
+
+    assert "Missing   no consent text is named; the event does not open without" in lines

@@ -74,3 +74,11 @@ consent: mine.md
 )
 def test_what_cannot_be_is_a_fault(folder, more, words):
     assert any(words in item.message for item in check_study(folder(study_yaml=STUDY + more)))
+
+
+@pytest.mark.parametrize(("more", "n_open"), [("", 1), ("warning: ours.md\n", 0)])
+def test_people_are_told_what_they_may_meet_where_risks_are_looked_for(folder, more, n_open):
+    more += "risks: {rude: {description: It is rude.}}\nlevels: {red_teaming: {people: 3}}\nconsent: ours.md\n"
+    noted = check_study(folder(study_yaml=STUDY + more, ours_md="Do you agree?\n"))
+
+    assert [item.severity for item in noted if "looks for risks" in item.message] == [Severity.OPEN] * n_open

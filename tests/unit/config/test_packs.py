@@ -50,7 +50,7 @@ def test_a_pack_is_found_and_named_with_its_edition(folder):
     assert (found.noun, found.name, found.edition, found.where) == (
         "scenario pack",
         "aria/tv-spoilers",
-        "1.3",
+        "1.4",
         "shipped",
     )
 
@@ -143,3 +143,21 @@ def test_a_study_may_name_another_schema_than_its_pack(folder):
 
     assert load_study(folder(study_yaml=named)).study.schema().name == "aria-pilot-items"
     assert load_study(folder(study_yaml=STUDY)).study.schemas == ()
+
+
+@pytest.mark.parametrize("pack", pack_names())
+def test_every_pack_tells_people_what_they_may_meet(folder, pack):
+    more = "levels: {field_testing: {people: 1}}\n"
+
+    event = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack) + more)).study.event
+
+    assert "leave at any moment" in event.warning
+
+
+def test_several_packs_tell_all_of_it_and_a_study_s_own_words_take_their_place(folder):
+    both = STUDY.replace("aria/tv-spoilers", "[harms/violent, harms/hateful]") + "levels: {red_teaming: {people: 1}}\n"
+    theirs = load_study(folder(study_yaml=both)).study.event
+    own = load_study(folder(study_yaml=both + "warning: own.md\n", own_md="It may be rough.")).study.event
+
+    assert ("describe violence" in theirs.warning, "write insults" in theirs.warning) == (True, True)
+    assert own.warning == "It may be rough."

@@ -22,6 +22,7 @@ from theodolite.bootstrap.rehearsal.walking import Part, Stuck, TesterBot
 from theodolite.bootstrap.reports import write_reports
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.workbench import open_workbench
+from theodolite.config.consent import lacks_of
 from theodolite.config.loading import load_study
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
@@ -57,6 +58,7 @@ class Rehearsed:
         results: The measurement, as a file; empty where there was nothing to measure.
         folder: Where pages and pictures are.
         pictures: Pages that were drawn; count, None where no browser is there to draw.
+        lacks: What people must be told and the study does not say yet; the real event does not open without.
     """
 
     people: dict[str, int]
@@ -71,6 +73,7 @@ class Rehearsed:
     results: str
     folder: str
     pictures: int | None
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +134,7 @@ def rehearse(
         results=results,
         folder=str(scratch.pages),
         pictures=draw(played.files, program) if program else None,
+        lacks=tuple(lack.what for lack in lacks_of(loaded.study)),
     )
 
 

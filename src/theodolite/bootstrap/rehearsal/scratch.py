@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,9 @@ from types import TracebackType
 from typing import IO, Self
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, WORKSPACE_NAME, make_workspace
+from theodolite.config.consent import lacks_of
 from theodolite.config.loading import LoadedStudy
+from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError, RunStopped, StorageUnavailable
 
 MARK = "rehearsal.json"
@@ -22,6 +24,8 @@ MARK = "rehearsal.json"
 
 _LEFT_OUT = {WORKSPACE_NAME, ".git", "__pycache__", "serve.yaml"}
 """What is not copied: what was measured before, and how the real server is run."""
+
+_STAND_IN = "A rehearsal: no person reads this, and what people are to read is still to be written.\n"
 
 _OURS = "THEODOLITE_"
 _STOPPING_S = 20
@@ -75,11 +79,24 @@ def lay_out_scratch(loaded: LoadedStudy, folder: Path) -> Scratch:
 
         shutil.copytree(loaded.folder, scratch.study, ignore=left_out)
         scratch.pages.mkdir()
+        _stand_in(scratch, [lack.key for lack in lacks_of(loaded.study)])
     except (OSError, shutil.Error) as error:
         message = f"the study could not be copied to `{folder}`: {error}. Name another folder with --out."
         raise StorageUnavailable(message) from error
     make_workspace(scratch.study / WORKSPACE_NAME)
     return scratch
+
+
+def _stand_in(scratch: Scratch, keys: Sequence[str]) -> None:
+    """Write stand-ins for the texts that people would read, so that an event can be rehearsed before they are there."""
+    named = read_yaml(scratch.file.read_bytes(), scratch.file.name).content
+    for key in keys:
+        file = str(named.get(key) or "") if isinstance(named, dict) else ""
+        if not file:
+            file = f"rehearsal-{key}.md"
+            with scratch.file.open("a", encoding="utf-8") as study:
+                study.write(f"\n{key}: {file}\n")
+        (scratch.study / file).write_text(_STAND_IN, encoding="utf-8")
 
 
 def _clear(scratch: Scratch) -> None:

@@ -273,6 +273,8 @@ class PackShape(Shape):
     """Edition that its author gave it."""
     about: str = ""
     """What it is and who wrote it."""
+    warning: str = ""
+    """What people may meet in its scenarios that can be unpleasant, where a study says nothing of its own."""
     scenarios: dict[str, ScenarioShape] = Field(default_factory=dict)
     """Situations and goals by name."""
     personas: dict[str, PersonasShape] = Field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from theodolite.domain.dialogue import Ending, TurnState
 from theodolite.domain.errors import Conflict, NotFound
@@ -126,6 +126,13 @@ def interrupt_all() -> int:
 def live_dialogues(session: str) -> tuple[LiveDialogue, ...]:
     """Return the dialogues of a session with their turns, in order."""
     return _dialogues(list(_dialogue_rows().filter(session__key=session).order_by("number")))
+
+
+def turn_counts(study: str) -> dict[str, tuple[int, int]]:
+    """Return, by session in which anything was said, its turns and those marked as broken guardrails; counts."""
+    turns = LiveTurnRow.objects.filter(dialogue__study=study).values_list("dialogue__session__key")
+    counted = turns.annotate(said=Count("id"), broken=Count("id", filter=Q(broke=True)))
+    return {key: (said, broken) for key, said, broken in counted}
 
 
 def live_dialogue(key: str) -> LiveDialogue:

@@ -7,7 +7,7 @@ was taken back keeps its place, so that it can be counted as withdrawn.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -21,7 +21,6 @@ from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import (
     DialogueRow,
     ParticipantRow,
-    TurnRow,
 )
 from theodolite.store.models.people import (
     AcknowledgementRow,
@@ -41,9 +40,7 @@ from theodolite.store.people.coding import forget_codings, mask_notes
 from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
 from theodolite.store.people.forgetting_reviews import forget_reviews
 from theodolite.store.people.forgetting_work import rename_tester
-
-Mask = Callable[[str], str]
-"""From a text to the same text without what tells who wrote it."""
+from theodolite.store.people.masking import Mask, mask_answers, mask_dialogues
 
 
 def withdraw(
@@ -70,7 +67,9 @@ def withdraw(
             n_answers = _remove(sessions, dialogues, now)
             forget_reviews(contents, study, sessions)
         else:
-            n_answers = _mask_texts(sessions, dialogues, mask)
+            mask_dialogues(dialogues, mask)
+            mask_notes(sessions, mask)
+            n_answers = mask_answers(sessions, mask)
         _cut_the_link(study, participant, sessions, dialogues)
         left = Tombstone(
             study=study, kind=kind, at=now, sessions=len(sessions), dialogues=len(dialogues), answers=n_answers
@@ -134,28 +133,6 @@ def _remove(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], now: 
     rows.filter(started__isnull=False, ended__isnull=True).update(ended=now)
     rows.update(state=SessionState.WITHDRAWN.value, task_done=None)
     return n_answers
-
-
-def _mask_texts(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], mask: Mask) -> int:
-    """Take out of all texts what tells who wrote them, and return how many answers were looked at."""
-    ids = [row.id for row in dialogues]
-    units = [row.unit_id for row in dialogues if row.unit_id is not None]
-    for turn in LiveTurnRow.objects.filter(dialogue_id__in=ids):
-        turn.prompt = mask(turn.prompt)
-        turn.save(update_fields=["prompt"])
-    for said in TurnRow.objects.filter(dialogue__unit_id__in=units, prompt__isnull=False):
-        said.prompt = mask(said.prompt)
-        said.save(update_fields=["prompt"])
-    for attempt in LiveAttemptRow.objects.filter(dialogue_id__in=ids):
-        attempt.description = mask(attempt.description)
-        attempt.save(update_fields=["description"])
-    answers = list(ResponseAnswerRow.objects.filter(response__session_id__in=sessions))
-    for answer in answers:
-        answer.value = answer.value if answer.value is None else mask(answer.value)
-        answer.raw, answer.reasoning = mask(answer.raw), mask(answer.reasoning)
-        answer.save(update_fields=["value", "raw", "reasoning"])
-    mask_notes(sessions, mask)
-    return len(answers)
 
 
 def _cut_the_link(study: str, participant: str, sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow]) -> None:

@@ -24,6 +24,7 @@ from theodolite.testing.opening import hours_of
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.abandoned import end_sessions
 from theodolite.web.access import Here, allowed
+from theodolite.web.approvals import lacks_before_opening
 from theodolite.web.audit import audit
 from theodolite.web.models import HostedStudy, Membership, PausedApplication
 from theodolite.web.moments import told, zone_of
@@ -33,6 +34,7 @@ STUCK_S = 30
 """A reply under way for longer than this is shown as stuck; seconds."""
 
 _State = HostedStudy.State
+_BEGUN = frozenset({_State.OPEN, _State.PAUSED})
 _MILLION = 1_000_000
 
 
@@ -93,6 +95,7 @@ def operations(request: HttpRequest, here: Here) -> HttpResponse:
         "now": timezone.now(),
         "operation": _operation(here.hosted),
         "times": _times(here.hosted),
+        "lacks": () if here.hosted.state in _BEGUN else lacks_before_opening(here.hosted, venue_of(here.hosted).study),
         "form": PauseForm(),
     }
     return render(request, "web/organiser/operations.html", shown)
@@ -196,9 +199,13 @@ def pause(request: HttpRequest, here: Here) -> HttpResponse:
 
 @allowed(Role.ORGANISER)
 @require_POST
-def go_on(_request: HttpRequest, here: Here) -> HttpResponse:
-    """Open the event, or let it go on after a pause."""
+def go_on(request: HttpRequest, here: Here) -> HttpResponse:
+    """Open the event, unless something is missing that people must be told, or let it go on after a pause."""
     was_paused = here.hosted.state == _State.PAUSED
+    lacks = () if was_paused else lacks_before_opening(here.hosted, venue_of(here.hosted).study)
+    if lacks:
+        messages.error(request, f"Not opened: {'; '.join(one.what for one in lacks)}.")
+        return redirect("organiser:operations", study=here.hosted.token)
     _set(here, _State.OPEN, "")
     if was_paused:
         _clocks(here.hosted, stop=False)

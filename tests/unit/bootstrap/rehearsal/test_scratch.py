@@ -10,8 +10,17 @@ from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.rehearsal.scratch import lay_out_scratch, rehearsal_environ
 from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.consent import lacks_of
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.errors import InputError
+
+BARE = """\
+study: bare
+applications: {app: {kind: python, call: "a:b"}}
+scenarios: {s: {scripts: {hello: Hello}}}
+risks: {rude: {description: It is rude.}}
+levels: {red_teaming: {people: 1}}
+consent: ours.md"""
 
 
 @pytest.fixture
@@ -47,3 +56,16 @@ def test_the_server_gets_keys_but_no_database_and_no_mail() -> None:
     given = {"TOY_KEY": "k", "DATABASE_URL": "postgres://real", "THEODOLITE_EMAIL_URL": "smtp://real"}
 
     assert rehearsal_environ(given) == {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1"}
+
+
+def test_an_event_is_rehearsed_before_its_texts_are_written(tmp_path: Path) -> None:
+    study = tmp_path / "bare"
+    study.mkdir()
+    (study / "study.yaml").write_text(BARE, encoding="utf-8")
+    (study / "ours.md").write_text("I agree with [name].", encoding="utf-8")
+
+    scratch = lay_out_scratch(load_study(study, shelves=plugin_shelves()), tmp_path / "out")
+
+    assert lacks_of(load_study(scratch.study, shelves=plugin_shelves()).study) == ()
+    assert (study / "ours.md").read_text(encoding="utf-8") == "I agree with [name]."
+    assert {one.name for one in study.iterdir()} == {"study.yaml", "ours.md"}

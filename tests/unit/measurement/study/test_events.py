@@ -61,3 +61,23 @@ def test_guesses_stand_beside_chance_and_withdrawals_are_counts(venue):
 
 def test_where_nobody_took_part_there_is_no_event(venue):
     assert event_finding(venue.study, EventRecord()) is None
+
+
+class Listening:
+    """A store that notes what it is asked."""
+
+    def __init__(self, store):
+        self.store, self.asked = store, []
+
+    def __getattr__(self, name):
+        self.asked.append(name)
+        return getattr(self.store, name)
+
+
+def test_an_event_is_read_by_as_few_questions_however_many_sessions_it_has(venue):
+    store = Listening(venue.store)
+
+    record = event_record_of(store, venue.study)
+
+    assert len(record.sessions) == 3
+    assert sorted(store.asked) == ["guesses", "sessions", "tombstones", "turn_counts"]
