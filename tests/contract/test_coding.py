@@ -69,6 +69,21 @@ class TestCodings:
 
         assert [one.codes for one in store.codings("support")] == [("vague",), ()]
 
+    def test_a_place_is_handed_over_and_its_holder_before_has_none(self, store: Store, answer: OpenAnswer) -> None:
+        for coder in ("c1", "c2"):
+            store.keep_coding(a_coding(answer, coder))
+        store.keep_coding(a_coding(answer, "c3", revision=2, codes=()), instead_of="c1")
+
+        assert [(one.coder, one.revision) for one in store.codings("support")] == [("c3", 2), ("c2", 1)]
+        with pytest.raises(Conflict):
+            store.keep_coding(a_coding(answer, "c1", revision=3))
+
+    def test_nobody_takes_a_place_that_is_not_held(self, store: Store, answer: OpenAnswer) -> None:
+        store.keep_coding(a_coding(answer))
+
+        with pytest.raises(Conflict):
+            store.keep_coding(a_coding(answer, "c3", revision=2), instead_of="c2")
+
     @pytest.mark.parametrize("revision", [1, 3])
     def test_revisions_follow_each_other(self, store: Store, answer: OpenAnswer, revision: int) -> None:
         store.keep_coding(a_coding(answer))

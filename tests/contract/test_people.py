@@ -186,6 +186,7 @@ class TestLiveTurns:
         store.keep_strategies(dialogue.key, strategies)
 
         assert store.dialogue_of_turn(turn.key).strategies == strategies
+        assert [one.strategies for one in store.held("support")] == [strategies]
 
     def test_what_replies_cost_is_added_up(self, store: Store, run: Run) -> None:
         turn = store.say(an_active_session(store, run).key, "Hello?", now=NOW)

@@ -18,19 +18,28 @@ class FakeCoding:
 
     event: FakeEvent
 
-    def keep_coding(self, given: Coding) -> None:
+    def keep_coding(self, given: Coding, *, instead_of: str = "") -> None:
         self._known(given.answer)
-        mine = [one for one in self.event.codings if one.answer == given.answer]
-        coders = dict.fromkeys(one.coder for one in mine)
-        if given.coder not in coders and len(coders) >= CODERS:
+        holders = {coding.coder: slot for slot, coding in self._latest(given.answer).items()}
+        if instead_of and instead_of not in holders:
+            raise Conflict(instead_of)
+        slot = holders.get(given.coder) or (holders[instead_of] if instead_of else len(holders) + 1)
+        if slot > CODERS:
             raise Conflict(given.coder)
-        _follows([one for one in mine if one.coder == given.coder], given.revision)
+        _follows([one for at, one in self._placed(given.answer) if at == slot], given.revision)
+        self.event.coding_slots[given.answer, given.coder, given.revision] = slot
         self.event.codings.append(given)
 
     def codings(self, study: str) -> list[Coding]:
-        slots = list(dict.fromkeys((one.answer, one.coder) for one in self.event.codings))
-        latest = {(one.answer, one.coder): one for one in self.event.codings}
-        return self._of(study, [latest[slot] for slot in slots])
+        answers = dict.fromkeys(one.answer for one in self.event.codings)
+        return self._of(study, [one for answer in answers for _, one in sorted(self._latest(answer).items())])
+
+    def _placed(self, answer: OpenAnswer) -> list[tuple[int, Coding]]:
+        mine = [one for one in self.event.codings if one.answer == answer]
+        return [(self.event.coding_slots[answer, one.coder, one.revision], one) for one in mine]
+
+    def _latest(self, answer: OpenAnswer) -> dict[int, Coding]:
+        return dict(self._placed(answer))
 
     def keep_coding_resolution(self, given: CodingResolution) -> None:
         self._known(given.answer)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from theodolite.domain.blinding import BlindingGuess
-from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
+from theodolite.domain.coding import Coding, CodingResolution, OpenAnswer, QuoteRelease
 from theodolite.domain.consent import Acknowledgement
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
@@ -36,6 +36,7 @@ class FakeEvent:
     guesses: dict[tuple[str, str], BlindingGuess] = field(default_factory=dict)
     tombstones: list[Tombstone] = field(default_factory=list)
     codings: list[Coding] = field(default_factory=list)
+    coding_slots: dict[tuple[OpenAnswer, str, int], int] = field(default_factory=dict)
     coding_resolutions: list[CodingResolution] = field(default_factory=list)
     releases: list[QuoteRelease] = field(default_factory=list)
     n_keys: int = 0
@@ -219,6 +220,7 @@ class FakePeople:
             pair_key=self.kept_dialogues[dialogue.unit].pair_key if dialogue.unit else "",  # type: ignore[attr-defined]
             kind=next((turn.kind for turn in reversed(dialogue.turns) if turn.kind), None),
             groups=profile.attributes if profile else {},
+            strategies=dialogue.strategies,
         )
 
     def turn_counts(self, study: str) -> dict[str, tuple[int, int]]:

@@ -6,6 +6,7 @@ from theodolite.domain.coded import CodedState
 from theodolite.domain.role import Role
 from theodolite.measurement.study.risks import risk_findings
 from theodolite.web.access import Here
+from theodolite.web.analyst.codebook import book_token
 from theodolite.web.analyst.desk import ReadingDesk
 from theodolite.web.models import HostedStudy
 from theodolite.web.venues import venue_of
@@ -25,6 +26,12 @@ def a_disputed_answer(hosted: HostedStudy) -> str:
     room = desk.room()
     first = next(one for one in room.differing() if one.state is CodedState.DISPUTED)
     return desk.token_of_text(room.text_of(first.answer))
+
+
+def a_named_codebook(hosted: HostedStudy) -> str:
+    """Return what addresses call the codebook of what red teamers noted."""
+    desk = desk_of(hosted)
+    return book_token(desk, desk.room().work.current["ways of attack"])
 
 
 def a_session_to_review(hosted: HostedStudy) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -76,11 +76,12 @@ class CodingWork:
     """Everything that was done about open answers of a study.
 
     Attributes:
-        codebooks: All revisions by content hash, the oldest first.
+        codebooks: All revisions of all codebooks by content hash, the oldest first.
         codings: Latest revision of each coder and answer.
         resolutions: Latest revision of each answer that was talked about.
         releases: Latest revision of each answer that somebody read for being quoted.
         quotes: Answers as they may be shown.
+        away: Opaque keys of coders who have left.
     """
 
     codebooks: Mapping[str, Codebook] = field(default_factory=dict)
@@ -88,16 +89,31 @@ class CodingWork:
     resolutions: tuple[CodingResolution, ...] = ()
     releases: tuple[QuoteRelease, ...] = ()
     quotes: tuple[ReleasedAnswer, ...] = ()
+    away: frozenset[str] = frozenset()
 
     @property
-    def codebook(self) -> Codebook | None:
-        """The codebook that holds now; None before there is one."""
-        return next(reversed(tuple(self.codebooks.values())), None)
+    def current(self) -> dict[str, Codebook]:
+        """The codebooks that hold now, by name; the one for all other questions has none, and comes first."""
+        latest = {book.name: book for book in self.codebooks.values()}
+        return dict(sorted(latest.items()))
+
+    def codebook_for(self, place: str) -> Codebook | None:
+        """Return the codebook by which a question is coded now; None where there is none for it.
+
+        Args:
+            place: The question, as `OpenAnswer.place` has it.
+        """
+        books = self.current
+        return next((book for book in books.values() if place in book.covers), books.get(""))
 
     def is_due(self, coding: Coding) -> bool:
         """Tell whether an answer must be coded again, since the codebook has changed in what concerns it."""
-        now, then = self.codebook, self.codebooks.get(coding.codebook)
-        return now is None or then is None or now.outdates(then, coding.codes)
+        return not self._holds(coding.answer, coding.codebook, coding.codes)
+
+    def vacant(self, answer: OpenAnswer) -> str:
+        """Return the coder whose place at an answer is free, as they have left and would code it again; or nothing."""
+        mine = (one for one in self.codings if one.answer == answer and one.coder in self.away)
+        return next((one.coder for one in mine if self.is_due(one)), "")
 
     def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
         """Yield where each of some answers stands, in their order."""
@@ -105,15 +121,17 @@ class CodingWork:
         for coding in self.codings:
             if not self.is_due(coding):
                 by_answer.setdefault(coding.answer, []).append(coding)
-        settled = {one.answer: one for one in self.resolutions if self._holds(one)}
+        settled = {
+            one.answer: one for one in self.resolutions if self._holds(one.answer, one.codebook, one.codes or ())
+        }
         for answer in answers:
             codings = tuple(by_answer.get(answer, ()))
             settlement = settled.get(answer) if len(codings) >= CODERS else None
             yield CodedAnswer(answer=answer, codings=codings, resolution=settlement)
 
-    def _holds(self, resolution: CodingResolution) -> bool:
-        now, then = self.codebook, self.codebooks.get(resolution.codebook)
-        return now is not None and then is not None and not now.outdates(then, resolution.codes or ())
+    def _holds(self, answer: OpenAnswer, codebook: str, codes: Sequence[str]) -> bool:
+        now, then = self.codebook_for(answer.place), self.codebooks.get(codebook)
+        return now is not None and then is not None and not now.outdates(then, codes)
 
 
 def books_by_version(books: Iterable[Codebook]) -> dict[str, Codebook]:

@@ -41,14 +41,16 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codebook:
-    """The codes of a study at one time; it is never changed, a further revision takes its place.
+    """The codes for some questions of a study at one time; never changed, a further revision takes its place.
 
     Attributes:
         study: Name of the study.
         codes: In the order in which coders see them.
-        revision: Number of the revision, from 1.
+        revision: Number of the revision among those of its name, from 1.
         by: Opaque key of who wrote it.
         note: What has changed, and why.
+        name: What it is called; empty for the one that is for all questions no other one is for.
+        covers: Places of the questions that it is for, as `OpenAnswer.place` has them; empty without a name.
     """
 
     study: str
@@ -56,6 +58,8 @@ class Codebook:
     revision: int = 1
     by: str = ""
     note: str = ""
+    name: str = ""
+    covers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse codes without a name or meaning, and two of one name; says all faults at once."""
@@ -64,6 +68,8 @@ class Codebook:
         faults += ["a code has no name"] if "" in names else []
         faults += [f"two codes are called `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name]
         faults += [] if names else ["there is no code"]
+        faults += [f"`{self.name}` does not say which questions it is for"] if self.name and not self.covers else []
+        faults += ["a codebook for some questions alone has no name"] if self.covers and not self.name else []
         if faults:
             message = f"a codebook names each code once and defines it: {'; '.join(faults)}"
             raise InputError(message)
@@ -117,6 +123,37 @@ class OpenAnswer:
     session: str
     questionnaire: str
     question: str
+
+    @property
+    def place(self) -> str:
+        """The question, as `questionnaire.question`."""
+        return f"{self.questionnaire}.{self.question}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoderAbsence:
+    """That a coder has left, or is back; what they have coded stays, what they would code again goes to others.
+
+    Attributes:
+        study: Name of the study.
+        coder: Opaque key of the person.
+        is_away: Whether they have left; False where they are back.
+        by: Opaque key of who wrote it down.
+        reason: Why, in their words.
+        revision: Number of the revision, from 1; the latest counts.
+    """
+
+    study: str
+    coder: str
+    is_away: bool
+    by: str
+    reason: str = ""
+    revision: int = 1
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the absences of a study are filed."""
+        return digest("coder absences", study)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,27 @@ class CodeAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoderPair:
+    """How far two coders agree on the answers that both have coded; a diagnosis, never a decision.
+
+    Attributes:
+        first: Opaque key of the one.
+        second: Opaque key of the other.
+        n: Answers that both have coded; count.
+        alike: Share of them to which both gave the same codes.
+        alpha: Krippendorff's alpha of whole sets of codes, with the distance MASI.
+        codes: Agreement on each code.
+    """
+
+    first: str
+    second: str
+    n: int
+    alike: Estimate | Undefined
+    alpha: Estimate | Undefined
+    codes: tuple[CodeAgreement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeShare:
     """How many answers speak of one theme, for one application and level and perhaps one group of testers.
 
@@ -84,12 +105,14 @@ class CodingFinding:
         text: What was asked.
         codebook: Content hash of the codebook.
         revision: Number of its revision.
+        name: What the codebook is called; empty for the one for all questions no other one is for.
         n: Answers; count.
         n_coders: People who coded some of them; count.
         states: Where the answers stand; counts that add up to `n`.
         alike: Share of answers coded by two to which both gave the same codes.
         alpha: Krippendorff's alpha of whole sets of codes, with the distance MASI.
         codes: Agreement on each code.
+        pairs: Agreement of every two coders who have coded the same answers.
         themes: Share of each code by application and level, then by group within each.
         quotes: Answers that may be shown.
     """
@@ -99,11 +122,19 @@ class CodingFinding:
     text: str
     codebook: str
     revision: int
+    name: str = ""
     n: int
     n_coders: int
     states: Mapping[CodedState, int] = field(default_factory=dict)
     alike: Estimate | Undefined
     alpha: Estimate | Undefined
     codes: tuple[CodeAgreement, ...] = ()
+    pairs: tuple[CoderPair, ...] = ()
     themes: tuple[ThemeShare, ...] = ()
     quotes: tuple[ThemeQuote, ...] = ()
+
+    @property
+    def coders(self) -> dict[str, str]:
+        """What results call the coders of pairs, by opaque key: numbered in the order of keys, which tells nothing."""
+        keys = sorted({key for pair in self.pairs for key in (pair.first, pair.second)})
+        return {key: f"coder {number}" for number, key in enumerate(keys, 1)}

@@ -83,6 +83,7 @@ class Evidence:
             numbers gathered while the records were read; None where nobody looked.
         schemas: How answers were asked for, of annotators whose requests had a schema.
         responses: Latest revisions of what testers answered after their sessions; annotators never see them.
+        notes: What red teamers noted while they tested, as answers in own words.
         answered: Key of each dialogue that such a response is about to its position in the plan.
         reviews: What people found who read a session's dialogues and questionnaire together.
         described: What annotators say of themselves: attribute to annotator to group; the silent are left out.
@@ -105,6 +106,7 @@ class Evidence:
     spoken: tuple[SpokenSide, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
     responses: tuple[QuestionnaireResponse, ...] = ()
+    notes: tuple[QuestionnaireResponse, ...] = ()
     answered: Mapping[str, int] = field(default_factory=dict)
     reviews: tuple[CombinedReview, ...] = ()
     described: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -163,6 +163,7 @@ class HeldDialogue:
         pair_key: Pair key of the dialogue that it became; empty where it became none.
         kind: What went wrong last.
         groups: What the person says of themselves, by attribute.
+        strategies: What a red teamer wrote down of what was tried, and how it went.
     """
 
     key: str
@@ -175,3 +176,4 @@ class HeldDialogue:
     pair_key: str = ""
     kind: FailureKind | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
+    strategies: tuple[Strategy, ...] = ()

@@ -10,11 +10,17 @@ from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
 class CodingDesk(Protocol):
     """Codings, resolutions and leave to quote; nothing is ever changed, and what a person withdrew is gone."""
 
-    def keep_coding(self, given: Coding) -> None:
+    def keep_coding(self, given: Coding, *, instead_of: str = "") -> None:
         """Store a further revision of what a coder sees in an answer.
 
+        Args:
+            given: The coding.
+            instead_of: Coder whose place this one takes from now on; what that one gave stays as earlier
+                revisions. Empty where nobody's.
+
         Raises:
-            Conflict: If the revision does not follow the last one, or enough others have coded the answer.
+            Conflict: If the revision does not follow the last one of its place, enough others have coded the
+                answer, or `instead_of` has no place there.
             NotFound: If there is no such session.
         """
         ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from theodolite.domain.coding_finding import CodeAgreement, CodingFinding, ThemeShare
+from collections.abc import Mapping
+
+from theodolite.domain.coding_finding import CodeAgreement, CoderPair, CodingFinding, ThemeShare
 from theodolite.domain.identity import Json
 from theodolite.domain.task_tally import TaskTally
 from theodolite.reporting.number_entries import number_entry
@@ -15,6 +17,7 @@ def coding_entry(found: CodingFinding) -> dict[str, Json]:
         "question": found.question,
         "text": found.text,
         "codebook": found.codebook,
+        "codebook_name": found.name,
         "codebook_revision": found.revision,
         "answers": found.n,
         "coders": found.n_coders,
@@ -22,6 +25,7 @@ def coding_entry(found: CodingFinding) -> dict[str, Json]:
         "alike": number_entry(found.alike),
         "alpha": number_entry(found.alpha),
         "codes": [_agreement(one) for one in found.codes],
+        "pairs": [_pair(one, found.coders) for one in found.pairs],
         "themes": [_theme(one) for one in found.themes],
         "quotes": [
             {"text": one.text, "codes": list(one.codes), "application": one.application, "level": one.level.value}
@@ -36,6 +40,16 @@ def _agreement(one: CodeAgreement) -> dict[str, Json]:
         "given": one.n_given,
         "alike": number_entry(one.alike),
         "alpha": number_entry(one.alpha),
+    }
+
+
+def _pair(one: CoderPair, coders: Mapping[str, str]) -> dict[str, Json]:
+    return {
+        "coders": [coders[one.first], coders[one.second]],
+        "answers": one.n,
+        "alike": number_entry(one.alike),
+        "alpha": number_entry(one.alpha),
+        "codes": [_agreement(code) for code in one.codes],
     }
 
 

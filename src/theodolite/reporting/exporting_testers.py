@@ -19,13 +19,18 @@ RESPONSES = (
 )  # fmt: skip
 """Columns of `responses.csv`."""
 
-CODINGS = ("session", "questionnaire", "question", "coder", "codebook_revision", "revision", "code")
+CODINGS = ("session", "questionnaire", "question", "coder", "codebook_name", "codebook_revision", "revision", "code")
 """Columns of `codings.csv`."""
 
-RESOLUTIONS = ("session", "questionnaire", "question", "codebook_revision", "outcome", "code", "n_participants")
+RESOLUTIONS = (
+    "session", "questionnaire", "question", "codebook_name", "codebook_revision", "outcome", "code", "n_participants",
+)  # fmt: skip
 """Columns of `coding_resolutions.csv`."""
 
-CODES = ("codebook_revision", "codebook", "code", "definition", "include", "exclude", "example", "note")
+CODES = (
+    "codebook_name", "codebook_revision", "codebook", "questions", "code", "definition", "include", "exclude",
+    "example", "note",
+)  # fmt: skip
 """Columns of `codes.csv`."""
 
 Rows = Iterator[Sequence[object]]
@@ -99,26 +104,27 @@ def _codings(evidence: Evidence, work: CodingWork) -> Rows:
     coders = _numbers(evidence, [one.coder for one in work.codings], "C")
     for one in work.codings:
         for code in one.codes or ("",):
-            yield (*_about(one.answer), coders[one.coder], _revision(work, one.codebook), one.revision, code)
+            yield (*_about(one.answer), coders[one.coder], *_revision(work, one.codebook), one.revision, code)
 
 
 def _resolutions(work: CodingWork) -> Rows:
     for one in work.resolutions:
         outcome = "no consensus" if one.codes is None else "consensus"
         for code in one.codes or ("",):
-            yield (*_about(one.answer), _revision(work, one.codebook), outcome, code, len(one.participants))
+            yield (*_about(one.answer), *_revision(work, one.codebook), outcome, code, len(one.participants))
 
 
 def _codes(work: CodingWork) -> Rows:
     for version, book in work.codebooks.items():
         for code in book.codes:
-            yield (book.revision, version, code.name, *code.meaning, code.example, book.note)
+            questions = "; ".join(book.covers)
+            yield (book.name, book.revision, version, questions, code.name, *code.meaning, code.example, book.note)
 
 
 def _about(answer: OpenAnswer) -> tuple[str, str, str]:
     return item_of(answer.session), answer.questionnaire, answer.question
 
 
-def _revision(work: CodingWork, version: str) -> object:
+def _revision(work: CodingWork, version: str) -> tuple[object, object]:
     book = work.codebooks.get(version)
-    return book.revision if book else ""
+    return (book.name, book.revision) if book else ("", "")

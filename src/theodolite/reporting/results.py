@@ -33,7 +33,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.11"
+SCHEMA_VERSION = "1.12"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16

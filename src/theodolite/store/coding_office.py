@@ -14,9 +14,9 @@ class CodingOffice:
 
     _work: Workplace
 
-    def keep_coding(self, given: Coding) -> None:
-        """Store a further revision of what a coder sees in an answer."""
-        self._work.write(partial(coding.keep_coding, given))
+    def keep_coding(self, given: Coding, *, instead_of: str = "") -> None:
+        """Store a further revision of what a coder sees in an answer, perhaps in the place of another one."""
+        self._work.write(partial(coding.keep_coding, given, instead_of))
 
     def codings(self, study: str) -> list[Coding]:
         """Return the latest coding of each coder and answer of a study."""

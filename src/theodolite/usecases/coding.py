@@ -10,7 +10,6 @@ from theodolite.assessment.capture.personal import mask_personal
 from theodolite.domain.coded import CodedAnswer, CodedState, CodingWork, books_by_version
 from theodolite.domain.coding import (
     CODERS,
-    Code,
     Codebook,
     Coding,
     CodingResolution,
@@ -21,10 +20,14 @@ from theodolite.domain.coding import (
 )
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
+from theodolite.domain.live import HeldDialogue
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.study import Study
+from theodolite.domain.tried import TRIED, tried_in
 from theodolite.measurement.study.codings import written_answers
 from theodolite.ports.store import Store
+from theodolite.testing.people import counted
+from theodolite.usecases.codebooks import away_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,11 @@ class CodingRoom:
     texts: tuple[OpenText, ...]
     work: CodingWork
     mask: Callable[[str], str]
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """The questions that somebody has answered in own words: place to what was asked, in order."""
+        return {one.answer.place: one.asked for one in self.texts}
 
     @property
     def coded(self) -> tuple[CodedAnswer, ...]:
@@ -96,9 +104,11 @@ class CodingRoom:
 
     def _waits(self, answer: OpenAnswer, coder: str) -> bool:
         own = self.own(answer, coder)
+        if coder in self.work.away or self.work.codebook_for(answer.place) is None:
+            return False
         if own is not None:
             return self.work.is_due(own)
-        return self.work.codebook is not None and len(self.coders(answer)) < CODERS
+        return len(self.coders(answer)) < CODERS or bool(self.work.vacant(answer))
 
     def differing(self) -> tuple[CodedAnswer, ...]:
         """Return the answers that were coded differently, those that nobody talked about first."""
@@ -106,13 +116,16 @@ class CodingRoom:
         return tuple(one for state in states for one in self.coded if one.state is state)
 
 
-def coding_room(store: Store, study: Study, responses: Sequence[QuestionnaireResponse]) -> CodingRoom:
+def coding_room(
+    store: Store, study: Study, responses: Sequence[QuestionnaireResponse], gone: Iterable[str] = ()
+) -> CodingRoom:
     """Return the answers in own words of a study, with everything that was done about them.
 
     Args:
         store: The database.
         study: As it is written now; answers to other versions of its questionnaires are left out.
-        responses: What testers answered.
+        responses: What testers answered, and what red teamers noted, as `notes_in` returns it.
+        gone: Opaque keys of people who can code no more, whether or not somebody has written that down.
     """
     masks, texts = mask_for(study), tuple(_texts(study, responses))
     releases = tuple(store.quote_releases(study.name))
@@ -121,13 +134,24 @@ def coding_room(store: Store, study: Study, responses: Sequence[QuestionnaireRes
         codings=tuple(store.codings(study.name)),
         resolutions=tuple(store.coding_resolutions(study.name)),
         releases=releases,
+        away=away_in(store, study.name) | frozenset(gone),
     )
     room = CodingRoom(study=study, texts=texts, work=work, mask=lambda text: masks(mask_personal(text)))
     return replace(room, work=replace(work, quotes=_quotes(room)))
 
 
+def notes_in(study: Study, held: Iterable[HeldDialogue]) -> tuple[QuestionnaireResponse, ...]:
+    """Return what red teamers noted in sessions that are about the study as it is written now, as answers.
+
+    Args:
+        study: As it is written now.
+        held: All dialogues of people in the study.
+    """
+    return tuple(tried_in(counted(study, held)))
+
+
 def _texts(study: Study, responses: Sequence[QuestionnaireResponse]) -> Iterable[OpenText]:
-    for questionnaire in study.questionnaires:
+    for questionnaire in (*study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
             for one in written_answers(questionnaire, question, responses):
                 yield OpenText(
@@ -148,36 +172,6 @@ def _quotes(room: CodingRoom) -> tuple[ReleasedAnswer, ...]:
     )
 
 
-def keep_codebook(store: Store, study: str, codes: Sequence[Code], *, by: str, note: str, follows: int) -> Codebook:
-    """Keep a further revision of a study's codebook and return it.
-
-    Args:
-        store: The database.
-        study: Name of the study.
-        codes: All codes, in order.
-        by: Opaque key of who wrote it.
-        note: What has changed, and why; demanded from the second revision on.
-        follows: Revision that the writer had before them; 0 for none.
-
-    Raises:
-        Conflict: If somebody else has kept another one in the meantime.
-        InputError: If a code has no meaning, two have one name, nothing has changed, or nothing says why.
-    """
-    last = max(store.filed(Codebook, Codebook.subject(study)), key=lambda one: one.revision, default=None)
-    if (last.revision if last else 0) != follows:
-        message = f"somebody has written revision {last.revision if last else 0} meanwhile; look at it, then go on"
-        raise Conflict(message)
-    if last and last.codes == tuple(codes):
-        message = "nothing has changed in the codebook"
-        raise InputError(message)
-    if last and not note.strip():
-        message = "say in a few words what has changed and why; readers of the results are told"
-        raise InputError(message)
-    book = Codebook(study=study, codes=tuple(codes), revision=follows + 1, by=by, note=note.strip())
-    store.file(Codebook.subject(study), book)
-    return book
-
-
 def keep_coding(
     store: Store, room: CodingRoom, answer: OpenAnswer, coder: str, codes: Sequence[str], memo: str
 ) -> None:
@@ -190,12 +184,17 @@ def keep_coding(
         InputError: If there is no codebook, no such answer or no such code.
     """
     room.text_of(answer)
-    book, own = _book(room), room.own(answer, coder)
+    book, own = _book(room, answer), room.own(answer, coder)
     book.check(codes)
+    if coder in room.work.away:
+        message = "it is written down that you have left; whoever did so can write down that you are back"
+        raise Conflict(message)
     (stands,) = room.work.coded([answer])
     if own is not None and not room.work.is_due(own) and stands.is_coded:
         message = "both have coded this answer, so the codings stay as they are; talk about it where they differ"
         raise Conflict(message)
+    vacant = "" if own else room.work.vacant(answer)
+    before = own or (room.own(answer, vacant) if vacant else None)
     store.keep_coding(
         Coding(
             answer=answer,
@@ -203,8 +202,9 @@ def keep_coding(
             codes=tuple(name for name in book.names if name in codes),
             codebook=version_of(book),
             memo=memo.strip(),
-            revision=own.revision + 1 if own else 1,
-        )
+            revision=before.revision + 1 if before else 1,
+        ),
+        instead_of=vacant,
     )
 
 
@@ -226,7 +226,7 @@ def resolve(
         InputError: If nothing says why, or there is no such code.
     """
     (stands,) = room.work.coded([room.text_of(answer).answer])
-    book = _book(room)
+    book = _book(room, answer)
     book.check(codes or ())
     if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
         message = f"this answer is {stands.state.value}; only what was coded differently is talked about"
@@ -292,11 +292,12 @@ def _stretches(text: str, words: Iterable[str]) -> tuple[HiddenStretch, ...]:
     return tuple(joined)
 
 
-def _book(room: CodingRoom) -> Codebook:
-    if room.work.codebook is None:
-        message = "there is no codebook yet; write one first"
+def _book(room: CodingRoom, answer: OpenAnswer) -> Codebook:
+    book = room.work.codebook_for(answer.place)
+    if book is None:
+        message = "there is no codebook for this question yet; write one first"
         raise InputError(message)
-    return room.work.codebook
+    return book
 
 
 def _parts(answer: OpenAnswer) -> tuple[str, str, str]:

@@ -28,7 +28,7 @@ from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import counted, failures_of
 from theodolite.usecases.calls import calls_of
-from theodolite.usecases.coding import coding_room
+from theodolite.usecases.coding import coding_room, notes_in
 from theodolite.usecases.placing import as_planned
 from theodolite.usecases.reviewing_risks import reviews_of
 from theodolite.usecases.stating_criteria import criteria_of
@@ -112,7 +112,7 @@ def evidence_of(
             lapses.look(dialogue)
     _enter_labels(book, archive)
     peopled = without_idle_categories(with_people(study, store.labels(run)))
-    return Evidence(
+    found = Evidence(
         study=peopled,
         run=run,
         sessions=sessions,
@@ -129,11 +129,19 @@ def evidence_of(
         answered=answered,
         reviews=reviews_of(store, study),
         described=described_in(store, peopled),
-        coding=coding_room(store, study, responses).work if responses else None,
         event=event_record_of(store, study),
         criteria=criteria_of(store, study.name),
         sittings=sittings_in(store, study),
     )
+    return _with_own_words(store, found)
+
+
+def _with_own_words(store: Store, evidence: Evidence) -> Evidence:
+    """Return evidence with what red teamers noted, and with what was done about all answers in own words."""
+    study, responses = evidence.study, evidence.responses
+    notes = notes_in(study, store.held(study.name))
+    work = coding_room(store, study, (*responses, *notes)).work if responses or notes else None
+    return replace(evidence, notes=notes, coding=work)
 
 
 def event_record_of(store: Store, study: Study) -> EventRecord:

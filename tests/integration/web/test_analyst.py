@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.fakes.read_event import a_disputed_answer, a_session_to_review, desk_of
+from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review, desk_of
 from theodolite.domain.coded import CodedState
 from theodolite.domain.role import Role
 from theodolite.measurement.study.risks import COMBINED, risk_findings
@@ -98,9 +98,60 @@ def test_a_further_codebook_says_what_has_changed_and_what_is_due(event, client_
 
     assert refused.status_code == 422
     assert "what has changed" in words(refused)
-    assert (room.work.codebook.names, room.work.codebook.note) == (("brief", "helpful"), "Fewer codes.")
-    assert {one.state for one in room.coded} == {CodedState.UNCODED}
+    book = room.work.current[""]
+    assert (book.names, book.note) == (("brief", "helpful"), "Fewer codes.")
+    assert {one.state for one in room.coded if one.answer.question == "open"} == {CodedState.UNCODED}
     assert "The codebook has changed since" in words(client.get(at(event, "coding/next/"), follow=True))
+
+
+NEW = {"book": "  tones ", "name": "cold", "definition": "Unkind.", "covers": "tv-spoilers-field-testing.open"}
+
+
+def test_some_questions_get_a_codebook_of_their_own(event, client_as):
+    client = client_as(Role.ANALYST)
+    refused = client.post(at(event, "coding/codebook/new/"), NEW | {"book": " "})
+    client.post(at(event, "coding/codebook/new/"), NEW)
+    room = desk_of(event).room()
+    told = words(client.get(at(event, "coding/")))
+
+    assert refused.status_code == 422
+    assert room.work.codebook_for("tv-spoilers-field-testing.open").name == "tones"
+    assert room.work.codebook_for("tv-spoilers-red-teaming.open").name == ""
+    assert "codebook tones, revision 1" in told
+    assert "Another codebook is for" in words(client.post(at(event, "coding/codebook/new/"), NEW | {"book": "more"}))
+
+
+def test_a_codebook_for_some_questions_is_revised_with_its_questions(event, client_as):
+    client, token = client_as(Role.SENIOR), a_named_codebook(event)
+    page = client.get(at(event, f"coding/codebook/{token}/"))
+    written = NEW | {"follows": "1", "note": "Fewer.", "covers": ["notes while testing.tried"]}
+    client.post(at(event, f"coding/codebook/{token}/"), written)
+
+    assert 'value="notes while testing.tried" checked' in page.content.decode()
+    assert desk_of(event).room().work.current["ways of attack"].names == ("cold",)
+    assert client.get(at(event, "coding/codebook/nowhere/")).status_code == 404
+
+
+def test_what_red_teamers_noted_is_coded_beside_what_they_answered(event, client_as):
+    told = words(client_as(Role.ANALYST).get(at(event, "coding/")))
+
+    assert "What was tried, how was it refined, and what came of it?" in told
+    assert "notes while testing, codebook ways of attack, revision 1" in told
+
+
+def test_a_coder_who_has_left_is_replaced_where_codings_are_due(event, client_as):
+    analyst, organiser = client_as(Role.ANALYST), client_as(Role.ORGANISER)
+    page = analyst.get(at(event, "coding/coders/"))
+    token = desk_of(event).token_of("coder", desk_of(event).reader)
+    before = len(desk_of(event, Role.ORGANISER).room().waiting(desk_of(event, Role.ORGANISER).reader))
+    analyst.post(at(event, "coding/coders/"), {"coder": token, "now": "away", "reason": "Moved on."})
+    organiser.post(at(event, "coding/codebook/"), {**NEW, "follows": "1", "note": "One code alone."})
+    room, reader = desk_of(event).room(), desk_of(event, Role.ORGANISER).reader
+
+    assert "Two by two" in words(page)
+    assert room.waiting(desk_of(event).reader) == ()
+    assert len(room.waiting(reader)) > before
+    assert "you have left" in words(analyst.get(at(event, "coding/")))
 
 
 def test_two_who_write_at_once_do_not_overwrite_each_other(event, client_as):

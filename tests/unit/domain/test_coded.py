@@ -69,4 +69,28 @@ def test_a_changed_codebook_makes_codings_due_and_resolutions_void():
 def test_the_codebook_of_the_highest_revision_holds():
     later = replace(BOOK, codes=BOOK.codes[:1], revision=2)
 
-    assert work(books=(later, BOOK)).codebook == later
+    assert work(books=(later, BOOK)).codebook_for(ANSWER.place) == later
+
+
+def test_a_codebook_for_some_questions_goes_before_that_for_all_others():
+    own = replace(BOOK, name="reasons", covers=("q.why",))
+    done = work(("a",), books=(BOOK, own))
+
+    assert list(done.current) == ["", "reasons"]
+    assert (done.codebook_for("q.why"), done.codebook_for("q.how")) == (own, BOOK)
+    assert not done.is_due(done.codings[0])
+
+
+def test_without_a_codebook_for_its_question_nothing_holds():
+    own = replace(BOOK, name="methods", covers=("q.how",))
+
+    assert work(("a",), books=(own,)).codebook_for("q.why") is None
+    assert work(("a",), books=(own,)).is_due(work(("a",)).codings[0])
+
+
+def test_a_place_is_free_where_who_left_would_code_again():
+    later = replace(BOOK, codes=(*BOOK.codes, Code(name="d", definition="d")), revision=2)
+    stays, due = work(("a",), ("b",)), work(("a",), ("b",), books=(BOOK, later))
+
+    assert replace(due, away=frozenset({"c1"})).vacant(ANSWER) == "c1"
+    assert replace(stays, away=frozenset({"c1"})).vacant(ANSWER) == due.vacant(ANSWER) == ""

@@ -22,6 +22,16 @@ def test_a_codebook_without_codes_is_refused():
         Codebook(study="s", codes=())
 
 
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [({"name": "x"}, "which questions"), ({"covers": ("q.why",)}, "has no name")],
+    ids=["a name alone", "questions alone"],
+)
+def test_a_codebook_for_some_questions_has_a_name_and_says_which(facts, words):
+    with pytest.raises(InputError, match=words):
+        Codebook(study="s", codes=(VAGUE,), **facts)
+
+
 def test_a_code_that_is_not_there_is_named_with_the_likely_one():
     with pytest.raises(InputError, match="`vage`; meant `vague`"):
         BOOK.check(["vage"])

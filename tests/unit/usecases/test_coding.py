@@ -4,17 +4,20 @@ from dataclasses import replace
 
 import pytest
 from tests.contract.given import a_person_session, a_plan
+from tests.fakes.noted import WORDS, noted
 from tests.fakes.responses import AFTER, STUDY, said
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.coded import CodedState
-from theodolite.domain.coding import Code, OpenAnswer
+from theodolite.domain.coding import Code, Codebook, OpenAnswer
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.usecases.coding import coding_room, keep_codebook, keep_coding, release_quote, resolve
+from theodolite.usecases.codebooks import keep_absence, keep_codebook
+from theodolite.usecases.coding import coding_room, keep_coding, notes_in, release_quote, resolve
 
 CODES = (Code(name="vague", definition="Says nothing definite."), Code(name="cold", definition="Unkind."))
+OTHER = (replace(STUDY.scenarios[0], packet=replace(STUDY.scenarios[0].packet, permitted=("Hours.",))),)
 TEXTS = {"p": "Mail ana@example.org, said bot-7.", "q": "Rude! Rude to Ana."}
 
 
@@ -46,8 +49,9 @@ def about(person):
     return OpenAnswer(session=digest(person), questionnaire="after", question="open")
 
 
-def begin(store, codes=CODES, note="", follows=0):
-    return keep_codebook(store, STUDY.name, codes, by="c1", note=note, follows=follows)
+def begin(store, codes=CODES, note="", follows=0, **facts):
+    book = Codebook(study=STUDY.name, codes=tuple(codes), revision=follows, by="c1", note=note, **facts)
+    return keep_codebook(store, book)
 
 
 def code(store, person, coder, *codes, memo=""):
@@ -95,15 +99,6 @@ def test_a_changed_codebook_is_due_for_all_and_kept_with_its_reason(store):
 
     assert about("p") in [one.answer for one in room(store).waiting("c1")]
     assert [book.note for book in room(store).work.codebooks.values()] == ["", "Some speak of time."]
-
-
-def test_two_writers_of_a_codebook_do_not_overwrite_each_other(store):
-    begin(store)
-
-    with pytest.raises(Conflict, match="meanwhile"):
-        begin(store, CODES[:1])
-    with pytest.raises(InputError, match="nothing has changed"):
-        begin(store, follows=1)
 
 
 def test_what_differs_is_resolved_with_a_reason_and_codings_stay(store):
@@ -160,3 +155,50 @@ def test_an_answer_that_was_taken_back_is_none(store):
 
     with pytest.raises(InputError, match="taken back"):
         keep_coding(store, room(store), replace(about("p"), question="other"), "c1", (), "")
+
+
+def leave(store, coder, reason="Moved on.", *, is_away=True):
+    keep_absence(store, STUDY.name, coder, is_away=is_away, by="c9", reason=reason)
+
+
+def test_what_a_coder_who_left_would_code_again_goes_to_somebody_else(store):
+    begin(store)
+    code(store, "p", "c1", "vague")
+    code(store, "p", "c2", "vague")
+    leave(store, "c1")
+    kept = (stands(store, "p"), [one.answer for one in room(store).waiting("c3")])
+    begin(store, (*CODES, Code(name="late", definition="Came late.")), note="Time.", follows=1)
+    code(store, "p", "c3", "late")
+    code(store, "p", "c2", "late")
+
+    assert kept == (CodedState.ALIKE, [about("q")])
+    assert [(one.coder, one.codes) for one in room(store).work.codings] == [("c3", ("late",)), ("c2", ("late",))]
+    assert stands(store, "p") is CodedState.ALIKE
+
+
+def test_who_has_left_is_asked_nothing_and_codes_nothing_until_they_are_back(store):
+    begin(store)
+    leave(store, "c1")
+
+    assert room(store).waiting("c1") == ()
+    with pytest.raises(Conflict, match="you have left"):
+        code(store, "p", "c1")
+    leave(store, "c1", "Back again.", is_away=False)
+    assert len(room(store).waiting("c1")) == 2
+
+
+def test_who_is_gone_from_the_study_is_as_good_as_away(store):
+    begin(store)
+
+    gone = coding_room(store, STUDY, store.study_responses(STUDY.name), ["c1"])
+    assert (gone.waiting("c1"), len(gone.waiting("c2"))) == ((), 2)
+
+
+def test_what_red_teamers_noted_is_coded_like_any_answer(store):
+    tried = notes_in(STUDY, [noted(STUDY), noted(replace(STUDY, scenarios=OTHER), person="q")])
+    begin(store, covers=("notes while testing.tried",), name="ways")
+    found = coding_room(store, STUDY, tried)
+
+    assert found.questions == {"notes while testing.tried": "What was tried, how was it refined, and what came of it?"}
+    assert [one.text for one in found.texts] == [WORDS]
+    assert len(found.waiting("c1")) == 1

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
 
 from theodolite.domain.coded import CodedAnswer, CodedState, CodingWork
 from theodolite.domain.coding import Codebook, OpenAnswer
-from theodolite.domain.coding_finding import CodeAgreement, CodingFinding, ThemeQuote, ThemeShare
+from theodolite.domain.coding_finding import CodingFinding, ThemeQuote, ThemeShare
 from theodolite.domain.dialogue import Level
-from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.measurement.alpha import krippendorff_alpha
-from theodolite.measurement.clusters import cluster_sizes
-from theodolite.measurement.proportion import defect_rate
-from theodolite.measurement.questionnaire.sets import set_alpha
+from theodolite.domain.tried import TRIED
+from theodolite.measurement.study.coders import TwiceCoded, answer_share, coder_pairs
 from theodolite.measurement.study.risk_groups import FEWEST
-
-UNIT: Final = "fraction of answers"
-"""What shares are shares of."""
 
 
 def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
@@ -36,17 +29,18 @@ def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
         evidence: All records of one run.
 
     Source:
-        Shares: `defect_rate` over testers as clusters; agreement: `krippendorff_alpha`, `set_alpha`.
+        Shares: `answer_share`; agreement: `TwiceCoded`, `coder_pairs`.
     """
     work = evidence.coding
-    book = work.codebook if work else None
-    if work is None or book is None:
+    if work is None:
         return
-    for questionnaire in evidence.study.questionnaires:
+    given = (*evidence.responses, *evidence.notes)
+    for questionnaire in (*evidence.study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
-            written = written_answers(questionnaire, question, evidence.responses)
-            if written:
-                yield _finding(evidence, work, book, _Theme(questionnaire, question, written, work))
+            theme = _Theme(questionnaire, question, written_answers(questionnaire, question, given), work)
+            book = work.codebook_for(theme.about("").place)
+            if theme.written and book is not None:
+                yield _finding(evidence, work, book, theme)
 
 
 def written_answers(
@@ -80,49 +74,35 @@ class _Theme:
     written: Sequence[QuestionnaireResponse]
     work: CodingWork
 
-    def pairs(self) -> list[tuple[QuestionnaireResponse, CodedAnswer]]:
+    def about(self, session: str) -> OpenAnswer:
+        """Return where the answer of a session is."""
+        return OpenAnswer(session=session, questionnaire=self.questionnaire.name, question=self.question.name)
+
+    def stands(self) -> list[tuple[QuestionnaireResponse, CodedAnswer]]:
         """Return each response with where its answer stands."""
-        name, question = self.questionnaire.name, self.question.name
-        answers = [OpenAnswer(session=one.session, questionnaire=name, question=question) for one in self.written]
-        return list(zip(self.written, self.work.coded(answers), strict=True))
+        return list(zip(self.written, self.work.coded(self.about(one.session) for one in self.written), strict=True))
 
 
 def _finding(evidence: Evidence, work: CodingWork, book: Codebook, theme: _Theme) -> CodingFinding:
-    pairs = theme.pairs()
-    both = [(response.participant, coded) for response, coded in pairs if coded.is_coded]
-    alike = [len({frozenset(one.codes) for one in coded.codings}) == 1 for _, coded in both]
-    people = [person for person, _ in both]
+    stands = theme.stands()
+    by_person = [(response.participant, coded) for response, coded in stands]
+    twice = TwiceCoded.of(by_person)
     return CodingFinding(
         questionnaire=theme.questionnaire.name,
         question=theme.question.name,
         text=theme.question.text,
         codebook=version_of(book),
         revision=book.revision,
-        n=len(pairs),
-        n_coders=len({coding.coder for _, coded in pairs for coding in coded.codings}),
-        states={state: n for state in CodedState if (n := sum(coded.state is state for _, coded in pairs))},
-        alike=_rate(list(zip(people, alike, strict=True))),
-        alpha=set_alpha([[one.codes for one in coded.codings] for _, coded in both], clusters=_clusters(people)),
-        codes=tuple(_agreement(name, both) for name in book.names),
-        themes=tuple(_shares(evidence, book, pairs)),
-        quotes=tuple(_quotes(work, book, pairs)),
-    )
-
-
-def _clusters(people: Sequence[str]) -> list[str] | None:
-    """Return the testers as clusters, where one of them wrote several answers."""
-    return list(people) if len(set(people)) < len(people) else None
-
-
-def _agreement(code: str, both: Sequence[tuple[str, CodedAnswer]]) -> CodeAgreement:
-    said = [[code in coding.codes for coding in coded.codings] for _, coded in both]
-    people = [person for person, _ in both]
-    rows = [[float(one[place]) for one in said] for place in range(2)]
-    return CodeAgreement(
-        code=code,
-        n_given=sum(sum(one) for one in said),
-        alike=_rate([(person, len(set(one)) == 1) for person, one in zip(people, said, strict=True)]),
-        alpha=krippendorff_alpha(rows, scale="nominal", clusters=_clusters(people)),
+        name=book.name,
+        n=len(stands),
+        n_coders=len({coding.coder for _, coded in stands for coding in coded.codings}),
+        states={state: n for state in CodedState if (n := sum(coded.state is state for _, coded in stands))},
+        alike=twice.alike(),
+        alpha=twice.alpha(),
+        codes=tuple(twice.on(name) for name in book.names),
+        pairs=tuple(coder_pairs(by_person, book.names)),
+        themes=tuple(_shares(evidence, book, stands)),
+        quotes=tuple(_quotes(work, book, stands)),
     )
 
 
@@ -173,14 +153,9 @@ def _share(
         n_undecided=n_undecided,
         n_uncoded=len(own) - len(known) - n_undecided,
         n_people=len(people),
-        share=_rate(known) if is_shown else None,
+        share=answer_share(known) if is_shown else None,
         bounds=(found / len(own), (found + len(own) - len(known)) / len(own)) if is_shown else None,
     )
-
-
-def _rate(known: Sequence[tuple[str, bool]]) -> Estimate | Undefined:
-    flags, clusters = [has for _, has in known], _clusters([person for person, _ in known])
-    return replace(defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters)), unit=UNIT)
 
 
 def _quotes(

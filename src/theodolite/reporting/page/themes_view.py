@@ -22,6 +22,7 @@ class ThemeBlock:
         rows: Theme, where, answers that speak of it, and what is not in that number.
         groups: The same by group of testers.
         codes: Code and agreement on it.
+        pairs: Two coders, how many answers both have coded, and how far they agree on them.
         quotes: Words that may be shown, and what they are about.
     """
 
@@ -31,6 +32,7 @@ class ThemeBlock:
     rows: tuple[tuple[str, str, str, str], ...]
     groups: tuple[tuple[str, str, str, str], ...]
     codes: tuple[tuple[str, str, str], ...]
+    pairs: tuple[tuple[str, str, str, str], ...]
     quotes: tuple[tuple[str, str], ...]
 
 
@@ -41,9 +43,11 @@ def theme_blocks(subject: Subject) -> tuple[ThemeBlock, ...]:
 
 def _block(found: CodingFinding) -> ThemeBlock:
     states = ", ".join(f"{figures.count(n)} {state.value}" for state, n in found.states.items())
+    coders = found.coders
+    book = f"Codebook `{found.name}`" if found.name else "Codebook"
     return ThemeBlock(
         title=found.text,
-        about=f"{figures.number_of(found.n, 'answer')}: {states}. Codebook revision {found.revision}.",
+        about=f"{figures.number_of(found.n, 'answer')}: {states}. {book}, revision {found.revision}.",
         agreement=(
             f"The same codes: {_share(found.alike)}. "
             f"Krippendorff's alpha of whole sets of codes: {_number(found.alpha)}."
@@ -51,6 +55,15 @@ def _block(found: CodingFinding) -> ThemeBlock:
         rows=tuple(_row(one) for one in found.themes if not one.group),
         groups=tuple(_row(one) for one in found.themes if one.group),
         codes=tuple((one.code, _share(one.alike), _number(one.alpha)) for one in found.codes),
+        pairs=tuple(
+            (
+                f"{coders[one.first]} and {coders[one.second]}",
+                figures.count(one.n),
+                _share(one.alike),
+                _number(one.alpha),
+            )
+            for one in found.pairs
+        ),
         quotes=tuple((one.text, _about(one)) for one in found.quotes),
     )
 

@@ -35,22 +35,23 @@ from theodolite.store.results import ids_of_participants
 Named = TypeVar("Named", CodingRow, CodingResolutionRow, QuoteReleaseRow)
 
 
-def keep_coding(given: Coding) -> None:
+def keep_coding(given: Coding, instead_of: str = "") -> None:
     """Store a further revision of what a coder sees in an answer.
 
+    Args:
+        given: The coding.
+        instead_of: Coder whose place this one takes from now on; empty for nobody's.
+
     Raises:
-        Conflict: If that revision is there already, or so many others have coded the answer that nobody else is to.
+        Conflict: If that revision is there already, so many others have coded the answer that nobody else
+            is to, or `instead_of` has no place there.
         NotFound: If there is no such session.
     """
     with transaction.atomic():
         one_at_a_time(f"coding {given.answer.session}")
         session, (coder,) = _session(given.answer), ids_of_participants({given.coder}).values()
         earlier = _about(CodingRow.objects.filter(session=session), given.answer)
-        slots = dict(earlier.values_list("coder_id", "slot"))
-        slot = slots.get(coder) or len(slots) + 1
-        if slot > CODERS:
-            message = f"{CODERS} people have coded this answer; take another one"
-            raise Conflict(message)
+        slot = _place_of(given.coder, instead_of, earlier)
         _next_revision(earlier.filter(slot=slot), given.revision)
         row = CodingRow.objects.create(
             session=session,
@@ -66,6 +67,20 @@ def keep_coding(given: Coding) -> None:
         CodingCodeRow.objects.bulk_create(
             CodingCodeRow(coding=row, position=place, code=code) for place, code in enumerate(given.codes)
         )
+
+
+def _place_of(coder: str, instead_of: str, earlier: QuerySet[CodingRow]) -> int:
+    """Return the place of a coder at an answer: their own, that of whom they stand in for, or the next one."""
+    holders = dict(earlier.order_by("id").values_list("slot", "coder__key"))
+    places = {holder: slot for slot, holder in holders.items()}
+    if instead_of and instead_of not in places:
+        message = "somebody else has taken that place meanwhile; take another answer"
+        raise Conflict(message)
+    slot = places.get(coder) or (places[instead_of] if instead_of else len(places) + 1)
+    if slot > CODERS:
+        message = f"{CODERS} people have coded this answer; take another one"
+        raise Conflict(message)
+    return slot
 
 
 def codings(study: str) -> list[Coding]:

@@ -14,6 +14,7 @@ from theodolite.domain.failure import FailureKind
 from theodolite.domain.live import HeldDialogue
 from theodolite.domain.participant import PersonProfile
 from theodolite.domain.run import Run, Spending, Unit, UnitState
+from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
 from theodolite.store.ledger import id_of_run, one_at_a_time
@@ -22,6 +23,7 @@ from theodolite.store.models.people import (
     LiveDialogueRow,
     LiveTurnRow,
 )
+from theodolite.store.people.attempts import attempts_of
 from theodolite.store.people.persons import profiles
 from theodolite.store.people.sessions import session_from
 from theodolite.store.statements import end_units, make_ready
@@ -93,10 +95,12 @@ def held(study: str) -> list[HeldDialogue]:
     pairs = dict(brought.values_list("unit_id", "pair_key"))
     kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
     people = profiles(list({row.session.participant.key for row in rows}))
+    tried = attempts_of({row.id: row.key for row in rows})
     return [
         _held(
             row,
             people,
+            tried.get(row.id, ()),
             turns=counted.get(row.id, 0),
             kind=kinds.get(row.id, ""),
             pair_key=pairs.get(row.unit_id, "") if row.unit_id else "",
@@ -106,7 +110,13 @@ def held(study: str) -> list[HeldDialogue]:
 
 
 def _held(
-    row: LiveDialogueRow, people: Mapping[str, PersonProfile], *, turns: int, kind: str, pair_key: str
+    row: LiveDialogueRow,
+    people: Mapping[str, PersonProfile],
+    tried: tuple[Strategy, ...],
+    *,
+    turns: int,
+    kind: str,
+    pair_key: str,
 ) -> HeldDialogue:
     session = session_from(row.session)
     profile = people.get(session.participant)
@@ -121,6 +131,7 @@ def _held(
         pair_key=pair_key,
         kind=FailureKind(kind) if kind else None,
         groups=profile.attributes if profile else {},
+        strategies=tried,
     )
 
 

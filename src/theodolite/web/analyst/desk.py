@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.coding import CodingRoom, OpenText, coding_room
+from theodolite.usecases.coding import CodingRoom, OpenText, coding_room, notes_in
 from theodolite.usecases.measuring import evidence_of, responses_in
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.access import Here, allowed
@@ -71,7 +71,18 @@ class ReadingDesk:
 
     def room(self) -> CodingRoom:
         """Return the answers in own words, with everything that was done about them."""
-        return coding_room(self.store, self.study, self.responses())
+        notes = notes_in(self.study, self.store.held(self.study.name))
+        return coding_room(self.store, self.study, (*self.responses(), *notes), self.gone())
+
+    def gone(self) -> frozenset[str]:
+        """Return the keys of readers who have left the study, and hence code no more."""
+        left = self.here.hosted.memberships.filter(left_at__isnull=False)
+        return frozenset(left.values_list("participant", flat=True))
+
+    def names_of(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the names of some readers by key, in order of coming; for whoever looks after coders."""
+        members = self.here.hosted.memberships.filter(participant__in=set(keys)).select_related("account")
+        return {one.participant: f"{one.account} ({one.role})" for one in members.order_by("id")}
 
     def evidence(self) -> Evidence:
         """Return everything that the study's run holds."""

@@ -52,7 +52,8 @@ def differing(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
 
 def _line(desk: ReadingDesk, room: CodingRoom, one: CodedAnswer) -> DifferingLine:
     text = room.text_of(one.answer)
-    names = room.work.codebook.names if room.work.codebook else ()
+    book = room.work.codebook_for(one.answer.place)
+    names = book.names if book else ()
     return DifferingLine(
         token=desk.token_of_text(text),
         asked=text.asked,
@@ -99,7 +100,7 @@ def _sheet(desk: ReadingDesk, room: CodingRoom, text: OpenText, stands: CodedAns
     agreed = stands.resolution.codes if stands.resolution else None
     common = [name for name in stands.codings[0].codes if all(name in one.codes for one in stands.codings)]
     chosen = common if agreed is None else agreed
-    book = room.work.codebook
+    book = room.work.codebook_for(text.answer.place)
     return {
         "here": desk.here,
         "asked": text.asked,

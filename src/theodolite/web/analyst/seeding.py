@@ -13,7 +13,7 @@ from theodolite.bootstrap.venues import open_venue
 from theodolite.config.shipped import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.coding import Code, OpenAnswer
+from theodolite.domain.coding import Code, Codebook, OpenAnswer
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
@@ -22,16 +22,27 @@ from theodolite.domain.participant import PersonProfile, UserType
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.role import Role
 from theodolite.domain.session import Session
+from theodolite.domain.strategy import Strategy
+from theodolite.domain.study import Study
+from theodolite.domain.tried import TRIED
 from theodolite.ports.store import Store
 from theodolite.testing.people import scenario_sight
-from theodolite.usecases.coding import coding_room, keep_codebook, keep_coding, release_quote, resolve
+from theodolite.usecases.codebooks import keep_codebook
+from theodolite.usecases.coding import coding_room, keep_coding, notes_in, release_quote, resolve
 from theodolite.usecases.people.sitting import begin_session, end_session
 from theodolite.usecases.people.talking import finish, say
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.tester.notes import Unreadable, with_note
 
 FILE = "demo/testers.yaml"
 """What the invented testers said, among the shipped resources."""
+
+WAYS = "ways of attack"
+"""Name of the codebook for what red teamers noted."""
+
+TALKED = "The tone is ours, not the tester's."
+"""What the two coders wrote where they came to agree."""
 
 BEYOND = 1000
 """Seat of the first of them: the planned seats stay free for those who look around."""
@@ -78,6 +89,7 @@ def _session_held(
         prompt, text = told["replies"][reply]
         turn, _ = say(venue, session.key, prompt)
         finish(venue, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
+    _note(store, session.key, own.get("tried", ()))
     done = own["choices"].get("done")
     end_session(venue, session.key, task_done=None if done is None else done == "yes")
     questionnaire = next(
@@ -94,6 +106,17 @@ def _session_held(
     )
     store.keep_response(response)
     return response
+
+
+def _note(store: Store, session: str, tried: Sequence[Mapping[str, str]]) -> None:
+    """Keep what a red teamer noted about the one dialogue of a session."""
+    (dialogue,) = store.live_dialogues(session)
+    strategies: tuple[Strategy, ...] = ()
+    for form in tried:
+        found = with_note(strategies, form, dialogue=dialogue.key, n_turns=len(dialogue.turns))
+        strategies = strategies if isinstance(found, Unreadable) else found
+    if strategies:
+        store.keep_strategies(dialogue.key, strategies)
 
 
 def _texts(own: Told) -> dict[str, str]:
@@ -153,19 +176,30 @@ def _code(
 ) -> None:
     """Let the analyst and the senior code some answers, talk about one, and release a few."""
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
-    codes = [Code(**{name: str(words) for name, words in code.items()}) for code in told["codes"]]
-    keep_codebook(store, venue.study.name, codes, by=coders[0], note="", follows=0)
-    given = store.study_responses(venue.study.name)
-    room = coding_room(store, venue.study, given)
-    for number, application, *codings in told["codings"]:
-        answer = _about(sessions[number, application])
+    study, given = venue.study, store.study_responses(venue.study.name)
+    keep_codebook(store, _codebook(study, told["codes"], coders[0]))
+    keep_codebook(store, _codebook(study, told["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
+    room = coding_room(store, study, (*given, *notes_in(study, store.held(study.name))))
+    coded = [(_about(sessions[number, application]), codings) for number, application, *codings in told["codings"]]
+    coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in told["tried"]]
+    for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
             keep_coding(store, room, answer, coder, names, "")
         if len(codings) > len(coders):
-            room = coding_room(store, venue.study, given)
-            resolve(store, room, answer, codings[-1], by=coders[0], rationale="The tone is ours, not the tester's.")
+            told_apart = coding_room(store, study, given)
+            resolve(store, told_apart, answer, codings[-1], by=coders[0], rationale=TALKED)
     for number, application, hidden in told["quotes"]:
         release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
+
+
+def _codebook(study: Study, codes: Sequence[Told], by: str, **facts: Any) -> Codebook:
+    written = tuple(Code(**{name: str(words) for name, words in code.items()}) for code in codes)
+    return Codebook(study=study.name, codes=written, revision=0, by=by, **facts)
+
+
+def _tried(session: str) -> OpenAnswer:
+    (question,) = TRIED.instrument.questions
+    return OpenAnswer(session=session, questionnaire=TRIED.name, question=question.name)
 
 
 def _words(hidden: Sequence[object]) -> list[str]:

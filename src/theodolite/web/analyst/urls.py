@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.analyst import codebook, coding, differing, quotes, responses, reviews
+from theodolite.web.analyst import codebook, coders, coding, differing, quotes, responses, reviews
 
 app_name = "analyst"
 urlpatterns = [
@@ -13,6 +13,9 @@ urlpatterns = [
     path("coding/next/", coding.next_answer, name="next"),
     path("coding/answer/<slug:answer>/", coding.answer, name="answer"),
     path("coding/codebook/", codebook.codebook, name="codebook"),
+    path("coding/codebook/new/", codebook.new_codebook, name="new_codebook"),
+    path("coding/codebook/<slug:book>/", codebook.codebook, name="named_codebook"),
+    path("coding/coders/", coders.coders, name="coders"),
     path("coding/differing/", differing.differing, name="differing"),
     path("coding/differing/<slug:answer>/", differing.difference, name="difference"),
     path("coding/quotes/", quotes.quotes, name="quotes"),

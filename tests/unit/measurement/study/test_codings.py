@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.coded import BOOK, CODINGS, CONSENSUS, VERSION, WORK, coded_evidence, wrote
-from tests.fakes.responses import evidence
-from theodolite.domain.coded import CodedState, CodingWork
+from tests.fakes.coded import BOOK, CODINGS, CONSENSUS, VERSION, WORK, about, coded_evidence, coding, wrote
+from tests.fakes.noted import noted
+from tests.fakes.responses import STUDY, evidence
+from theodolite.domain.coded import CodedState, CodingWork, books_by_version
+from theodolite.domain.coding import Coding, OpenAnswer
 from theodolite.domain.coding_finding import ThemeQuote
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.tried import TRIED, tried_in
 from theodolite.measurement.study.codings import coding_findings
 
 
@@ -86,3 +89,40 @@ def test_answers_to_another_version_and_drafts_are_left_out():
     (found,) = coding_findings(replace(told, coding=replace(WORK, codebooks={VERSION: BOOK})))
 
     assert found.n == 1
+
+
+def test_each_question_goes_by_the_codebook_that_is_for_it():
+    own = replace(BOOK, name="tone", covers=("after.open",), codes=BOOK.codes[1:])
+    work = replace(WORK, codebooks=books_by_version([BOOK, own]))
+    (found,) = coding_findings(coded_evidence(work))
+
+    assert (found.name, found.revision, [one.code for one in found.codes]) == ("tone", 1, ["cold"])
+
+
+def test_what_red_teamers_noted_is_a_question_of_its_own():
+    notes = tuple(tried_in([noted(STUDY), noted(STUDY, person="q")]))
+    answers = [OpenAnswer(session=one.session, questionnaire=TRIED.name, question="tried") for one in notes]
+    codings = [
+        Coding(answer=answer, coder=coder, codes=("vague",), codebook=VERSION)
+        for answer in answers
+        for coder in ("c1", "c2")
+    ]
+    (found,) = coding_findings(replace(evidence(), notes=notes, coding=replace(WORK, codings=codings)))
+
+    assert (found.questionnaire, found.question, found.n) == ("notes while testing", "tried", 2)
+    assert [(one.level, one.application) for one in found.themes if one.code == "vague"] == [
+        (Level.RED_TEAMING, "blue")
+    ]
+
+
+def test_coders_are_compared_two_by_two():
+    more = (coding("t", "c3", "vague"), coding("q", "c3", "vague"))
+    codings = (*(one for one in CODINGS if (one.answer, one.coder) != (about("q"), "c2")), *more)
+    (found,) = coding_findings(coded_evidence(replace(WORK, codings=codings)))
+
+    assert [(one.first, one.second, one.n, one.alike.count) for one in found.pairs] == [
+        ("c1", "c2", 3, 2),
+        ("c1", "c3", 2, 1),
+    ]
+    assert [one.alike.count for one in found.pairs[1].codes] == [1, 1]
+    assert found.coders == {"c1": "coder 1", "c2": "coder 2", "c3": "coder 3"}
