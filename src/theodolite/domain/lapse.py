@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 
 class LapseKind(StrEnum):
@@ -71,15 +73,19 @@ class LapseCheck:
         kind: The kind of lapse.
         meaning: What it is.
         n: Dialogues that were looked at; count.
-        lapses: Where it was found, in order of the plan.
+        lapses: Where it was found, in order of the plan; may be gone through as often as wanted.
     """
 
     kind: LapseKind
     meaning: str
     n: int
-    lapses: tuple[Lapse, ...] = ()
+    lapses: Iterable[Lapse] = ()
+
+    def dialogues(self) -> Iterator[str]:
+        """Yield the labels of the dialogues with at least one such lapse, in order of the plan."""
+        return (label for label, _ in groupby(self.lapses, key=lambda lapse: lapse.dialogue))
 
     @property
-    def dialogues(self) -> tuple[str, ...]:
-        """Labels of the dialogues with at least one such lapse, in order of the plan."""
-        return tuple(dict.fromkeys(lapse.dialogue for lapse in self.lapses))
+    def n_dialogues(self) -> int:
+        """Dialogues with at least one such lapse; count."""
+        return sum(1 for _ in self.dialogues())

@@ -59,8 +59,20 @@ class Status:
         return sum(kind.get(state, 0) for kind in kinds for state in (UnitState.WAITING, UnitState.LEASED))
 
     @property
+    def is_held(self) -> bool:
+        """Whether somebody holds a unit; whoever stops in an orderly way gives back all that he holds."""
+        return any(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether somebody works on it, as far as an onlooker can tell."""
+        return self.is_held and bool(self.pace.calls or self.pace.units)
+
+    @property
     def left_s(self) -> float | None:
         """Time left at the present pace; seconds, None while nothing moves."""
         if not self.open_units:
             return 0.0
+        if not self.is_going_on:
+            return None
         return self.open_units * self.pace.over_s / self.pace.units if self.pace.units else None

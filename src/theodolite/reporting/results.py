@@ -241,8 +241,8 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
                 "kind": check.kind.value,
                 "meaning": check.meaning,
                 "n": check.n,
-                "count": len(check.dialogues),
-                "dialogues": list(check.dialogues),
+                "count": check.n_dialogues,
+                "dialogues": check.dialogues(),
                 "found": ({"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses),
             }
             for check in findings.lapses

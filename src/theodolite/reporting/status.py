@@ -32,6 +32,7 @@ def status_document(status: Status) -> dict[str, object]:
         "study": run.study,
         "run": run.number,
         "state": run.state.value,
+        "going_on": status.is_going_on,
         "sessions": dict(status.sessions),
         "annotations": dict(status.annotations),
         "failed": {party.value: count for party, count in sorted(status.failed.items())},
@@ -47,7 +48,9 @@ def status_document(status: Status) -> dict[str, object]:
 def _state(status: Status) -> str:
     if status.run.state is RunState.FINISHED:
         return "finished"
-    return "going on" if status.pace.calls or status.pace.units else "not finished; nothing moved in the last minute"
+    if status.is_going_on:
+        return "going on"
+    return f"not finished; {'nothing moved in the last minute' if status.is_held else 'nobody works on it'}"
 
 
 def _counts(states: Mapping[str, int]) -> str:

@@ -44,6 +44,14 @@ def test_a_run_that_stands_still_is_not_said_to_go_on():
     assert "left" not in still
 
 
+def test_a_run_that_was_stopped_a_moment_ago_is_not_said_to_go_on():
+    stopped = replace(STATUS, sessions={"waiting": 10, "done": 10}, annotations={"waiting": 15, "done": 5})
+
+    assert status_text(stopped).startswith("support, run 2, not finished; nobody works on it")
+    assert "left" not in status_text(stopped)
+    assert (status_document(stopped)["going_on"], status_document(STATUS)["going_on"]) == (False, True)
+
+
 def test_a_finished_run_is_called_so():
     assert "finished" in status_text(replace(STATUS, run=replace(STATUS.run, state=RunState.FINISHED)))
 

@@ -5,9 +5,10 @@ A judge could see more, but would be one more model to trust; a rule can be read
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -17,6 +18,37 @@ from theodolite.domain.lapse import Lapse, LapseCheck, LapseKind, LapseRule, Lap
 from theodolite.domain.scenario import Scenario
 
 _WORD = re.compile(r"\w+")
+
+
+_AT_ONCE = 256
+"""Lapses that are packed together; count."""
+
+
+class PackedLapses:
+    """Lapses in order, packed: a run of many dialogues has many, and each with words of its own."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self._packed: list[bytes] = []
+        self._loose: list[tuple[str, int, str]] = []
+
+    def append(self, lapse: Lapse) -> None:
+        """Put a lapse at the end."""
+        self._loose.append((lapse.dialogue, lapse.turn, lapse.words))
+        if len(self._loose) == _AT_ONCE:
+            self._packed.append(zlib.compress(json.dumps(self._loose).encode(), 1))
+            self._loose = []
+
+    def __iter__(self) -> Iterator[Lapse]:
+        """Yield all of them."""
+        for pack in self._packed:
+            yield from (Lapse(dialogue=label, turn=turn, words=words) for label, turn, words in _unpacked(pack))
+        yield from (Lapse(dialogue=label, turn=turn, words=words) for label, turn, words in self._loose)
+
+
+def _unpacked(pack: bytes) -> list[tuple[str, int, str]]:
+    rows: list[tuple[str, int, str]] = json.loads(zlib.decompress(pack))
+    return rows
 
 
 class LapseBook:
@@ -31,8 +63,7 @@ class LapseBook:
         self._rules = rules
         self._limits = {scenario.name: scenario.turns for scenario in scenarios}
         self._n = 0
-        self._words: dict[str, str] = {}
-        self._found: dict[LapseKind, list[Lapse]] = {rule.kind: [] for rule in rules.rules}
+        self._found = {rule.kind: PackedLapses() for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
         """Look at a dialogue by every rule; only those that simulated users held are looked at.
@@ -44,17 +75,13 @@ class LapseBook:
         self._n += 1
         limit, turns = self._limits.get(dialogue.scenario, 1), written_turns(dialogue)
         for rule in self._rules.rules:
-            self._found[rule.kind] += map(self._kept, _lapses(dialogue, turns, rule, self._rules, limit))
-
-    def _kept(self, lapse: Lapse) -> Lapse:
-        """Return a lapse whose words are held once for all lapses that have the same."""
-        words = self._words.setdefault(lapse.words, lapse.words)
-        return lapse if words is lapse.words else replace(lapse, words=words)
+            for lapse in _lapses(dialogue, turns, rule, self._rules, limit):
+                self._found[rule.kind].append(lapse)
 
     def checks(self) -> tuple[LapseCheck, ...]:
         """Return one check for each rule, those without a finding too; none where no simulated user held a dialogue."""
         return tuple(
-            LapseCheck(kind=rule.kind, meaning=rule.meaning, n=self._n, lapses=tuple(self._found[rule.kind]))
+            LapseCheck(kind=rule.kind, meaning=rule.meaning, n=self._n, lapses=self._found[rule.kind])
             for rule in self._rules.rules
             if self._n
         )

@@ -39,13 +39,13 @@ def users_view(subject: Subject) -> tuple[LapseRow, ...]:
 
 
 def _row(subject: Subject, number: int, check: LapseCheck) -> LapseRow:
-    first = check.lapses[0] if check.lapses else None
+    first = next(iter(check.lapses), None)
     words = first.words if first else ""
-    cases = [case.index for case in subject.labelled(check.dialogues)]
+    cases = [case.index for case in subject.labelled(check.dialogues())]
     return LapseRow(
         kind=check.kind.value,
         meaning=check.meaning,
-        share=figures.share(len(check.dialogues), check.n),
+        share=figures.share(check.n_dialogues, check.n),
         example=words if len(words) <= LONGEST else f"{words[:LONGEST]}...",
         place=f"{first.dialogue}, turn {first.turn}" if first else "",
         opens=subject.sets.add(f"lapse{number}", f"simulated user: {check.kind.value}", cases),

@@ -9,11 +9,12 @@ from tests.fakes.builders import dialogue, study, turn
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.lapse import LapseKind
+from theodolite.domain.lapse import Lapse, LapseKind
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
 from theodolite.measurement import measure_study
+from theodolite.measurement.study.lapses import PackedLapses
 
 RUN = Run(
     key="r",
@@ -133,3 +134,13 @@ def test_a_rule_without_a_finding_is_reported_with_what_it_looked_at():
 
     assert list(found) == list(LapseKind)
     assert {check.n for check in found.values()} == {2}
+
+
+@pytest.mark.parametrize("n", [0, 1, 256, 600])
+def test_packed_lapses_come_out_as_they_went_in_and_as_often_as_wanted(n):
+    given = [Lapse(dialogue=f"d{place}", turn=place + 1, words="so\u00df\ud800\n" * place) for place in range(n)]
+    packed = PackedLapses()
+    for lapse in given:
+        packed.append(lapse)
+
+    assert list(packed) == given == list(packed)
