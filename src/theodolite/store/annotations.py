@@ -12,37 +12,50 @@ from theodolite.store.models import (
     AdjudicatorRow,
     AnnotationRow,
     AnswerRow,
+    DialogueRow,
     QuoteRow,
+    UnitRow,
     VoteRow,
 )
-from theodolite.store.reading import grouped, plain
+from theodolite.store.reading import grouped, rows_of
 from theodolite.store.votes import answer_of, votes_of
 
 
 def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return the latest revisions of what some units brought, in the order of the units."""
-    revisions = AnnotationRow.objects.filter(unit_id__in=unit_ids)
-    latest = {row.unit_id: row for row in plain(revisions.order_by("unit_id", "revision"))}
+    revisions = rows_of(AnnotationRow, "unit_id", unit_ids, "unit_id", "revision")
+    latest = {row.unit_id: row for row in revisions}
     return annotations_in([latest[unit_id] for unit_id in unit_ids if unit_id in latest])
 
 
 def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
     """Return the annotations of some rows with their answers and quotes, in the order of the rows."""
-    keyed = AnnotationRow.objects.filter(id__in=[row.id for row in rows])
-    keys = {row: whose for row, *whose in keyed.values_list("id", "unit__key", "dialogue__unit__key")}
-    answers_of = AnswerRow.objects.filter(annotation_id__in=[row.id for row in rows])
-    answer_rows = list(plain(answers_of.order_by("annotation_id", "position")))
-    quote_rows = QuoteRow.objects.filter(answer_id__in=[row.id for row in answer_rows])
-    quotes = grouped(plain(quote_rows.order_by("answer_id", "position")), "answer_id")
+    ids = [row.id for row in rows]
+    keys = _keys(rows)
+    answer_rows = rows_of(AnswerRow, "annotation_id", ids, "annotation_id", "position")
+    quote_rows = rows_of(QuoteRow, "answer_id", (row.id for row in answer_rows), "answer_id", "position")
+    quotes = grouped(quote_rows, "answer_id")
     answers = grouped(answer_rows, "annotation_id")
-    vote_rows = VoteRow.objects.filter(annotation_id__in=[row.id for row in rows])
-    votes = grouped(plain(vote_rows.order_by("annotation_id", "position")), "annotation_id")
+    votes = grouped(rows_of(VoteRow, "annotation_id", ids, "annotation_id", "position"), "annotation_id")
     return [
         _annotation(
             row, keys[row.id], [_answer(one, quotes.get(one.id, [])) for one in answers[row.id]], votes.get(row.id, [])
         )
         for row in rows
     ]
+
+
+def _keys(rows: Sequence[AnnotationRow]) -> dict[int, tuple[str, str]]:
+    """Return the key of the unit and of the dialogue of some annotations; what a person labels has no unit."""
+    about = rows_of(DialogueRow, "id", (row.dialogue_id for row in rows), columns=("id", "unit_id"))
+    held_by = {row.id: row.unit_id for row in about}
+    own = [row.unit_id for row in rows if row.unit_id is not None]
+    units = rows_of(UnitRow, "id", [*held_by.values(), *own], columns=("id", "key"))
+    key_of = {row.id: row.key for row in units}
+    return {
+        row.id: (key_of[row.unit_id] if row.unit_id is not None else "", key_of[held_by[row.dialogue_id]])
+        for row in rows
+    }
 
 
 def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]:
@@ -62,12 +75,12 @@ def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]
 
 
 def _annotation(
-    row: AnnotationRow, keys: Sequence[str | None], answers: Sequence[Answer], votes: Sequence[VoteRow]
+    row: AnnotationRow, keys: tuple[str, str], answers: Sequence[Answer], votes: Sequence[VoteRow]
 ) -> Annotation:
     unit, dialogue = keys
     return Annotation(
-        unit=unit or "",
-        dialogue=dialogue or "",
+        unit=unit,
+        dialogue=dialogue,
         annotator=row.annotator,
         annotator_version=row.annotator_version,
         guideline=row.guideline,

@@ -19,6 +19,7 @@ from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.store.models import ContentRow
 from theodolite.store.packing import packed, unpacked
+from theodolite.store.reading import rows_of
 from theodolite.store.records import record_from, record_text, storable_json
 from theodolite.store.statements import Row, insert
 
@@ -32,6 +33,8 @@ BASES = 256
 
 BASE_CHARACTERS = 16_384
 """Longest text that others are packed against: a longer one's beginning would be out of reach. Count."""
+
+_KEPT = ("version", "text", "packed", "base_id")
 
 CONTEXT_TAG = "context"
 """Tag of source material, which is a text and no record."""
@@ -192,7 +195,5 @@ class Contents:
 
 def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, str | None]]:
     """Yield version, text, packed text and version of the base of some contents."""
-    if versions:
-        rows = ContentRow.objects.filter(version__in=list(versions))
-        for version, text, small, base in rows.values_list("version", "text", "packed", "base_id"):
-            yield version, text, None if small is None else bytes(small), base
+    for row in rows_of(ContentRow, "version", map(bytes.fromhex, versions), columns=_KEPT):
+        yield row.version, row.text, None if row.packed is None else bytes(row.packed), row.base_id

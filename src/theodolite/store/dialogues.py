@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn, TurnState
 from theodolite.domain.errors import StoreError
@@ -15,7 +14,7 @@ from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Content, Contents, content_of, context_content, context_of, record_of
 from theodolite.store.journal import texts_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, ScriptedEndpointRow, TurnRow, UnitRow
-from theodolite.store.reading import grouped, plain
+from theodolite.store.reading import grouped, rows_of
 from theodolite.store.repair import n_repaired, repaired_text
 from theodolite.store.statements import Row, insert, numbers
 from theodolite.store.strategies import keep_strategies, strategies_of
@@ -24,18 +23,34 @@ from theodolite.store.writes import KeepDialogue
 Texts: TypeAlias = Mapping[tuple[int, int], str]
 """Texts of replies by the number of their unit and their place in its journal."""
 
-
-class _TurnValues(NamedTuple):
-    """What a row of a turn holds."""
-
-    number: int
-    prompt: str | None
-    response: str | None
-    withheld: str
-    latency_s: float | None
-    prompt_at: int | None
-    response_at: int | None
-    state: str
+_DIALOGUE = (
+    "id",
+    "unit_id",
+    "label",
+    "application",
+    "application_version",
+    "scenario",
+    "scenario_version",
+    "level",
+    "held_by",
+    "pair_key",
+    "cluster",
+    "ending",
+    "repeat",
+    "persona_id",
+    "context_id",
+)
+_TURN = (
+    "dialogue_id",
+    "number",
+    "prompt",
+    "response",
+    "withheld",
+    "latency_s",
+    "prompt_at",
+    "response_at",
+    "state",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +68,7 @@ class _Parts:
     """
 
     keys: Mapping[int, str]
-    turns: Mapping[int, list[_TurnValues]]
+    turns: Mapping[int, list[TurnRow]]
     groups: Mapping[int, list[DialogueGroupRow]]
     scripted: Mapping[int, list[ScriptedEndpointRow]]
     journal: Texts
@@ -204,7 +219,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 
 def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
     """Return the dialogues that some units brought, in the order of the units."""
-    rows = list(plain(DialogueRow.objects.filter(unit_id__in=unit_ids)))
+    rows = rows_of(DialogueRow, "unit_id", unit_ids, columns=_DIALOGUE)
     parts = _parts(rows, contents)
     found = {row.unit_id: _dialogue(row, parts) for row in rows}
     return [found[unit_id] for unit_id in unit_ids if unit_id in found]
@@ -212,33 +227,25 @@ def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
 
 def _parts(rows: Sequence[DialogueRow], contents: Contents) -> _Parts:
     ids = [row.id for row in rows]
-    keys = dict(UnitRow.objects.filter(id__in=[row.unit_id for row in rows]).values_list("id", "key"))
-    turns = _turns(ids)
+    units = rows_of(UnitRow, "id", (row.unit_id for row in rows), columns=("id", "key"))
+    keys = {row.id: row.key for row in units}
+    turns = grouped(rows_of(TurnRow, "dialogue_id", ids, "dialogue_id", "number", columns=_TURN), "dialogue_id")
     journalled = [row.unit_id for row in rows if any(_is_journalled(turn) for turn in turns.get(row.id, []))]
-    groups = DialogueGroupRow.objects.filter(dialogue_id__in=ids).order_by("id")
-    scripted = ScriptedEndpointRow.objects.filter(dialogue_id__in=ids).order_by("dialogue_id", "position")
+    groups = rows_of(DialogueGroupRow, "dialogue_id", ids, "id")
+    scripted = rows_of(ScriptedEndpointRow, "dialogue_id", ids, "dialogue_id", "position")
     versions = {row.persona_id for row in rows} | {row.context_id for row in rows}
     return _Parts(
         keys=keys,
         turns=turns,
-        groups=grouped(plain(groups), "dialogue_id"),
-        scripted=grouped(plain(scripted), "dialogue_id"),
+        groups=grouped(groups, "dialogue_id"),
+        scripted=grouped(scripted, "dialogue_id"),
         journal=texts_of(journalled),
         contents=contents.texts(version for version in versions if version is not None),
         strategies=strategies_of({row.id: keys[row.unit_id] for row in rows}),
     )
 
 
-def _turns(dialogue_ids: Sequence[int]) -> dict[int, list[_TurnValues]]:
-    """Return the turns of some dialogues in order; there are many, so that no models are made of them."""
-    found: dict[int, list[_TurnValues]] = defaultdict(list)
-    rows = TurnRow.objects.filter(dialogue_id__in=dialogue_ids).order_by("dialogue_id", "number")
-    for values in rows.values_list("dialogue_id", *_TurnValues._fields):
-        found[values[0]].append(_TurnValues(*values[1:]))
-    return found
-
-
-def _is_journalled(turn: _TurnValues) -> bool:
+def _is_journalled(turn: TurnRow) -> bool:
     return turn.prompt is None or turn.response is None
 
 
@@ -265,7 +272,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
     )
 
 
-def _turn(unit_id: int, row: _TurnValues, journal: Texts) -> Turn:
+def _turn(unit_id: int, row: TurnRow, journal: Texts) -> Turn:
     # A CHECK sees to it that a text which is not here has a position in the journal.
     prompt = journal[unit_id, cast("int", row.prompt_at)] if row.prompt is None else row.prompt
     response = journal[unit_id, cast("int", row.response_at)] if row.response is None else row.response

@@ -8,9 +8,28 @@ from datetime import datetime
 from theodolite.domain.flow import Reply, SchemaUse
 from theodolite.domain.replay import JournalEntry
 from theodolite.store.models import JournalEntryRow, UnitRow
-from theodolite.store.reading import grouped, plain
+from theodolite.store.reading import grouped, rows_of
 from theodolite.store.repair import n_repaired
 from theodolite.store.statements import Row, insert
+
+_REPLY = (
+    "unit_id",
+    "position",
+    "request_hash",
+    "text",
+    "withheld",
+    "answered_as",
+    "finish",
+    "tokens_in",
+    "tokens_out",
+    "cost_microusd",
+    "latency_s",
+    "attempts",
+    "scripted",
+    "repaired",
+    "schema_use",
+)
+"""Columns of a reply that make a record."""
 
 
 def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
@@ -27,15 +46,16 @@ def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
     """Return the replies of some units, or of those whose result they took over, in order of position."""
     rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
     origins = {key: origin or own for key, own, origin in rows}
-    replies = JournalEntryRow.objects.filter(unit_id__in=set(origins.values())).order_by("unit_id", "position")
-    found = grouped(plain(replies), "unit_id")
+    found = grouped(
+        rows_of(JournalEntryRow, "unit_id", origins.values(), "unit_id", "position", columns=_REPLY), "unit_id"
+    )
     return {unit: [_entry(row) for row in found.get(origins.get(unit, -1), [])] for unit in units}
 
 
 def texts_of(unit_ids: Sequence[int]) -> dict[tuple[int, int], str]:
     """Return the texts of some units' replies by unit and position."""
-    rows = JournalEntryRow.objects.filter(unit_id__in=unit_ids).values_list("unit_id", "position", "text")
-    return {(unit_id, position): text for unit_id, position, text in rows.iterator()}
+    rows = rows_of(JournalEntryRow, "unit_id", unit_ids, columns=("unit_id", "position", "text"))
+    return {(row.unit_id, row.position): row.text for row in rows}
 
 
 def _row(unit_id: int, entry: JournalEntry, created: datetime) -> Row:

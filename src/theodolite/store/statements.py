@@ -44,6 +44,7 @@ _PLAIN: dict[str, _Into] = {
     "IntegerField": int,
     "TextField": str,
 }
+
 Row: TypeAlias = Mapping[str, object]
 """Values of one row by column; every column of its model is named, but for the row's own number."""
 
@@ -205,3 +206,12 @@ def _into(field: Field[Any, Any]) -> _Into | None:
         return repaired_text  # what the field does, without the detour
     # SQLite would take any text for a number.
     return _PLAIN.get(kept.get_internal_type())
+
+
+def read_as(field: Field[Any, Any]) -> _Into | None:
+    """Return what a field does to a value that the database gives; None where nothing is to be done."""
+    kept: Any = getattr(field, "target_field", field)
+    if isinstance(kept, HashField | MomentField):
+        read: _Into = kept.from_db_value
+        return read
+    return None

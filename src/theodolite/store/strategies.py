@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.store.models import AttemptRow, StrategyRow
-from theodolite.store.reading import grouped
+from theodolite.store.reading import grouped, rows_of
 
 
 def keep_strategies(dialogues: Sequence[tuple[int, Dialogue]]) -> None:
@@ -42,11 +42,11 @@ def strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ...
     Args:
         dialogues: Number of the dialogue's row to its key.
     """
-    rows = list(StrategyRow.objects.filter(dialogue_id__in=list(dialogues)).order_by("dialogue_id", "position"))
+    rows = rows_of(StrategyRow, "dialogue_id", dialogues, "dialogue_id", "position")
     if not rows:
         return {}
     attempts = grouped(
-        AttemptRow.objects.filter(strategy_id__in=[row.id for row in rows]).order_by("strategy_id", "number"),
+        rows_of(AttemptRow, "strategy_id", (row.id for row in rows), "strategy_id", "number"),
         "strategy_id",
     )
     found: dict[int, list[Strategy]] = defaultdict(list)

@@ -15,9 +15,11 @@ from theodolite.bootstrap.database import DATABASE_NAME
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.run import Run
+from theodolite.store import reading as reading_module
 from theodolite.store.django_store import DjangoStore
 from theodolite.store.models import TurnRow
 from theodolite.store.reading import START
+from theodolite.store.statements import execute
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -43,9 +45,15 @@ async def hold(store: DjangoStore, run: Run, numbers: range) -> None:
     await store.stop()
 
 
-def n_queries(store: DjangoStore, work: Any) -> int:
-    """Count what some reading asks the database."""
+def n_queries(store: DjangoStore, work: Any, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Count what some reading asks the database, through Django and past it."""
     asked: list[str] = []
+
+    def past_django(words: str, values: Any) -> Any:
+        asked.append(words)
+        return execute(words, values)
+
+    monkeypatch.setattr(reading_module, "execute", past_django)
 
     def note(execute: Any, sql: str, *rest: Any) -> Any:
         asked.append(sql)
@@ -59,7 +67,9 @@ def n_queries(store: DjangoStore, work: Any) -> int:
     return len(asked)
 
 
-async def test_a_chunk_costs_the_same_number_of_queries_however_much_it_holds(database: Database) -> None:
+async def test_a_chunk_costs_the_same_number_of_queries_however_much_it_holds(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = database.open()
     small = store.open_run(a_study(), a_plan(seed=1))
     large = store.open_run(a_study(), a_plan(seed=2))
@@ -68,9 +78,10 @@ async def test_a_chunk_costs_the_same_number_of_queries_however_much_it_holds(da
 
     for reading in (store._readings.dialogues, store._readings.annotations, store._readings.adjudications):
         counts = [
-            n_queries(store, lambda run=run, reading=reading: reading(run, None, START)) for run in (small, large)
+            n_queries(store, lambda run=run, reading=reading: reading(run, None, START), monkeypatch)
+            for run in (small, large)
         ]
-        assert counts[0] == counts[1] <= 10
+        assert counts[0] == counts[1] <= 12
 
 
 async def test_a_dialogue_of_three_turns_takes_at_most_4_kib(sqlite: Database) -> None:
