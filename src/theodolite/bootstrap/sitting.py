@@ -13,7 +13,7 @@ from theodolite.ports.progress import Progress
 from theodolite.usecases.running import RunOptions, Standing
 
 AT_A_TIME = 32
-"""Dialogues in work at a time, where no endpoint takes more."""
+"""Calls in flight at a time, where no endpoint takes more."""
 
 _MOST_AT_A_TIME = 1024
 
@@ -78,5 +78,5 @@ async def sit(
 
 
 def slots_for(bench: Workbench) -> int:
-    """Return how many dialogues to hold at a time: enough to keep every endpoint busy; count."""
+    """Return how many calls to make at a time: enough to keep every endpoint busy; count."""
     return min(_MOST_AT_A_TIME, max([AT_A_TIME, *(endpoint.parallel for endpoint in bench.loaded.study.models)]))

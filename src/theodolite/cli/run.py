@@ -22,7 +22,9 @@ NOT_FINISHED = 3
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Hold the first N dialogues of the plan only.")
 @click.option("--anew", is_flag=True, help="Begin another run of the same plan: everything is asked again.")
 @click.option("--retry-failed", is_flag=True, help="Try once more what failed before.")
-@click.option("--parallel", type=click.IntRange(min=1), metavar="N", help="Dialogues in work at a time.")
+@click.option(
+    "--parallel", type=click.IntRange(min=1), metavar="N", help="Calls in flight at a time, as many of judges."
+)
 @cache_option
 @out_option
 @json_option

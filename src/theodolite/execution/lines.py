@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import cast
 
@@ -18,12 +20,21 @@ from theodolite.ports.model import Model
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """Models, applications and labelling functions by name, and the brakes that watch their calls."""
+    """Models, applications and labelling functions by name, and the brakes that watch their calls.
+
+    Attributes:
+        places: What a call is made within; lets so many through at a time, or all.
+    """
 
     models: Mapping[str, Model]
     applications: Mapping[str, Application]
     brakes: Brakes
     labellers: Mapping[str, Labeller] = field(default_factory=dict)
+    places: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
+
+    def within(self, parallel: int) -> Lines:
+        """Return the same lines for calls of which so many may be in flight; count."""
+        return replace(self, places=asyncio.Semaphore(parallel))
 
     async def answer(self, request: Request, unit: str) -> Reply:
         """Return the reply to a request.
@@ -39,12 +50,13 @@ class Lines:
             GatewayError: If no reply came.
             RunStopped: If no call is to be made any more.
         """
-        reserved, reply = await self.brakes.reserve(request), None
-        try:
-            reply = await self._counted(request, unit)
-        finally:
-            self.brakes.settle(request, reserved, reply)
-        return reply
+        async with self.places:
+            reserved, reply = await self.brakes.reserve(request), None
+            try:
+                reply = await self._counted(request, unit)
+            finally:
+                self.brakes.settle(request, reserved, reply)
+            return reply
 
     async def _counted(self, request: Request, unit: str) -> Reply:
         """Return the reply to a request, its cost entered."""

@@ -21,6 +21,13 @@ from theodolite.execution.supply import LEASE_S, Supply
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 
+AHEAD = 0.5
+"""Sessions that are under way beyond those for which there are places; fraction of these.
+
+A reply that is being stored takes no place: with as many sessions as places, some would
+always be empty. With half as many again all are full, and a batch of replies holds more.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flows:
@@ -46,7 +53,7 @@ class Sitting:
         lines: Connections, and the brakes that may stop it.
         flows: How units begin.
         progress: Who watches.
-        parallel: Units of each kind in work at most; count.
+        parallel: Calls of each kind of unit in flight at most; count.
         before: Only units before this position of the plan are done; None for all.
         aside: Where blocking calls of the store run.
     """
@@ -62,9 +69,11 @@ class Sitting:
     before: int | None = None
     _handover: Handover = field(default_factory=Handover)
     _supply: Supply = field(init=False)
+    _lines: dict[UnitKind, Lines] = field(init=False)
 
     def __post_init__(self) -> None:
         """Ask the ledger for nothing yet."""
+        self._lines = {kind: self.lines.within(self.parallel) for kind in UnitKind}
         self._supply = Supply(
             run=self.run,
             owner=self.owner,
@@ -99,7 +108,7 @@ class Sitting:
             pulse.cancel()
 
     async def _hold_sessions(self) -> None:
-        await _pool(self._hold_next, self.parallel)
+        await _pool(self._hold_next, self.parallel + int(AHEAD * self.parallel))
         self._handover.close()
 
     async def _renew_leases(self) -> None:
@@ -113,7 +122,8 @@ class Sitting:
             return False
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
         try:
-            result = await drive(self.flows.session(unit), unit, stored, lines=self.lines, journal=self.store)
+            lines = self._lines[UnitKind.SESSION]
+            result = await drive(self.flows.session(unit), unit, stored, lines=lines, journal=self.store)
         finally:
             await self.lines.end_session(unit.application, unit.key)
         if isinstance(result, Failure):
@@ -149,7 +159,7 @@ class Sitting:
     async def _annotate(self, unit: Unit, dialogue: Dialogue) -> None:
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
         flow = self.flows.annotation(unit, dialogue)
-        result = await drive(flow, unit, stored, lines=self.lines, journal=self.store)
+        result = await drive(flow, unit, stored, lines=self._lines[UnitKind.ANNOTATION], journal=self.store)
         if isinstance(result, Failure):
             await self.store.keep_failure(unit, result)
         else:

@@ -8,6 +8,7 @@ is refused when it is read, not when memory is gone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -64,6 +65,9 @@ _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Pow: "`**`",
 }
 """What could name a large text and double it, or hide output from the bound."""
+
+_MARKED = re.compile(r"[{\r\n]")
+"""What Jinja may read as more than words: a slot, or the end of a line."""
 
 _FILLING = (JinjaError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError)
@@ -157,6 +161,8 @@ def fill(
         TemplateError: If a slot has no value, the text is no template, or the
             result is longer than `largest` characters.
     """
+    if len(text) <= largest and not _MARKED.search(text):
+        return text  # many are empty or plain words
     template = _compiled(text, finalize)
     if isinstance(template, Refusal):
         raise _error(template)

@@ -40,7 +40,7 @@ class RunOptions:
         first: Hold the first sessions of the plan only; count, None for all.
         anew: Begin another run even if one of this plan exists, and ask everything again.
         retry_failed: Try once more what failed before.
-        parallel: Units of each kind in work at most; count.
+        parallel: Calls of each kind of unit in flight at most; count.
         cache: Keep the replies of all models and give them again, whatever the study says.
     """
 

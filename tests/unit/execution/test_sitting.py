@@ -214,6 +214,37 @@ async def test_a_ledger_that_holds_more_than_one_claim_is_asked_again():
     assert desk.states(UnitKind.ANNOTATION) == {"done": 14}
 
 
+class Drawer(JitteryStore):
+    """Stores nothing before it is opened, or as many replies wait as are wanted."""
+
+    def __init__(self, wanted):
+        super().__init__()
+        self.wanted, self.waiting, self.open = wanted, 0, asyncio.Event()
+
+    async def append(self, unit, entry):
+        self.waiting += 1
+        if self.waiting == self.wanted:
+            self.open.set()
+        await self.open.wait()
+        await super().append(unit, entry)
+
+
+async def test_replies_that_are_being_stored_take_no_place():
+    desk = Desk(people(6), store=Drawer(wanted=6), parallel=4)
+
+    await desk.sit()
+
+    assert desk.states(UnitKind.SESSION) == {"done": 6}
+
+
+async def test_no_more_calls_are_in_flight_than_there_are_places():
+    desk = Desk(people(9), board=Switchboard(jitter=Jitter((3, 1))), parallel=4)
+
+    await desk.sit(SESSIONS)
+
+    assert desk.board.most_in_flight == 4
+
+
 async def test_sessions_alone_leave_annotations_waiting():
     desk = Desk(people(3))
 
