@@ -25,16 +25,17 @@ class Call:
 
 def spent_on(calls: Iterable[Call]) -> Spending:
     """Return what calls have cost, by the rules of a run's spending."""
-    return sum((_spent(call.reply) for call in calls), Spending())
-
-
-def _spent(reply: Reply) -> Spending:
-    from_a_model = bool(reply.tokens_in or reply.tokens_out or reply.finish)
+    replies = [call.reply for call in calls]
     return Spending(
-        calls=int(reply.attempts > 0),
-        attempts=reply.attempts,
-        tokens_in=reply.tokens_in,
-        tokens_out=reply.tokens_out,
-        cost_microusd=reply.cost_microusd or 0,
-        unpriced_calls=int(reply.cost_microusd is None and not reply.scripted and from_a_model),
+        calls=sum(reply.attempts > 0 for reply in replies),
+        attempts=sum(reply.attempts for reply in replies),
+        tokens_in=sum(reply.tokens_in for reply in replies),
+        tokens_out=sum(reply.tokens_out for reply in replies),
+        cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
+        unpriced_calls=sum(_is_unpriced(reply) for reply in replies),
     )
+
+
+def _is_unpriced(reply: Reply) -> bool:
+    from_a_model = bool(reply.tokens_in or reply.tokens_out or reply.finish)
+    return reply.cost_microusd is None and not reply.scripted and from_a_model

@@ -115,13 +115,13 @@ def _default(field: dataclasses.Field[object]) -> object:
 
 def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
     kept: list[str] = []
-    for (key, default), value in zip(shape.members, shape.values(record), strict=True):
+    for (key, default), value in zip(shape.members, shape.values(record)):  # noqa: B905  # made for each other
         if value is default:
             continue
         if type(value) is str:  # most fields are texts
             if value != default:
                 kept.append(key + _string(value))
-        elif value != default or isinstance(value, bool) != isinstance(default, bool):
+        elif default is dataclasses.MISSING or value != default or isinstance(value, bool) != isinstance(default, bool):
             # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
             kept.append(key + _writer(type(value))(value))  # type: ignore[arg-type]  # as above
     if is_tagged:
