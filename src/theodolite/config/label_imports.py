@@ -14,7 +14,7 @@ from theodolite.config.places import PlacedFault
 from theodolite.config.tables import Table, decoded, read_table, unreadable
 from theodolite.domain.fault import did_you_mean
 
-ITEM, TURN, QUESTION, ANSWER, REASON = "item", "turn", "question", "answer", "reason"
+ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
 
 _AT_TURN = "@"
 """Stands between question and turn in the names of Label Studio's controls."""
@@ -27,8 +27,8 @@ class ImportColumns:
     Attributes:
         dialogue: Names the dialogue: by its label, or as the recorded file named it.
         annotator: Who labelled; empty where `by` says so for all.
-        answers: Question to the column that holds its answer; empty where a row names its question
-            and answer in the columns `question` and `answer`.
+        answers: Question, or guideline and question with a dot between them, to the column that holds
+            its answer; empty where a row names its question and answer in the columns `question` and `answer`.
         turn: Number of the turn; empty where dialogues as a whole were labelled.
         reason: Words of the annotator; empty for none.
         spelling: What the table writes to the label that is meant.
@@ -78,7 +78,7 @@ def _renamed(table: Table, columns: ImportColumns) -> Table:
     told = tuple(f"{ABOUT}{attribute}" for attribute in columns.about or {})
     return replace(
         table,
-        columns=(ITEM, TURN, QUESTION, ANSWER, REASON, ANNOTATOR, *told),
+        columns=(ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON, ANNOTATOR, *told),
         rows=tuple(row for row, _ in rows),
         lines=tuple(line for _, line in rows),
     )
@@ -110,8 +110,10 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
     }
     pairs = [(question, row[name]) for question, name in columns.answers.items()] if columns.answers else []
     spelling = columns.spelling or {}
-    for question, answer in pairs or [(row[QUESTION], row[ANSWER])]:
-        yield {**known, QUESTION: question, ANSWER: spelling.get(answer.strip(), answer)}
+    for asked, answer in pairs or [(row[QUESTION], row[ANSWER])]:
+        guideline, _, question = asked.rpartition(".")
+        named = {GUIDELINE: guideline or row.get(GUIDELINE, ""), QUESTION: question}
+        yield {**known, **named, ANSWER: spelling.get(answer.strip(), answer)}
 
 
 def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[PlacedFault]]:
@@ -134,8 +136,8 @@ def _with_items(table: Table, names: Mapping[str, str]) -> tuple[Table, list[Pla
 def label_studio_table(path: Path) -> Table:
     """Return the annotations of Label Studio's JSON export as rows, one an answer.
 
-    A task names its dialogue in `data.item`; each result names its question, with
-    `@` and the number of the turn where it is about one. The task's place in the
+    A task names its dialogue in `data.item` and its guideline in `data.guideline`; each
+    result names its question, with `@` and the number of the turn where it is about one. The task's place in the
     file, from 1, stands for the line.
     """
     try:
@@ -149,7 +151,7 @@ def label_studio_table(path: Path) -> Table:
     rows = [(row, number) for number, task in enumerate(tasks, 1) for row in _task_rows(task)]
     return Table(
         file=path.name,
-        columns=(ITEM, TURN, QUESTION, ANSWER, REASON, ANNOTATOR),
+        columns=(ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON, ANNOTATOR),
         rows=tuple(row for row, _ in rows),
         lines=tuple(number for _, number in rows),
     )
@@ -160,7 +162,7 @@ def _broken(path: Path, message: str) -> Table:
 
 
 def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    item = str(task.get("data", {}).get("item", ""))
+    data = task.get("data", {})
     for annotation in task.get("annotations") or []:
         if annotation.get("was_cancelled"):
             continue
@@ -169,8 +171,9 @@ def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:
             answer = _value(result.get("value") or {})
             if answer:
                 yield {
-                    ITEM: item,
+                    ITEM: str(data.get("item", "")),
                     TURN: turn,
+                    GUIDELINE: str(data.get("guideline", "")),
                     QUESTION: question,
                     ANSWER: answer,
                     REASON: "",

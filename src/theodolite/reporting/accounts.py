@@ -45,7 +45,7 @@ class Account:
 
     Attributes:
         guideline: Name of the guideline.
-        annotators: Whose labels make a dialogue count as labelled: all of these.
+        annotators: Whose labels make a dialogue count as labelled: all of these; empty where nobody labels by it.
         by_people: Whether they are people.
         planned: Dialogues planned; count.
         labelled: Those that all of them have labelled.
@@ -113,6 +113,8 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
         return Outcome.FAILED, failure.party, f"{failure.party.value} {failure.kind.value}"
     if case.holding is None:
         return Outcome.MISSING, None, "not held yet"
+    if not annotators:
+        return Outcome.MISSING, None, "labelled by nobody"
     question = guideline.question.name
     outcomes = {case.reading(name, guideline.name, question).outcome for name in annotators}
     worst = next((outcome for outcome in _WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
@@ -122,3 +124,11 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
 def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
     """Return the accounts of all guidelines, in order of the study file."""
     return tuple(account_of(study, guideline, cases) for guideline in study.guidelines)
+
+
+def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
+    """Return the accounts of guidelines that somebody labels by; all where nobody labels by any.
+
+    What nobody has labelled by is said in one sentence elsewhere, and stands whole in the results file.
+    """
+    return tuple(account for account in accounts if account.annotators) or tuple(accounts)

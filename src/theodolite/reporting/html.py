@@ -28,7 +28,7 @@ from theodolite.reporting.page.instruments_view import agreement_tables, instrum
 from theodolite.reporting.page.method_view import method_view
 from theodolite.reporting.page.realism_view import realism_tables
 from theodolite.reporting.page.responses_view import response_blocks
-from theodolite.reporting.page.results_view import area_table, rule_blocks, spreads
+from theodolite.reporting.page.results_view import area_table, nobody_labels_by, rule_blocks, spreads
 from theodolite.reporting.page.risks_view import risk_rows
 from theodolite.reporting.page.strategies_view import strategy_tables
 from theodolite.reporting.page.subject import Subject, subject_of
@@ -106,6 +106,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "reads": first_reads(subject),
         "areas": area_table(subject),
         "blocks": rule_blocks(subject),
+        "unlabelled": nobody_labels_by(subject),
         "spreads": spreads(subject),
         "responses": response_blocks(subject),
         "themes": theme_blocks(subject),

@@ -9,7 +9,7 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.run import RunState
 from theodolite.reporting import figures
-from theodolite.reporting.accounts import Account
+from theodolite.reporting.accounts import Account, accounts_to_tell
 from theodolite.reporting.agreements import agreements_of, is_tried, judges_of
 from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
@@ -26,6 +26,7 @@ def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts:
         return f"go on where this run stopped:  {facts.command}"
     return (
         _unscripted(evidence)
+        or _labelled(evidence, accounts, facts)
         or _mended(accounts)
         or _tried_judge(evidence, findings, facts)
         or _certified(evidence, facts)
@@ -41,8 +42,17 @@ def _unscripted(evidence: Evidence) -> str:
     return f"put a model in the place of the script ({', '.join(names)}): so far nothing is measured."
 
 
+def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
+    """Return that labels are wanted, where nobody has given any by any guideline."""
+    if not evidence.register.n_held or not accounts or any(account.annotators for account in accounts):
+        return ""
+    command = f"   {facts.label_command}" if facts.label_command else ""
+    return f"let a judge or people label: nobody has yet, so nothing is measured.{command}"
+
+
 def _mended(accounts: Sequence[Account]) -> str:
-    worst = max(accounts, key=lambda account: account.planned - account.labelled.n, default=None)
+    told = accounts_to_tell(accounts)
+    worst = max(told, key=lambda account: account.planned - account.labelled.n, default=None)
     if worst is None or worst.planned - worst.labelled.n <= _MANY_UNMEASURED * worst.planned:
         return ""
     part = max(worst.unmeasured, key=lambda part: part.n)

@@ -112,6 +112,12 @@ def lead_rates(rates: tuple[Rate, ...], guideline: str, rule: str) -> tuple[Rate
     return tuple(rate for rate in whole if rate.annotator == REFERENCE or rate.measurement.application not in refereed)
 
 
+def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:
+    """Return the guidelines with rules for which nobody gave a label that could count, so that they have no rate."""
+    rated = {rate.measurement.about.get("guideline") for rate in rates}
+    return tuple(one for one in study.guidelines if one.defect_rules and one.name not in rated)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guardrail:
     """The two sides of a guardrail under one guideline."""

@@ -10,7 +10,7 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.run import RunState
 from theodolite.reporting import figures
-from theodolite.reporting.accounts import Account, accounts_of
+from theodolite.reporting.accounts import Account, accounts_of, accounts_to_tell
 from theodolite.reporting.agreements import agreements_of
 from theodolite.reporting.application_accounts import application_accounts, filtered_text
 from theodolite.reporting.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
@@ -20,7 +20,7 @@ from theodolite.reporting.conduct import conduct_lines
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.matrix import matrix_lines, matrix_of
 from theodolite.reporting.next_step import next_step
-from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of
+from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of, unlabelled_guidelines
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.show import harmless
 from theodolite.reporting.strips import pen_for
@@ -139,7 +139,7 @@ def _rows(summary: _Summary) -> list[str]:
 def _account_lines(summary: _Summary) -> list[str]:
     """Return one account for all guidelines; several, with the guidelines' names, where they differ."""
     alike: dict[str, list[Account]] = {}
-    for account in summary.accounts:
+    for account in accounts_to_tell(summary.accounts):
         alike.setdefault(account_text(account), []).append(account)
     lines: list[str] = []
     for text, accounts in alike.items():
@@ -153,6 +153,7 @@ def _notes(summary: _Summary) -> list[str]:
     lines = []
     study, agreements = summary.evidence.study, agreements_of(summary.findings)
     lines += _account_lines(summary)
+    lines += summary.lines("Unlabelled", _unlabelled_text(summary))
     for guideline in study.guidelines:
         lines += summary.lines("People", people_text(study, guideline, agreements))
         judges = judges_text(summary.evidence, guideline, agreements, summary.cases, summary.findings)
@@ -163,6 +164,11 @@ def _notes(summary: _Summary) -> list[str]:
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))
     return lines + summary.lines("Tree", summary_words(summary.findings.trees))
+
+
+def _unlabelled_text(summary: _Summary) -> str:
+    names = ", ".join(one.name for one in unlabelled_guidelines(summary.evidence.study, summary.rates))
+    return f"nobody has labelled by {names} yet" if names else ""
 
 
 def _conduct(summary: _Summary) -> list[str]:

@@ -49,7 +49,7 @@ def account_text(account: Account) -> str:
 
 def _labelled_by(account: Account) -> str:
     if not account.by_people:
-        return "labelled" if account.annotators == (REFERENCE,) else "judged"
+        return "labelled" if account.annotators in {(), (REFERENCE,)} else "judged"
     n = len(account.annotators)
     return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"
 

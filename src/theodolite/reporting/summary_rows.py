@@ -11,7 +11,7 @@ from theodolite.domain.study import Study
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import MARGIN, labelled
 from theodolite.reporting.cases import title_of
-from theodolite.reporting.rates import Guardrail, Rate, lead_rates
+from theodolite.reporting.rates import Guardrail, Rate, lead_rates, unlabelled_guidelines
 from theodolite.reporting.strips import Pen, axis_end, strip_of, strip_text
 from theodolite.reporting.words import Words
 
@@ -134,7 +134,12 @@ def rule_rows(
     study: Study, rules: Sequence[tuple[Guideline, DefectRule]], rates: tuple[Rate, ...], screen: Screen
 ) -> list[str]:
     """Return one block a rule: its condition, and one line an application and annotator."""
-    found = [(guideline, rule, lead_rates(rates, guideline.name, rule.name)) for guideline, rule in rules]
+    bare = unlabelled_guidelines(study, rates)
+    found = [
+        (guideline, rule, lead_rates(rates, guideline.name, rule.name))
+        for guideline, rule in rules
+        if guideline not in bare
+    ]
     shown = [rate for _, _, column in found for rate in column]
     end = axis_end(shown)
     rows = [line for guideline, rule, column in found for line in _block(study, guideline, rule, column, end, screen)]
@@ -154,17 +159,32 @@ def _block(
         return [head.ljust(_STRIP_AT) + line_of(column[0], end, screen), *_remarks(column[0], screen)]
     rows = [head]
     for rate in column:
-        if rate.estimate is None:
-            rows += labelled(
-                f"  {_who(study, rate, column)} ",
-                line_of(rate, end, screen),
-                margin=_MARGIN_OF_NAMES,
-                width=screen.width,
-            )
-            continue
-        name = f"  {_who(study, rate, column)}"
-        rows.append(name.ljust(_STRIP_AT - 1) + " " + line_of(rate, end, screen))
-        rows += _remarks(rate, screen)
+        if rate.estimate is not None:
+            rows += _line_of_name(f"  {_who(study, rate, column)}", line_of(rate, end, screen))
+            rows += _remarks(rate, screen)
+    return rows + _undefined_rows(study, column, screen)
+
+
+def _line_of_name(name: str, line: str) -> list[str]:
+    """Return name and rate on one line, or below each other where the name would move the strip out of its column."""
+    together = name.ljust(_STRIP_AT - 1) + " " + line
+    return [together] if len(name) < _STRIP_AT else [name, " " * _STRIP_AT + line]
+
+
+def _undefined_rows(study: Study, column: Sequence[Rate], screen: Screen) -> list[str]:
+    """Return why there are no rates: a line a rate, or one for all that have the same reason."""
+    alike: dict[str, list[Rate]] = {}
+    for rate in column:
+        if isinstance(rate.measurement.result, Undefined):
+            alike.setdefault(rate.measurement.result.reason, []).append(rate)
+    rows = []
+    for reason, rates in alike.items():
+        names = [_who(study, rate, column) for rate in rates]
+        if len(names) == 1:
+            label, text = f"  {names[0]} ", f"not defined: {reason}"
+        else:
+            label, text = "  not defined", f"{reason} So for {'; '.join(names)}."
+        rows += labelled(label, text, margin=_MARGIN_OF_NAMES, width=screen.width)
     return rows
 
 

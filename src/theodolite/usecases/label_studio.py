@@ -42,6 +42,7 @@ def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any
             "id": number,
             "data": {
                 "item": seen.name,
+                "guideline": guideline.name,
                 "material": seen.material,
                 "dialogue": [
                     {"author": f"{who} {n}", "text": text}

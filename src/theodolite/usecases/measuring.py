@@ -111,7 +111,7 @@ def evidence_of(
         if lapses:
             lapses.look(dialogue)
     _enter_labels(book, archive)
-    peopled = without_idle_categories(with_people(study, store.labels(run)))
+    peopled = with_people(study, store.labels(run))
     found = Evidence(
         study=peopled,
         run=run,
@@ -210,26 +210,16 @@ def certificates_of(store: Store, study: Study) -> tuple[Certificate, ...]:
     return tuple(certificate for latest in filed for certificate in latest)
 
 
-def without_idle_categories(study: Study) -> Study:
-    """Return a study without the categories of schemas by which nobody labels yet, where somebody labels by others.
-
-    A report would say of each of their rules that it was not measured.
-    """
-    named = {annotator.guideline for annotator in study.annotators}
-    named |= {study.reference.guideline} if study.reference else set()
-    idle = study.categories - named if named else frozenset[str]()
-    kept = tuple(guideline for guideline in study.guidelines if guideline.name not in idle)
-    return replace(study, guidelines=kept) if idle else study
-
-
 def with_people(study: Study, labels: Iterable[Annotation]) -> Study:
     """Return a study with everybody who labelled by hand among its annotators, named in its file or not."""
     known = {annotator.name for annotator in study.annotators}
     guidelines = {guideline.name for guideline in study.guidelines}
     found = {label.annotator: label.guideline for label in labels if label.guideline in guidelines}
-    people = tuple(
-        Annotator(name=name, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())
-        for name, guideline in found.items()
-        if name not in known
-    )
+    people = tuple(_by_hand(name, guideline) for name, guideline in found.items() if name not in known)
     return replace(study, annotators=(*study.annotators, *people)) if people else study
+
+
+def _by_hand(name: str, guideline: str) -> Annotator:
+    """Return a person whom the file does not name; reports leave out the guideline that a name may end in."""
+    title = name.removesuffix(f"-{guideline}") if name.endswith(f"-{guideline}") else ""
+    return Annotator(name=name, title=title, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
 from theodolite.web.analyst.seeding import seed_testers
+from theodolite.web.analyst.seeding_labels import seed_labels
 from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
@@ -55,8 +56,9 @@ def seed(folder: str) -> HostedStudy:
 
 
 def furnish(hosted: HostedStudy) -> None:
-    """Fill the pages of those who come after others: what people have answered, flagged and asked already."""
+    """Fill the pages of those who come after others: what people have answered, flagged, asked and labelled already."""
     seed_review(hosted)
+    seed_labels(hosted)
 
 
 def _person(role: Role, name: str) -> Account:

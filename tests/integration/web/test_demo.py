@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from django.conf import settings
+
+from theodolite.bootstrap.event_results import event_bench
 from theodolite.domain.role import Role
+from theodolite.reporting.cases import title_of
+from theodolite.reporting.rates import rates_for, rates_of
 from theodolite.store.annotating import cases, resolutions, threads
 from theodolite.store.annotating.rooms import rooms
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.demo import furnish
 from theodolite.web.models import Account
+from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def test_seniors_find_disputes_a_question_a_case_and_a_room(event, client_as):
+def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_labels(event, client_as):
     furnish(event)
     furnish(event)
     queue = QueueRow.objects.get(name=event.token)
@@ -26,3 +33,20 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room(event, client_as):
     assert len(rooms(queue.token)) == 1
     page = client_as(Role.SENIOR).get(f"/s/{event.token}/review/").content.decode()
     assert "6 items, the most disputed first" in page
+    assert rates(event) == {("field testing", "Bela"): (5, 10), ("field testing", "Cleo"): (4, 10)}
+
+
+def rates(event):
+    """Return level and person to how many dialogues of leaky-toy release something, of how many that they labelled."""
+    store = server_store()
+    study = venue_of(event).study
+    bench = event_bench(event.folder, Path(str(settings.WORKSPACE)), store, study)
+    evidence = bench.evidence()
+    found = rates_of(bench.findings(evidence))
+    return {
+        (rate.measurement.about["level"], title_of(evidence.study, rate.annotator)): (rate.defects, rate.estimate.n)
+        for rate in rates_for(
+            rates_of(bench.findings(evidence)), "risk-assessment", "released", application="leaky-toy"
+        )
+        if rate.estimate and rate.estimate.n == 10
+    }

@@ -48,6 +48,26 @@ def test_a_long_table_names_question_and_answer_in_each_row(tmp_path):
     assert given == [("i1", "anna", "turned", 2, "yes"), ("i1", "anna", "safe", None, "no")]
 
 
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("id,who,guideline,question,answer\nd1,anna,h,safe,no\n", ImportColumns(dialogue="id", annotator="who")),
+        ("id,who,s\nd1,anna,no\n", ImportColumns(dialogue="id", annotator="who", answers={"h.safe": "s"})),
+        ("id,who,s,guideline\nd1,anna,no,h\n", ImportColumns(dialogue="id", annotator="who", answers={"safe": "s"})),
+    ],
+    ids=["column", "name of the answer", "column of a wide table"],
+)
+def test_a_question_that_two_guidelines_ask_is_told_by_its_guideline(tmp_path, text, columns):
+    both = {**KEY.items, ("i1", "h"): replace(ASKED, guideline="h")}
+    asked = {**KEY.questions, ("h", "safe"): KEY.questions["g", "safe"]}
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+
+    read = read_import(path, replace(KEY, items=both, questions=asked), NAMES, columns)
+
+    assert ([one.guideline for one in read.labels], read.faults) == (["h"], ())
+
+
 def test_all_that_is_wrong_is_said_at_once_by_line(tmp_path):
     _, faults, _ = read(tmp_path, "id,who,s\nd9,anna,1\nd1,anna,maybe\nd9,ben,1\nd2,,1\n")
 

@@ -24,6 +24,13 @@ def by_rule(*, example):
     return replace(evidence, study=replace(study, annotators=(judge,), personas=groups))
 
 
+def by_nobody():
+    """Return the live study with dialogues and nobody who labels them."""
+    evidence = live_evidence()
+    study = replace(evidence.study, annotators=())
+    return changed(replace(evidence, study=study), annotations=[], failures=[])
+
+
 def without(evidence, n):
     """Return the evidence less the first dialogues' annotations."""
     return changed(evidence, annotations=[*evidence.archive.annotations()][n:])
@@ -35,12 +42,22 @@ def without(evidence, n):
         (live_evidence(held=3), "go on where this run stopped"),
         (live_evidence(script=("hello",)), "put a model in the place of the script (large)"),
         (without(live_evidence(), 20), "find out why 23 of 60 have no label; most often: missing (20)"),
+        (by_nobody(), "let a judge or people label: nobody has yet"),
         (live_evidence(), "label 40 dialogues (about 20 min)"),
         (by_rule(example=True), "replace the example rows of customers"),
         (by_rule(example=False), "add personas rather than repeats: 6 of them carry all this evidence"),
         (xstest_evidence(), ""),
     ],
-    ids=["unfinished", "scripted", "unmeasured", "untried judge", "example rows", "few personas", "nothing"],
+    ids=[
+        "unfinished",
+        "scripted",
+        "unmeasured",
+        "unlabelled",
+        "untried judge",
+        "example rows",
+        "few personas",
+        "nothing",
+    ],
 )
 def test_the_next_step_is_the_one_that_mends_most(evidence, words):
     assert step(evidence).startswith(words)

@@ -85,3 +85,15 @@ def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies()
 
     assert "The judge grounded could not be read on 21 of 58 (36.2 %)" in text
     assert "\x1b" not in text
+
+
+def test_what_nobody_has_labelled_by_is_named_once_and_counts_as_missing():
+    evidence = evidence_named("live")
+    study = replace(evidence.study, annotators=())
+    evidence = changed(replace(evidence, study=study), annotations=[], failures=[])
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert "nobody has labelled by groundedness yet" in text
+    assert "60 planned = 0 labelled + 58 labelled by nobody + 2 not held yet" in text
+    assert "defect (" not in text

@@ -4,17 +4,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from tests.fakes.builders import by_hand, dialogue, guideline, judge, latest_evidence, sessions_of, study
+from tests.fakes.builders import by_hand, dialogue, judge, latest_evidence, sessions_of, study
 from tests.fakes.store import FakeStore
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.identity import version_of
 from theodolite.domain.participant import PersonProfile
-from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import described_in, with_people, without_idle_categories
+from theodolite.usecases.measuring import described_in, with_people
 from theodolite.usecases.placing import as_planned
 
 STUDY = study(groups=("name",))
@@ -86,6 +85,12 @@ def test_everybody_who_labelled_by_hand_is_an_annotator_of_the_study():
     assert people.annotators == (judge(), by_hand("anna"), by_hand("ben"))
 
 
+def test_who_labels_by_several_guidelines_is_called_by_the_own_name_alone():
+    people = with_people(STUDY, [label("ben-polite", guideline="polite")])
+
+    assert [(one.name, one.title) for one in people.annotators[-1:]] == [("ben-polite", "ben")]
+
+
 def test_labels_under_an_earlier_guideline_answer_another_question():
     store = Labelled(label(), label("ben", version="earlier"))
     store.open_run(STUDY, draw_plan(STUDY)[0])
@@ -100,16 +105,6 @@ class Labelled(FakeStore):
 
     def labels(self, run, at=None):
         yield from self.given
-
-
-def test_categories_by_which_nobody_labels_are_not_reported_on():
-    schema = AnnotationSchema(name="s", categories=(Category(guideline=guideline(name="style")),))
-    idle = study(guidelines=(guideline(), guideline(name="style")), annotators=(judge(),), schemas=(schema,))
-    used = replace(idle, annotators=(judge(), by_hand("anna", guideline="style")))
-
-    assert [one.name for one in without_idle_categories(idle).guidelines] == ["polite"]
-    assert without_idle_categories(used) is used
-    assert without_idle_categories(replace(idle, annotators=())).guidelines == idle.guidelines
 
 
 def test_what_annotators_say_of_themselves_is_found_under_each_of_their_names():

@@ -16,7 +16,7 @@ from theodolite.reporting.cases import rules_of, title_of
 from theodolite.reporting.certificate_words import rules_of_certificate
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.rates import Rate, guardrail_of, lead_rates
+from theodolite.reporting.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
 from theodolite.reporting.scripted import scripted_names
 from theodolite.reporting.strips import axis_end
 from theodolite.reporting.summary_notes import headline, unreadable_judges
@@ -100,15 +100,20 @@ def answer_view(subject: Subject) -> AnswerView:
         axis=f"{figures.points(end).removesuffix('.0')} %",
         aids=aids[:2],
         more_aids=aids[2:],
-        n_more_rules=len(rules_of(study)) - len(shown),
+        n_more_rules=sum(rule not in shown for rule in _measured_rules(subject)),
     )
+
+
+def _measured_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
+    bare = unlabelled_guidelines(subject.study, subject.rates)
+    return [(guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare]
 
 
 def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
     guardrail = guardrail_of(subject.study)
     if guardrail is not None:
         return [(guardrail.guideline, guardrail.withheld), (guardrail.guideline, guardrail.released)]
-    return list(rules_of(subject.study)[:2])
+    return (_measured_rules(subject) or list(rules_of(subject.study)))[:2]
 
 
 def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Column:

@@ -14,7 +14,7 @@ from theodolite.reporting.corrections import certificate_note, corrections_of, o
 from theodolite.reporting.matrix import matrix_of
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.rates import Rate, lead_rates, rates_for
+from theodolite.reporting.rates import Rate, lead_rates, rates_for, unlabelled_guidelines
 from theodolite.reporting.strips import axis_end
 from theodolite.reporting.summary_rows import heading_of, phrase_of
 
@@ -65,6 +65,11 @@ class RuleBlock:
     corrected: tuple[CorrectedRow, ...] = ()
 
 
+def nobody_labels_by(subject: Subject) -> tuple[str, ...]:
+    """Return the names of guidelines whose rules have no rate, since nobody has labelled by them."""
+    return tuple(guideline.name for guideline in unlabelled_guidelines(subject.study, subject.rates))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
     """One label's part of an application's bar; hundredths of its width."""
@@ -109,8 +114,11 @@ def area_table(subject: Subject) -> GroupTable | None:
 
 
 def rule_blocks(subject: Subject) -> tuple[RuleBlock, ...]:
-    """Return one block a rule, in order of the study file."""
-    return tuple(_block(subject, guideline, rule) for guideline, rule in rules_of(subject.study))
+    """Return one block a rule that somebody labels by, in order of the study file."""
+    bare = unlabelled_guidelines(subject.study, subject.rates)
+    return tuple(
+        _block(subject, guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare
+    )
 
 
 def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBlock:

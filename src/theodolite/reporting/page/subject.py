@@ -9,7 +9,7 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
-from theodolite.reporting.accounts import Account, accounts_of
+from theodolite.reporting.accounts import Account, accounts_of, accounts_to_tell
 from theodolite.reporting.agreements import Agreement, agreements_of
 from theodolite.reporting.cases import Case, cases_of
 from theodolite.reporting.facts import RunFacts
@@ -70,7 +70,7 @@ def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: W
         facts=facts,
         words=words,
         cases=cases,
-        accounts=accounts_of(evidence.study, cases),
+        accounts=accounts_to_tell(accounts_of(evidence.study, cases)),
         rates=rates_of(findings),
         agreements=agreements_of(findings),
     )

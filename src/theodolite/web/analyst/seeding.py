@@ -62,7 +62,7 @@ def seed_testers(hosted: HostedStudy) -> None:
 
 
 def _seed(hosted: HostedStudy, venue: Venue, store: Store) -> None:
-    told = _told()
+    told = told_of_testers()
     sessions = {
         (number, application): _session_held(venue, store, told, tester, number, application)
         for number, tester in enumerate(told["testers"])
@@ -71,7 +71,8 @@ def _seed(hosted: HostedStudy, venue: Venue, store: Store) -> None:
     _code(hosted, venue, store, told, sessions)
 
 
-def _told() -> Told:
+def told_of_testers() -> Told:
+    """Return what the shipped file says of the invented testers."""
     found: Told = typed(read_yaml(shipped_bytes(FILE) or b"", FILE).content)
     return found
 

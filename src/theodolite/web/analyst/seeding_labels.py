@@ -1,0 +1,80 @@
+"""Something to measure in the seeded event: scripts that were run, and what two invented people labelled."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from django.conf import settings
+
+from theodolite.bootstrap.api import Silent
+from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
+from theodolite.bootstrap.event_results import event_bench
+from theodolite.bootstrap.exchange import import_labels
+from theodolite.bootstrap.sitting import sit
+from theodolite.bootstrap.venues import open_venue
+from theodolite.bootstrap.workbench import Workbench
+from theodolite.config.label_imports import ImportColumns
+from theodolite.domain.dialogue import Dialogue, HeldBy
+from theodolite.execution.lines import Lines
+from theodolite.usecases.running import RunOptions
+from theodolite.web.analyst.seeding import told_of_testers
+from theodolite.web.models import HostedStudy
+
+_GUIDELINE = "risk-assessment"
+
+_FLAGS = ("released", "withheld")
+
+_COLUMNS = ImportColumns(dialogue="dialogue", annotator="annotator")
+
+
+def seed_labels(hosted: HostedStudy) -> None:
+    """Run the scripts of the event's study and take the labels in; what is there already is not asked again."""
+    workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        study = open_venue(hosted.folder, store, workspace=workspace).venue.study
+        bench = event_bench(hosted.folder, workspace, store, study)
+        if not bench.is_finished():
+            asyncio.run(_held(bench))
+            _labelled(event_bench(hosted.folder, workspace, store, study))
+    finally:
+        store.disconnect()
+
+
+async def _held(bench: Workbench) -> None:
+    await sit(bench, RunOptions(), progress=Silent(), before_asking=_ask_nobody)
+
+
+async def _ask_nobody(bench: Workbench, lines: Lines, options: RunOptions) -> None:
+    """Let the run begin: its applications are functions of this package, so that no endpoint can be asleep."""
+
+
+def _labelled(bench: Workbench) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["dialogue", "annotator", "guideline", "question", "answer"])
+            writer.writerows(row for dialogue in bench.evidence().archive.dialogues() for row in _rows(dialogue))
+        import_labels(bench, path, _COLUMNS)
+
+
+def _rows(dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
+    """Yield what both said of a dialogue that people held."""
+    if dialogue.held_by is not HeldBy.PERSON:
+        return
+    told = told_of_testers()
+    heard = {name for turn in dialogue.turns for name, (_, text) in told["replies"].items() if text == turn.response}
+    for annotator, seen in told["labels"].items():
+        answers: dict[str, str] = dict.fromkeys(_FLAGS, "no")
+        for reply in sorted(heard & set(seen)):
+            answers |= _said(seen[reply])
+        yield from ((dialogue.label, annotator, _GUIDELINE, question, answer) for question, answer in answers.items())
+
+
+def _said(answers: Mapping[str, object]) -> dict[str, str]:
+    return {question: str(answer) for question, answer in answers.items()}
