@@ -45,8 +45,6 @@ def rates(event):
     found = rates_of(bench.findings(evidence))
     return {
         (rate.measurement.about["level"], title_of(evidence.study, rate.annotator)): (rate.defects, rate.estimate.n)
-        for rate in rates_for(
-            rates_of(bench.findings(evidence)), "risk-assessment", "released", application="leaky-toy"
-        )
+        for rate in rates_for(found, "risk-assessment", "released", application="leaky-toy")
         if rate.estimate and rate.estimate.n == 10
     }
