@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
@@ -10,7 +11,9 @@ from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.factory import open_application, open_model
+from theodolite.gateways.secrecy import without_secrets
 from theodolite.ports.model import Model
 from theodolite.usecases.examining import Examination, examine
 
@@ -61,6 +64,32 @@ async def examine_alone(application: Application, *, folder: Path, environ: Mapp
         environ: Environment variables, for its key.
     """
     return await _examined(application, {}, folder, environ)
+
+
+async def answer_alone(
+    application: Application, said: SayToApplication, *, session: str, folder: Path, environ: Mapping[str, str]
+) -> Reply:
+    """Ask an application that needs no model of a study once, and let go of it again.
+
+    Args:
+        application: How it is reached.
+        said: The prompt, with all that was said before.
+        session: Opaque key of the conversation.
+        folder: Where files that it names would stand.
+        environ: Its credentials by variable; what the reply repeats of them is struck out.
+
+    Raises:
+        InputError: If it cannot be reached in the way that is written.
+        GatewayError: If no reply came.
+    """
+    opened = open_application(
+        application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock()
+    )
+    try:
+        reply = await opened.reply(said, session=session)
+        return replace(reply, text=without_secrets(reply.text, environ.values()))
+    finally:
+        await opened.close()
 
 
 def connection_fault(application: Application, *, folder: Path) -> str:

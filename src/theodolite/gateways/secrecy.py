@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from theodolite.domain.errors import InputError
@@ -86,7 +86,7 @@ class Credentials:
             message = f'variable `{variable}` must hold a JSON object such as {{"key": "..."}}; it holds something else'
             raise InputError(message)
         self._auth: dict[str, Any] | None = found
-        self._secrets = sorted(set(_texts_in(found)), key=len, reverse=True)
+        self._secrets = _longest_first(_texts_in(found))
 
     def __repr__(self) -> str:
         return f"Credentials(variable={self.variable!r})"
@@ -121,3 +121,27 @@ def _texts_in(found: Any) -> Iterator[str]:
     elif isinstance(found, list):
         for member in found:
             yield from _texts_in(member)
+
+
+def without_secrets(words: str, credentials: Iterable[str]) -> str:
+    """Return somebody else's words, whole, without what stands in some credentials.
+
+    Args:
+        words: What came back from a call that had the credentials.
+        credentials: Each a key, or a JSON object of keys.
+    """
+    for given in credentials:
+        for secret in _longest_first([given.strip(), *_texts_in(_object_in(given))]):
+            words = words.replace(secret, "***") if len(secret) >= _SHORTEST_SECRET else words
+    return words
+
+
+def _object_in(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _longest_first(secrets: Iterable[str]) -> list[str]:
+    return sorted(set(secrets), key=len, reverse=True)

@@ -16,7 +16,7 @@ from theodolite.web.analyst.seeding_labels import seed_labels
 from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
 from theodolite.web.models import Account, HostedStudy, Membership
-from theodolite.web.organiser.seeding import seed_approval
+from theodolite.web.organiser.seeding import seed_approval, seed_pool, seed_screened
 from theodolite.web.senior.seeding import seed_review
 from theodolite.web.teams.seeding import seed_submissions
 
@@ -50,6 +50,7 @@ def seed(folder: str) -> HostedStudy:
         HostedStudy.objects.filter(pk=hosted.pk).update(state=HostedStudy.State.OPEN)
         seed_submissions(hosted)
         seed_approval(hosted)
+        seed_screened(hosted)
     seed_annotation(hosted)
     seed_testers(hosted)
     return hosted
@@ -59,6 +60,7 @@ def furnish(hosted: HostedStudy) -> None:
     """Fill the pages of those who come after others: what people have answered, flagged, asked and labelled already."""
     seed_review(hosted)
     seed_labels(hosted)
+    seed_pool(hosted)
 
 
 def _person(role: Role, name: str) -> Account:

@@ -16,7 +16,7 @@ from theodolite.bootstrap.demo import lay_out_event
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
 SHOTS = os.environ.get("THEODOLITE_SHOTS", "")
-ASKED = "screening: [{ask: Are you 18 or older?, wanted: yes}]\nevent: {opens: 2020-01-01T09:00, zone: Europe/Berlin}\n"
+TIMES = "event: {opens: 2020-01-01T09:00, zone: Europe/Berlin}\n"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("admission")
     lay_out_event(folder / "theodolite-event")
     study = folder / "theodolite-event" / "study.yaml"
-    study.write_text(f"{study.read_text()}\n{ASKED}")
+    study.write_text(f"{study.read_text()}\n{TIMES}")
     with Server(folder, "--demo") as server:
         yield f"http://127.0.0.1:{server.port}"
 

@@ -113,6 +113,7 @@ PAGES: dict[str, object] = {
     "organiser:archive": {Role.ORGANISER, Role.ANALYST},
     "organiser:label_studio": {Role.ORGANISER, Role.ANALYST},
     "organiser:submission": {Role.ORGANISER},
+    "organiser:try_submission": {Role.ORGANISER},
 }
 """Who may see the page of a name: a set of roles of the study, or one of the three words above."""
 

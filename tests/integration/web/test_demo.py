@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.test import Client
 
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.domain.role import Role
@@ -19,6 +21,8 @@ from theodolite.web.models import Account
 from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+PAGES = {"people": ">Nils<", "slots": "Room A", "links": "Poster in the hall"}
 
 
 def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_labels(event, client_as):
@@ -48,3 +52,16 @@ def rates(event):
         for rate in rates_for(found, "risk-assessment", "released", application="leaky-toy")
         if rate.estimate and rate.estimate.n == 10
     }
+
+
+def test_organisers_find_people_slots_a_link_and_quotas_and_one_click_still_leads_to_the_task(event, client_as):
+    furnish(event)
+    furnish(event)
+    organiser, tester = client_as(Role.ORGANISER), Client(SERVER_NAME="localhost")
+    tester.force_login(Account.objects.get(name="Fay"))
+    pages = {name: organiser.get(f"/s/{event.token}/organise/{name}/").content.decode() for name in PAGES}
+
+    states = re.findall(r"</a></th><td>[\w ]+ tester</td><td>([^<]+)</td>", pages["people"])
+    assert sorted(states) == ["screened", "screened", "screened out"]
+    assert {name: word in pages[name] for name, word in PAGES.items()} == dict.fromkeys(PAGES, True)
+    assert tester.get(f"/s/{event.token}/test/", follow=True).request["PATH_INFO"].endswith("/consent/")

@@ -152,6 +152,9 @@ def test_every_pack_tells_people_what_they_may_meet(folder, pack):
     event = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack) + more)).study.event
 
     assert "leave at any moment" in event.warning
+    assert not re.search(
+        r"red[ -]team|field[ -]test|attack|people try", event.warning, re.IGNORECASE
+    )  # both levels read it
 
 
 def test_several_packs_tell_all_of_it_and_a_study_s_own_words_take_their_place(folder):

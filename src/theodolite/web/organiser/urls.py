@@ -21,6 +21,7 @@ from theodolite.web.organiser import (
     slips,
     slots,
     submissions,
+    trying,
 )
 from theodolite.web.schemas import instruments, pages, preview
 
@@ -71,4 +72,5 @@ urlpatterns = [
     path("schemas/<slug:draft>/<int:number>/<str:section>/", preview.preview, name="schema_preview"),
     path("submissions/", submissions.submissions, name="submissions"),
     path("submissions/<slug:submission>/", submissions.submission, name="submission"),
+    path("submissions/<slug:submission>/try/", trying.try_submission, name="try_submission"),
 ]

@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from theodolite.bootstrap.examining import examine_alone
+from theodolite.domain.application import Application
 from theodolite.domain.errors import InputError
 from theodolite.usecases.examining import Examination
 from theodolite.web.background import Background
@@ -37,7 +38,7 @@ async def check(submission: Submission) -> None:
 
 async def _checked(submission: Submission) -> None:
     try:
-        application, environ = await sync_to_async(_prepared)(submission)
+        application, environ = await sync_to_async(prepared)(submission)
         found = await examine_alone(application, folder=Path(submission.hosted.folder or "."), environ=environ)
     except InputError as error:
         found = Examination(name=submission.name)
@@ -47,7 +48,12 @@ async def _checked(submission: Submission) -> None:
     await sync_to_async(_keep)(submission, found)
 
 
-def _prepared(submission: Submission) -> tuple[Any, dict[str, str]]:
+def prepared(submission: Submission) -> tuple[Application, dict[str, str]]:
+    """Return a submitted application and the variable that holds its credentials, for the calls that need them.
+
+    Raises:
+        InputError: If the credentials were sealed under another key than the operator's.
+    """
     environ = {submission.key_variable: opened(submission.sealed)} if submission.sealed else {}
     return application_of(submission), environ
 

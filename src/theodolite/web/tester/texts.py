@@ -76,6 +76,12 @@ def texts_of(study: Study) -> tuple[Text, ...]:
     return tuple(text for text in (warning, consent) if text.words)
 
 
+def screening_version(study: Study) -> str:
+    """Return the content hash of the questions before anything else; empty where none are asked."""
+    asked = study.event.screening if study.event else ()
+    return digest("screening", *(f"{one.wanted} {one.text}" for one in asked)) if asked else ""
+
+
 def hints_for(scenario: Scenario, level: Level) -> tuple[str, ...]:
     """Return what testers are told beside the task, where the scenario has no instructions of its own."""
     return () if scenario.instructions.get(level.value) else _HINTS[level]

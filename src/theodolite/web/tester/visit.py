@@ -10,7 +10,6 @@ from django.urls import reverse
 from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.dialogue import Level
 from theodolite.domain.event import LevelPlan
-from theodolite.domain.identity import digest
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.role import Role
 from theodolite.domain.session import Session
@@ -21,7 +20,7 @@ from theodolite.usecases.people.venue import Venue
 from theodolite.web.access import Here
 from theodolite.web.booking import booked_slot, needs_slot
 from theodolite.web.models import HostedStudy, Screening
-from theodolite.web.tester.texts import Text, texts_of
+from theodolite.web.tester.texts import Text, screening_version, texts_of
 from theodolite.web.venues import venue_of
 
 LEVELS = {Role.RED_TEAMER: Level.RED_TEAMING, Role.FIELD_TESTER: Level.FIELD_TESTING}
@@ -101,8 +100,7 @@ class Visit:
     @property
     def screening_version(self) -> str:
         """Content hash of the questions before anything else; empty where none are asked."""
-        asked = self.venue.study.event.screening if self.venue.study.event else ()
-        return digest("screening", *(f"{one.wanted} {one.text}" for one in asked)) if asked else ""
+        return screening_version(self.venue.study)
 
     def standing(self) -> Standing:
         """Return how far the person has come."""

@@ -1,0 +1,116 @@
+"""Organisers try what a team submits, with its credentials; nothing is stored and no secret comes back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client, override_settings
+
+from theodolite.bootstrap.rehearsal.visitor import Answer, Form
+from theodolite.domain.role import Role
+from theodolite.store.models.people import LiveTurnRow
+from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission
+from theodolite.web.teams.vault import seal
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+SECRET = "tok-91c4-very-secret"
+HOSTILE = "<script>alert(1)</script> **bold**"
+
+
+class Tattler:
+    """An application that repeats whatever it was trusted with."""
+
+    def OpenConnection(self, auth=None):
+        self.auth, self.said = auth or {}, []
+        return True
+
+    def CloseConnection(self):
+        return True
+
+    def GetVersion(self):
+        return "1"
+
+    def StartSession(self):
+        return True
+
+    def GetResponse(self, text):
+        if text == "fail":
+            message = f"broken with {self.auth}"
+            raise RuntimeError(message)
+        self.said.append(text)
+        return {"success": True, "response": f"{HOSTILE} key {self.auth.get('key')} heard {' + '.join(self.said)}"}
+
+
+@pytest.fixture
+def tattler(event: HostedStudy) -> Submission:
+    team = Membership.objects.get(hosted=event, role=Role.TEAM.value)
+    with override_settings(OPERATOR_KEY="quiet harbour under a slow moon"):
+        yield Submission.objects.create(
+            hosted=event, team=team, name="tattler", way=Submission.Way.INSTALLED, state=Submission.State.SUBMITTED,
+            target=f"{__name__}:Tattler", sealed=seal(f'{{"key": "{SECRET}"}}'), agreed_by="Tove",
+            agreed_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )  # fmt: skip
+
+
+@pytest.fixture
+def organiser(client_as) -> Client:
+    return client_as(Role.ORGANISER)
+
+
+def page_of(submission: Submission) -> str:
+    return f"/s/{submission.hosted.token}/organise/submissions/{submission.token}/try/"
+
+
+def forms_of(response) -> list[Form]:
+    return Answer("", response.status_code, "", response.content.decode()).forms
+
+
+def test_a_conversation_goes_on_with_what_the_page_holds(tattler, organiser):
+    first = organiser.post(page_of(tattler), {"text": "one", "key": "k1"})
+    (form,) = (one for one in forms_of(first) if "said" in one.fields)
+    second = organiser.post(page_of(tattler), {**form.fields, "text": "two"})
+
+    assert (form.fields["said"], form.fields["key"]) == ("one", "k1")
+    assert "heard one + two" in second.content.decode()
+    assert second.content.decode().count('name="said"') == 2
+
+
+def test_what_comes_back_can_do_nothing_and_tells_no_secret(tattler, organiser, caplog):
+    page = organiser.post(page_of(tattler), {"text": "one"}).content.decode()
+    broken = organiser.post(page_of(tattler), {"text": "fail"})
+
+    assert ("<strong>bold</strong>" in page, "<script>alert" in page) == (True, False)
+    assert broken.status_code == 422
+    assert "No reply:" in broken.content.decode()
+    assert SECRET not in page + broken.content.decode() + caplog.text
+
+
+def test_nothing_is_stored_but_that_it_was_tried(tattler, organiser):
+    before = LiveTurnRow.objects.count()
+    organiser.post(page_of(tattler), {"text": "my words"})
+
+    tried = AuditEntry.objects.get(verb="tried application")
+    assert (LiveTurnRow.objects.count(), "my words" in str(tried.facts)) == (before, False)
+
+
+@pytest.mark.parametrize("state", ["declined", "withdrawn"])
+def test_what_was_declined_or_taken_back_is_not_called_any_more(tattler, organiser, state):
+    Submission.objects.filter(pk=tattler.pk).update(state=state, sealed=b"")
+
+    assert organiser.post(page_of(tattler), {"text": "one"}).status_code == 404
+
+
+@pytest.mark.parametrize("sent", [{"text": " "}, {"text": "x" * 4001}])
+def test_nothing_and_too_much_are_not_sent(tattler, organiser, sent):
+    answer = organiser.post(page_of(tattler), sent)
+
+    assert (answer.status_code, AuditEntry.objects.filter(verb="tried application").count()) == (422, 0)
+
+
+@pytest.mark.parametrize(
+    "sent", [{"said": ["a", "b"], "heard": ["c"]}, {"scenario": "another"}, {"said": ["a"] * 21, "heard": ["b"] * 21}]
+)
+def test_conversations_that_no_page_would_send_are_refused(tattler, organiser, sent):
+    assert organiser.post(page_of(tattler), {"text": "one", **sent}).status_code == 404
