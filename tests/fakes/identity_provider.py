@@ -17,13 +17,16 @@ class IdentityProvider(AbstractContextManager["IdentityProvider"]):
     Attributes:
         person: What it says of whoever comes.
         asked: Forms that were sent for a token.
+        came: Browsers that came to the sign-in page; count.
+        sign_in_pages: Where that page stands; its own address unless set.
     """
 
     def __init__(self) -> None:
         self.person: dict[str, Any] = {}
         self.asked: list[dict[str, list[str]]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.came = 0
+        self.address = self.sign_in_pages = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> Self:
@@ -47,19 +50,30 @@ class IdentityProvider(AbstractContextManager["IdentityProvider"]):
         """Return where a browser is sent that comes to the sign-in page, as path and query of our server."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         back = urlsplit(asked["redirect_uri"])
-        return f"{back.path}?{urlencode({'code': 'c0de', 'state': asked['state']})}"
+        return f"{back.path}?{_vouched(asked['state'])}"
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                if self.path.startswith("/authorize"):
+                    self._send_back()
+                    return
                 self._say(provider.person if self.path == "/userinfo" else provider.description())
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 provider.asked.append(parse_qs(body))
                 self._say({"access_token": "t0ken", "token_type": "Bearer"})
+
+            def _send_back(self) -> None:
+                provider.came += 1
+                asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+                self.send_response(302)
+                self.send_header("Location", f"{asked['redirect_uri']}?{_vouched(asked['state'])}")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
 
             def log_message(self, *args: object) -> None:
                 pass
@@ -78,8 +92,12 @@ class IdentityProvider(AbstractContextManager["IdentityProvider"]):
         """Return what it says of itself."""
         return {
             "issuer": self.address,
-            "authorization_endpoint": f"{self.address}/authorize",
+            "authorization_endpoint": f"{self.sign_in_pages}/authorize",
             "token_endpoint": f"{self.address}/token",
             "userinfo_endpoint": f"{self.address}/userinfo",
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
         }
+
+
+def _vouched(state: str) -> str:
+    return urlencode({"code": "c0de", "state": state})

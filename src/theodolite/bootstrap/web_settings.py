@@ -146,7 +146,7 @@ def _sign_ins(serving: ServingSettings) -> dict[str, Any]:
     ]
     return {
         "SOCIALACCOUNT_PROVIDERS": {"openid_connect": {"APPS": apps}},
-        "FORM_TARGETS": tuple("{0.scheme}://{0.netloc}".format(urlsplit(each.server)) for each in serving.sign_ins),
+        "FORM_TARGETS": tuple(dict.fromkeys(origin for each in serving.sign_ins for origin in each.origins)),
     }
 
 

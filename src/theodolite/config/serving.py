@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names under which a machine calls itself."""
 
 _ENCRYPTION = {"smtp": "starttls", "smtps": "tls", "smtp+plain": "none"}
+_ORIGIN = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?")
+"""Host and port alone, with nothing that would end a rule of the content policy."""
+
 _PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
@@ -55,6 +59,7 @@ class SignIn:
         client: What this server is called there.
         secret: The client's secret.
         trusts_addresses: Whether an address that it has verified signs one in as the account of that address.
+        pages: Further addresses on whose pages people sign in.
     """
 
     key: str
@@ -63,6 +68,13 @@ class SignIn:
     client: str
     secret: str = field(repr=False)
     trusts_addresses: bool = False
+    pages: tuple[str, ...] = ()
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The origins of all its pages, e.g. `https://id.example.org`, each once."""
+        parts = (urlsplit(address) for address in (self.server, *self.pages))
+        return tuple(dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,9 +265,10 @@ class _Reading:
         return tuple(self._sign_in(key, shape) for key, shape in shapes.items())
 
     def _sign_in(self, key: str, shape: SignInShape) -> SignIn:
-        parts = urlsplit(shape.server)
-        if parts.scheme != "https" and parts.hostname not in LOOPBACK:
-            self._say(("sign_in", key, "server"), f"`server` of `{key}` must begin with https://")
+        for where, address in [("server", shape.server), *(("pages", page) for page in shape.pages)]:
+            parts = urlsplit(address)
+            if not _ORIGIN.fullmatch(parts.netloc) or (parts.scheme != "https" and parts.hostname not in LOOPBACK):
+                self._say(("sign_in", key, where), f"`{where}` of `{key}` must begin with https://; got `{address}`")
         return SignIn(
             key=key,
             name=shape.name,
@@ -263,6 +276,7 @@ class _Reading:
             client=shape.client,
             secret=self._secret(("sign_in", key, "secret"), shape.secret),
             trusts_addresses=shape.trusts_addresses,
+            pages=tuple(shape.pages),
         )
 
     def _secret(self, path: tuple[str, ...], variable: str) -> str:

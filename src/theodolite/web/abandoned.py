@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 from django.http import Http404
 
@@ -16,7 +16,7 @@ from theodolite.domain.session import Session, SessionState
 from theodolite.usecases.people.abandoned import end_abandoned, is_abandoned
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.audit import audit
-from theodolite.web.live_room import room
+from theodolite.web.departures import hang_up
 from theodolite.web.models import HostedStudy
 from theodolite.web.venues import server_store, venue_of
 
@@ -47,9 +47,7 @@ def end_sessions(hosted: HostedStudy, *, whether_abandoned_or_not: bool) -> int:
 
 
 def _end(hosted: HostedStudy, venue: Venue, session: Session) -> None:
-    for dialogue in venue.store.live_dialogues(session.key):
-        if dialogue.is_open:
-            async_to_sync(room().hang_up)(hosted, session, dialogue)
+    hang_up(hosted, session)
     end_abandoned(venue, session)
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from tests.integration.web.editing import add, change, published
 from theodolite.domain.role import Role
+from theodolite.store.models.people import LiveTurnRow
 from theodolite.web.accounts.codes import code_path, hand_out_codes
 from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot
 
@@ -225,3 +226,35 @@ def test_who_is_taken_out_finds_nothing_any_more_and_what_was_said_stays(event, 
     assert tester.get(f"/s/{event.token}/test/").status_code == 404
     assert pool_says(organiser, event) == "left"
     assert organiser.get(f"/s/{event.token}/organise/").status_code == 200
+
+
+def words_in(event) -> list[str]:
+    """Return what the red teamer of the event has said, whoever it is linked to now."""
+    return [one.prompt for one in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
+
+
+@pytest.mark.parametrize(("wish", "kept"), [("remove", []), ("anonymise", ["Hello, I am " + 13 * "\N{BULLET}"])])
+def test_words_are_taken_back_for_a_person_who_asks_for_it_after_having_left(event, client_as, wish, kept):
+    tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
+    walk(tester, event, 3)
+    tester.post(f"/s/{event.token}/test/1/1/say/", {"text": "Hello, I am r@example.org", "number": "1"})
+    said = words_in(event)
+    tester.post(f"/s/{event.token}/test/leave/", {"what": "keep"})
+    member = Membership.objects.get(hosted=event, role="red teamer")
+    page = f"/s/{event.token}/organise/people/who/{member.token}/take-back/"
+    told = organiser.post(page, {"wish": wish}, follow=True).content.decode()
+
+    assert "as the person asked: 1 dialogue" in told
+    assert (said, words_in(event)) == (["Hello, I am r@example.org"], kept)
+    assert Membership.objects.get(pk=member.pk).participant != member.participant
+    assert pool_says(organiser, event) == "withdrawn"
+
+
+def test_nobody_takes_words_back_twice_or_of_people_who_have_none(event, client_as):
+    organiser = client_as(Role.ORGANISER)
+    for role, wish in ((Role.ANNOTATOR, "remove"), (Role.RED_TEAMER, "everything")):
+        member = Membership.objects.get(hosted=event, role=role.value)
+        page = f"/s/{event.token}/organise/people/who/{member.token}/take-back/"
+        assert "nothing was taken back" in organiser.post(page, {"wish": wish}, follow=True).content.decode()
+
+    assert not Membership.objects.filter(withdrew=True).exists()

@@ -86,6 +86,25 @@ def test_all_faults_come_at_once_with_their_places(tmp_path):
     }
 
 
+def test_browsers_are_let_through_to_the_pages_of_a_provider_each_origin_once(tmp_path):
+    pages = "[https://login.example/a, https://login.example/b, http://localhost:9]"
+    (tmp_path / "serve.yaml").write_text(
+        f"sign_in: {{lab: {{name: L, server: https://id.example/x, client: c, secret: LAB_SECRET, pages: {pages}}}}}\n"
+    )
+    (lab,) = load_serving({"LAB_SECRET": "s"}, folder=tmp_path).sign_ins
+
+    assert lab.origins == ("https://id.example", "https://login.example", "http://localhost:9")
+
+
+@pytest.mark.parametrize("page", ["http://login.example", "https://*", "https://a;script-src *", "login.example", "*"])
+def test_what_is_no_host_is_no_page_of_a_provider(tmp_path, page):
+    (tmp_path / "serve.yaml").write_text(
+        f"sign_in: {{lab: {{name: L, server: https://id.example, client: c, secret: S, pages: ['{page}']}}}}\n"
+    )
+    with pytest.raises(StudyFaults, match="`pages` of `lab` must begin with https://"):
+        load_serving({"S": "s"}, folder=tmp_path)
+
+
 @pytest.mark.parametrize("url", ["http://x", "smtp://", "smtp://host"], ids=["scheme", "host", "no sender"])
 def test_an_address_of_a_mail_server_that_cannot_be_meant_is_said(tmp_path, url):
     with pytest.raises(StudyFaults, match="EMAIL_FROM"):

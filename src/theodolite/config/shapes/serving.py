@@ -37,6 +37,8 @@ class SignInShape(Shape):
     """Name of the environment variable that holds the client's secret."""
     trusts_addresses: YesNo = False
     """Whether an address that it has verified signs one in as the account of that address."""
+    pages: list[Filled] = Field(default_factory=list)
+    """Further addresses on whose pages people sign in; browsers are let through to `server` and these alone."""
 
 
 class ServingShape(Shape):

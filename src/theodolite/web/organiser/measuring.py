@@ -46,13 +46,6 @@ async def measure(hosted: HostedStudy, by: Account) -> bool:
     return True
 
 
-def forget_measurements(hosted: HostedStudy) -> None:
-    """Delete all files that were measured, since somebody has taken words back that they hold."""
-    for measurement in hosted.measurements.all():
-        shutil.rmtree(measurement.folder, ignore_errors=True)
-        measurement.delete()
-
-
 def _begin(hosted: HostedStudy, by: Account) -> Measurement | None:
     if hosted.measurements.filter(done_at=None).exists():
         return None

@@ -14,13 +14,15 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.role import Role
-from theodolite.usecases.people.leaving import leave
+from theodolite.domain.withdrawal import Withdrawal
+from theodolite.reporting.figures import number_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, code_path, give_code
 from theodolite.web.accounts.home import entrance
 from theodolite.web.approvals import TESTERS
 from theodolite.web.audit import audit
 from theodolite.web.booking import book, booked_slot, offered
+from theodolite.web.departures import depart, take_back
 from theodolite.web.mail import send
 from theodolite.web.models import Membership, Screening
 from theodolite.web.moments import told_span, zone_of
@@ -120,15 +122,23 @@ def _take_out(_request: HttpRequest, here: Here, membership: Membership) -> str:
         message = "you cannot take yourself out; another organiser can"
         raise Conflict(message)
     if membership.as_role in TESTERS:
-        leave(
-            venue_of(here.hosted),
-            membership.participant,
-            seated=lambda session: venue_of(here.hosted, session.edition),
-        )
-    membership.left_at = timezone.now()
-    membership.save(update_fields=["left_at"])
+        depart(membership)
+    else:
+        membership.left_at = timezone.now()
+        membership.save(update_fields=["left_at"])
     audit(here.account, "took out", f"membership {membership.token}", hosted=here.hosted, role=membership.role)
     return "Taken out; what was said stays, and the seat is free."
+
+
+def _take_back(request: HttpRequest, here: Here, membership: Membership) -> str:
+    wish = request.POST.get("wish", "")
+    if membership.as_role not in TESTERS or membership.withdrew or wish not in set(Withdrawal):
+        message = "nothing was taken back: expected a tester whose words are still linked, and what becomes of them"
+        raise Conflict(message)
+    reached = take_back(membership, Withdrawal(wish))
+    audit(here.account, "withdrew on request", f"membership {membership.token}", hosted=here.hosted, kind=wish)
+    counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
+    return f"Done, as the person asked: {', '.join(counts)}."
 
 
 _ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
@@ -137,6 +147,7 @@ _ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
     "screen": _screen_again,
     "book": _book,
     "take-out": _take_out,
+    "take-back": _take_back,
 }
 
 

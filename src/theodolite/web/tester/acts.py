@@ -10,9 +10,9 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.live import LiveDialogue
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.sitting import end_session, reset
+from theodolite.web.departures import hang_up
 from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.chat import chat_page
-from theodolite.web.tester.hanging_up import hang_up
 from theodolite.web.tester.notes import Unreadable, with_note
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.talking import turn_html
@@ -62,7 +62,7 @@ def anew(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
     """Ask once, then end the dialogue and begin a new one."""
     sheet = sheet_of(visit, place)
     if request.method == "POST":
-        hang_up(visit, sheet.session)
+        hang_up(visit.here.hosted, sheet.session)
         reset(visit.venue, sheet.session.key)
         return _back(visit, place)
     context = {"here": visit.here, "place": place, "n_turns": len(sheet.turns)}
@@ -81,7 +81,7 @@ def end(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
     if asks_task and answer not in _ANSWERS:
         context["fault"] = "Say whether you completed your task."
         return render(request, "web/tester/end.html", context, status=422)
-    hang_up(visit, sheet.session)
+    hang_up(visit.here.hosted, sheet.session)
     forget_unsent(sheet)
     end_session(visit.venue, sheet.session.key, task_done=_ANSWERS.get(answer))
     return redirect("tester:home", study=visit.here.hosted.token)

@@ -6,14 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from theodolite.domain.withdrawal import Withdrawal
-from theodolite.usecases.people.leaving import leave as leave_event
-from theodolite.usecases.people.leaving import withdraw
 from theodolite.web.access import open_to_all
 from theodolite.web.audit import audit
-from theodolite.web.models.token import new_token
-from theodolite.web.organiser.measuring import forget_measurements
+from theodolite.web.departures import depart, take_back
 from theodolite.web.tester.arrival import for_testers
-from theodolite.web.tester.hanging_up import hang_up
 from theodolite.web.tester.visit import Visit
 
 _KEEP = "keep"
@@ -28,19 +24,10 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
         fault = "Choose what shall become of your words." if request.method == "POST" else ""
         status = 422 if fault else 200
         return render(request, "web/tester/leave.html", {"here": visit.here, "fault": fault}, status=status)
-    now = visit.venue.clock.now()
-    for session in visit.sessions:
-        hang_up(visit, session)
-    leave_event(visit.venue, visit.participant, seated=lambda session: visit.seated(session).venue)
-    membership = visit.here.membership
-    membership.unsent_texts.all().delete()
-    if wish != _KEEP:
-        withdraw(visit.venue, visit.participant, Withdrawal(wish))
-        forget_measurements(visit.here.hosted)
-        membership.participant = new_token()  # the only link between the person and the words
-        membership.withdrew = True
-    membership.left_at = now
-    membership.save(update_fields=["participant", "left_at", "withdrew"])
+    if wish == _KEEP:
+        depart(visit.here.membership)
+    else:
+        take_back(visit.here.membership, Withdrawal(wish))
     audit(request.user, "left", wish, hosted=visit.here.hosted)
     return redirect("tester:left", study=visit.here.hosted.token)
 

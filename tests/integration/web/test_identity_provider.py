@@ -1,0 +1,33 @@
+"""Signing in elsewhere, in a real browser: it keeps to the rule that says where forms may lead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.conftest import browser  # noqa: F401 - a fixture
+from tests.fakes.identity_provider import IdentityProvider
+from tests.integration.web.server import Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def test_the_browser_goes_to_a_named_provider_and_comes_back_and_to_no_other(tmp_path: Path, browser: Browser) -> None:  # noqa: F811
+    with IdentityProvider() as lab, IdentityProvider() as other:
+        lab.person = {"sub": "u-1", "name": "Nora N.", "email": "nora@example.org"}
+        environ = {"OIDC_SERVER": lab.address, "OIDC_NAME": "Lab", "OIDC_SECRET": "s3cret"}
+        with Server(tmp_path, environ=environ) as server:
+            page = browser.new_page(base_url=f"http://127.0.0.1:{server.port}")
+            policy = page.goto("/account/login/").header_value("Content-Security-Policy")
+            page.get_by_role("button", name="Lab").click()
+            expect(page.get_by_text("By invitation only")).to_be_visible()
+
+            lab.sign_in_pages = other.address
+            page.goto("/account/login/")
+            page.get_by_role("button", name="Lab").click()
+            page.wait_for_timeout(500)
+
+            assert f"form-action 'self' {lab.address};" in policy
+            assert (page.url.startswith(other.address), other.came) == (False, 0)
