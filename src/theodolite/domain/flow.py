@@ -6,8 +6,8 @@ it decides how a request is answered: by a model, by a journal, by a test.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
@@ -78,10 +78,19 @@ class SchemaUse(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """An earlier prompt and response of the same dialogue."""
+    """An earlier prompt and response of the same dialogue.
+
+    Attributes:
+        prompt: What the tester said.
+        response: What the application answered.
+        context: Source material that the application was given with the prompt, for those to
+            whom it must be said again; None where it was that of the present turn. It follows
+            from the prompt, and is no part of what a request is.
+    """
 
     prompt: str
     response: str
+    context: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +114,12 @@ class SayToApplication:
     repeat: int = 1
     history: tuple[Exchange, ...] = ()
     context: str = ""
+
+    def before(self) -> Iterator[SayToApplication]:
+        """Yield what was said in earlier turns, as somebody must hear it who has forgotten."""
+        for place, one in enumerate(self.history):
+            context = self.context if one.context is None else one.context
+            yield replace(self, prompt=one.prompt, turn=place + 1, history=self.history[:place], context=context)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

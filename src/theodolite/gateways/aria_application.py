@@ -110,8 +110,8 @@ class AriaApplication:
             raise Rejected(self._unset(), endpoint=self._name, tries=0)
         instance = self._instances[session] = AriaInstance(self._of)
         await instance.begin()
-        for turn, exchange in enumerate(request.history, start=1):
-            await instance.say(self._prompt(exchange.prompt, turn, request.context))
+        for said in request.before():
+            await instance.say(self._prompt(said.prompt, said.turn, said.context))
         return instance, len(request.history)
 
     def _unset(self) -> str:

@@ -101,8 +101,7 @@ class HttpApplication:
         """
         n_again = 0
         if self._id_at is not None and session not in self._ids:
-            for place, exchange in enumerate(request.history):
-                earlier = replace(request, prompt=exchange.prompt, turn=place + 1, history=request.history[:place])
+            for earlier in request.before():
                 n_again += (await self._ask(earlier, session, None)).attempts
         reply = await self._ask(request, session, on_chunk)
         return replace(reply, attempts=reply.attempts + n_again) if n_again else reply

@@ -96,11 +96,13 @@ class _Record:
     positions: int = 0
     scripted: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    contexts: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
 
     @property
     def history(self) -> tuple[Exchange, ...]:
-        return tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in self.turns)
+        told = zip(self.turns, self.contexts, strict=True)
+        return tuple(Exchange(prompt=turn.prompt, response=turn.response, context=given) for turn, given in told)
 
     def took(self, reply: Reply, name: str) -> int | None:
         """Count a reply and return its place in the journal; None where it does not go there."""
@@ -237,6 +239,7 @@ def _say(
         response_at=response_at,
     )
     record.turns.append(turn)
+    record.contexts.append(said.context)
 
 
 def _player_view(rules: str, persona: Persona, record: _Record) -> tuple[Message, ...]:

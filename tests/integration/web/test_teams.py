@@ -14,6 +14,7 @@ from django.test import Client, override_settings
 from theodolite.domain.errors import InputError
 from theodolite.domain.role import Role
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
+from theodolite.web.teams.connecting import application_of, study_entry
 from theodolite.web.teams.kit import KIT_NAME, kit_archive
 from theodolite.web.teams.vault import opened, seal, vault_of
 
@@ -21,6 +22,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 KEY = "quiet harbour under a slow moon"
 SECRET = "tok-91c4-very-secret"
+KIT = "theodolite.resources.kit.my_application:MyApplication"
 ENDPOINT = {
     "name": "harbour-bot", "way": "endpoint", "url": "https://bot.example/chat", "body": '{"q": "{{ prompt }}"}',
     "reply": "$.text", "guardrails": "at the team's site", "capabilities": "Answers.\n\nIn two languages.",
@@ -30,7 +32,7 @@ ENDPOINT = {
 
 @pytest.fixture(autouse=True)
 def _operator_key():
-    with override_settings(OPERATOR_KEY=KEY):
+    with override_settings(OPERATOR_KEY=KEY, APPLICATION_CLASSES=(KIT,)):
         yield
 
 
@@ -75,6 +77,9 @@ def test_credentials_stay_where_none_are_written(event, team):
         ({"name": "echo"}, "This name is taken"),
         ({"way": "class", "target": "os:system"}, "not one of the available choices"),
         ({"way": "class"}, "Choose a class"),
+        ({"prompt": "{{ context }}"}, "must hold {{ prompt }}"),
+        ({"prompt": "{{ prompt"}, "template"),
+        ({"way": "class", "target": KIT, "prompt": "{{ prompt }} {{ history }}"}, "names `history`"),
     ],
 )
 def test_what_cannot_be_called_is_said_at_its_field(event, team, change, told):
@@ -97,6 +102,15 @@ def test_an_application_is_checked_signed_submitted_and_accepted(event, team, cl
     assert (early.status_code, "No faults." in checked) == (422, True)
     assert Submission.objects.get(name="echo").state == "accepted"
     assert "class: theodolite.resources.kit" in client_as(Role.ORGANISER).get(page).content.decode()
+
+
+def test_a_class_is_told_source_material_where_its_team_says_so(event, team):
+    told = {**ENDPOINT, "way": "class", "target": KIT, "prompt": "{{ context }}\n\n{{ prompt }}"}
+    team.post(f"/s/{event.token}/team/new/", told)
+    kept = Submission.objects.get(name="harbour-bot")
+
+    assert application_of(kept).connection.prompt == study_entry(kept)["prompt"] == told["prompt"]
+    assert "{{ context }}" in team.get(at(event, "harbour-bot")).content.decode()
 
 
 def test_a_check_that_finds_nobody_says_so_and_keeps_the_application_open(event, team):

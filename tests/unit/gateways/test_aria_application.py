@@ -96,6 +96,17 @@ async def test_a_resumed_session_is_given_its_material_again() -> None:
     assert kind.instances[0].said == ["1 C: a", "2 C: b"]
 
 
+async def test_what_was_found_for_a_prompt_is_given_with_it_when_it_is_said_again() -> None:
+    kind = made()
+    line = application(kind, prompt="{{ context }}: {{ prompt }}")
+    earlier = Exchange(prompt="a", response="...", context="found for a")
+
+    await line.reply(replace(say("b"), turn=2, history=(earlier,), context="found for b"), session="s")
+    await line.close()
+
+    assert kind.instances[0].said == ["found for a: a", "found for b: b"]
+
+
 def test_a_prompt_that_nothing_fills_is_refused_before_any_call() -> None:
     with pytest.raises(InputError, match="names `history`, which nothing fills"):
         application(made(), prompt="{{ history }}")

@@ -137,6 +137,7 @@ def test_every_turn_is_given_what_its_own_prompt_found():
         'Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.',
         'Passages found for "hats": 1\n\n[1] faq, paragraph 1\nAbout hats.',
     ]
+    assert held.requests[1].history[0].context == held.requests[0].context
 
 
 def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from theodolite.assessment.capture.naming import names_of, self_identification
@@ -97,10 +98,14 @@ def finish(venue: Venue, turn: str, ending: LiveEnding) -> LiveTurn:
 
 
 def _request(venue: Venue, session: Session, turn: LiveTurn, turns: Sequence[LiveTurn]) -> SayToApplication:
+    def given(prompt: str) -> str:
+        return venue.material(session.scenario, venue.found(session.scenario, prompt))
+
+    earlier = exchanges(turns[: turn.number - 1])
     return SayToApplication(
         application=session.application,
         prompt=turn.prompt,
         turn=turn.number,
-        history=exchanges(turns[: turn.number - 1]),
-        context=venue.material(session.scenario, venue.found(session.scenario, turn.prompt)),
+        history=tuple(replace(exchange, context=given(exchange.prompt)) for exchange in earlier),
+        context=given(turn.prompt),
     )

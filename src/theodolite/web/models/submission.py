@@ -27,6 +27,7 @@ class Submission(models.Model):
         body: JSON that is sent there, a template.
         reply: Where the reply stands in the answer.
         target: `module:Class` of an installed class.
+        prompt: What such a class is told, a template; empty for the prompt alone.
         sealed: Credentials under the operator's key; empty where there are none. Nobody reads them back.
         description: What the application is.
         system: What it is made of: models, retrieval, tools, versions.
@@ -67,6 +68,7 @@ class Submission(models.Model):
     body = models.TextField(blank=True)
     reply = models.CharField(max_length=200, blank=True, default="$.text")
     target = models.CharField(max_length=300, blank=True)
+    prompt = models.TextField(blank=True, default="")
     sealed = models.BinaryField(default=b"", editable=False)
     description = models.TextField(blank=True)
     system = models.TextField(blank=True)

@@ -60,6 +60,7 @@ def study_entry(submission: Submission) -> dict[str, Any]:
         said |= {"reply": submission.reply, "key": submission.key_variable, "public_only": _public_only()}
     else:
         said |= {"kind": "aria", "class": submission.target, "auth": submission.key_variable}
+        said |= {"prompt": submission.prompt}
     said["claims"] = [{"text": claim.text, "kind": claim.kind.value} for claim in claims_of(submission)]
     return {key: value for key, value in said.items() if value}
 
@@ -75,7 +76,7 @@ def _endpoint(submission: Submission) -> HttpEndpoint:
 
 
 def _class(submission: Submission) -> AriaClass:
-    return AriaClass(target=submission.target, auth=submission.key_variable)
+    return AriaClass(target=submission.target, auth=submission.key_variable, prompt=submission.prompt)
 
 
 def _public_only() -> bool:

@@ -12,7 +12,8 @@ from django.conf import settings
 
 from theodolite.bootstrap.examining import connection_fault
 from theodolite.domain.application import GuardrailSite
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, TemplateError
+from theodolite.testing.templates import variables_of
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
 from theodolite.web.teams.vault import can_seal, seal
@@ -26,13 +27,15 @@ _HELP = {
     "body": "JSON; {{ prompt }}, {{ session }}, {{ turn }} and {{ history }} are filled in.",
     "reply": "Where the reply stands in the answer: $.text, $.choices[0].message.content, or text for all of it.",
     "target": "Installed by the operator, who looked at its code; nothing is uploaded here.",
+    "prompt": "For a class: {{ prompt }}, {{ context }} (source material and what a search found) and {{ turn }} "
+    "are filled in. Leave it empty to be told the prompt alone; source material does not reach the class then.",
     "system": "Models and their versions, retrieval, tools, where it runs.",
     "capabilities": "One claim a line: what it does.",
     "limitations": "One claim a line: what it does not do, or not well. Limitations are tested too.",
     "guardrail_notes": "What they keep back, and how.",
 }
 
-_LONG = ("description", "body", "system", "capabilities", "limitations", "guardrail_notes")
+_LONG = ("description", "body", "prompt", "system", "capabilities", "limitations", "guardrail_notes")
 
 
 class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
@@ -50,8 +53,8 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
 
         model = Submission
         fields = (
-            "name", "description", "way", "url", "body", "reply", "target", "system", "capabilities", "limitations",
-            "guardrails", "guardrail_notes",
+            "name", "description", "way", "url", "body", "reply", "target", "prompt", "system", "capabilities",
+            "limitations", "guardrails", "guardrail_notes",
         )  # fmt: skip
         help_texts = _HELP
         labels = {  # noqa: RUF012 - read once by Django
@@ -62,6 +65,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             "body": "What is sent",
             "reply": "Where the reply stands",
             "target": "Installed class",
+            "prompt": "What the class is told",
             "system": "System description",
             "capabilities": "Claimed capabilities",
             "limitations": "Claimed limitations",
@@ -111,6 +115,22 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             message = f"This is no JSON: {error}."
             raise forms.ValidationError(message) from error
         return body
+
+    def clean_prompt(self) -> str:
+        """Return the form in which a class is told prompts.
+
+        Raises:
+            ValidationError: If it is no template, or the prompt itself does not stand in it.
+        """
+        prompt = str(self.cleaned_data["prompt"]).strip()
+        try:
+            names = variables_of(prompt)
+        except TemplateError as error:
+            raise forms.ValidationError(str(error)) from error
+        if prompt and "prompt" not in names:
+            message = "It must hold {{ prompt }}, or the application would never hear what is said to it."
+            raise forms.ValidationError(message)
+        return prompt
 
     def clean(self) -> dict[str, Any]:
         """Return what was filled in, once an application can be made of it."""
