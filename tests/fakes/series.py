@@ -94,12 +94,11 @@ def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
 
 def _clear(library: Any, queue: str, passes: int) -> None:
     """Let Ben and Cara in; Anna goes the whole way; of two passes, Ben's first category is left to a senior."""
-    from theodolite.store.annotating.qualified import BACKGROUND, RULES
-    from theodolite.store.annotating.training import acknowledge, admit
+    from theodolite.store.annotating.training import admit
+    from theodolite.web.annotator.seeding import let_begin
 
     for name in ("ben", "cara"):
-        for subject in (BACKGROUND, RULES):
-            acknowledge(library, queue, name, subject)
+        let_begin(queue, name)
         for category in ("risk_assessment", "dialogue_utility", "interaction_style"):
             if passes == 1 or (name, category) != ("ben", "risk_assessment"):
                 admit(library, queue, name, category, by="sami", reason="trained before")

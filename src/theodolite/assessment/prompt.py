@@ -108,8 +108,10 @@ def _guideline_text(guideline: Guideline, arrangement: Arrangement) -> str:
     lines = [f"GUIDELINE {guideline.name}"]
     if guideline.definition:
         lines.append(guideline.definition.strip())
+    lines += guideline.guidance
     for question in guideline.instrument.questions:
         lines.append(f"QUESTION {question.name}: {question.text}")
+        lines += [f"  {note}" for note in question.guidance]
         labels = arrangement.points(question.scale.labels)
         lines += [f"  {label.value}: {label.meaning}" for label in labels if label.meaning]
     return "\n".join(lines)

@@ -121,6 +121,8 @@ def _told(before: Guideline, after: Guideline) -> tuple[str, ...]:
         told.append("the questions stand in another order")
     if before.definition != after.definition:
         told.append("the definition reads otherwise")
+    if before.guidance != after.guidance:
+        told.append("other notes say how it is to be applied")
     if _rules(before) != _rules(after):
         told.append("other answers are defects")
     if before.examples != after.examples:
@@ -137,6 +139,7 @@ def _differs(was: Question, now: Question) -> list[str]:
         "another end of its scale is the bad one": (was.scale.orientation, now.scale.orientation),
         "is asked of something else": (was.level, now.level),
         "is asked after another answer": (was.when, now.when),
+        "is explained by other notes": (was.guidance, now.guidance),
         "has other examples": (was.exemplars, now.exemplars),
     }
     return [words for words, (one, other) in compared.items() if one != other]

@@ -27,6 +27,9 @@ from theodolite.usecases.sampling_labels import draw_labels
 if TYPE_CHECKING:
     from theodolite.store.annotating.library import Library
 
+OWN_PACE = AnnotationProcess(passes=1, practice=False, pass_mark=0.0)
+"""How one person labels on this machine: each dialogue once, at once, and without a test."""
+
 LOOPBACK_HOST = "127.0.0.1"
 """The only address that a page without an account is served on."""
 
@@ -121,7 +124,7 @@ def _prepared(bench: Workbench, request: LabelRequest, by: str, workspace: Path)
 
 def _design(study: str, guideline: Guideline) -> QueueDesign:
     category = QueueCategory(name=guideline.name, version=version_of(guideline))
-    return QueueDesign(study=study, categories=(category,), process=AnnotationProcess(passes=1, pass_mark=0.0))
+    return QueueDesign(study=study, categories=(category,), process=OWN_PACE)
 
 
 def _fill(bench: Workbench, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:

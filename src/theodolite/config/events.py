@@ -45,6 +45,7 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
         reserve_min=plan.reserve_min,
         most_share=plan.most_share,
         apart=plan.apart,
+        practice=plan.practice,
         pass_mark=plan.pass_mark,
         attempts=plan.attempts,
         judge_passes=plan.judge_passes,

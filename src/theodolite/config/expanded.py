@@ -286,6 +286,7 @@ def _process(process: AnnotationProcess) -> dict[str, Any]:
         reserve_min=process.reserve_min,
         most_share=process.most_share,
         apart=process.apart,
+        practice=process.practice,
         pass_mark=process.pass_mark,
         attempts=process.attempts,
         judge_passes=process.judge_passes,

@@ -120,6 +120,8 @@ def guideline_document(guideline: Guideline) -> dict[str, Any]:
     long: dict[str, Any] = {"edition": guideline.edition} if guideline.edition else {}
     if guideline.definition:
         long["definition"] = guideline.definition
+    if guideline.guidance:
+        long["guidance"] = list(guideline.guidance)
     if len(questions) == 1 and questions[0].name in {"score", "label"}:
         long |= question_document(questions[0])
     else:
@@ -141,6 +143,7 @@ def question_document(question: Question) -> dict[str, Any]:
     allowed = {"may_be_unable": question.may_be_unable, "may_not_apply": question.may_not_apply}
     long |= {key: "yes" for key, is_allowed in allowed.items() if is_allowed}
     long |= {"when": question.when.text} if question.when else {}
+    long |= {"guidance": list(question.guidance)} if question.guidance else {}
     shown = [{"text": item.text, "answer": item.answer, "reason": item.reason} for item in question.exemplars]
     return long | ({"exemplars": shown} if shown else {})
 

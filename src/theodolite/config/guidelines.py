@@ -39,6 +39,7 @@ def guideline_of(entry: Entry[GuidelineShape], desk: Desk, *, origin: Origin) ->
         examples=examples,
         edition=entry.shape.edition,
         origin=origin,
+        guidance=tuple(entry.shape.guidance),
     )
 
 

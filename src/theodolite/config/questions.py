@@ -73,6 +73,7 @@ def questions_of(entry: Entry[Any], desk: Desk, *, noun: str, reserved: Collecti
             exemplars=_exemplars(entry, key, scale, desk),
             topic=getattr(question, "topic", None),
             several=bool(getattr(question, "several", False)),
+            guidance=tuple(getattr(question, "guidance", ())) if key else (),
         )
         if key and getattr(question, "outcome", ""):
             _add_outcome(entry, questions[name], questions, desk)

@@ -6,6 +6,7 @@ lines are moved and nothing is written anew.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,14 @@ class QuestionBlock:
     first: int
     last: int
     indent: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Words that say how something is to be read, and the thread that they were settled in."""
+
+    words: str
+    thread: str
 
 
 def question_blocks(source: YamlSource) -> tuple[QuestionBlock, ...]:
@@ -135,6 +144,69 @@ def added(text: str, source: YamlSource, category: str) -> str:
     begun = _BEGINNING.format(key=_free(source, category, "new_question")).splitlines()
     indented = [" " * last.indent + line for line in begun]
     return _joined([*lines[: last.last], *indented, *lines[last.last :]])
+
+
+def advised(text: str, source: YamlSource, category: str, name: str, note: Note) -> str:
+    """Return the text with a note on how a question, or a category as a whole, is to be read.
+
+    It joins the `guidance` that is there. Behind it a comment says which thread it comes from.
+
+    Args:
+        text: The file.
+        source: The same, read.
+        category: Name of the category.
+        name: Name of the question; empty for the category as a whole.
+        note: What to put there.
+
+    Raises:
+        InputError: If the question or category, or its guidance, has no lines of its own.
+    """
+    lines = _lines(text)
+    item = f"- {json.dumps(note.words, ensure_ascii=False)}  # thread {note.thread}"
+    path = ("categories", category, "questions", name) if name else ("categories", category)
+    there = source.keys.get((*path, "guidance"))
+    if there is not None:
+        last, indent = _list_end(lines, there.line)
+        return _joined([*lines[:last], " " * indent + item, *lines[last:]])
+    place, indent = _room_in_question(source, category, name) if name else _room_in_category(source, category)
+    return _joined([*lines[:place], " " * indent + "guidance:", " " * (indent + 2) + item, *lines[place:]])
+
+
+def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
+    """Return behind how many lines a further key of a question goes, and the spaces before it; counts."""
+    block = _found(source, category, name)
+    if not source.lines[block.first - 1].split("#")[0].rstrip().endswith(":"):
+        message = f"question `{name}` of `{category}` stands in one line; edit it as text"
+        raise InputError(message)
+    return block.last, block.indent + 2
+
+
+def _room_in_category(source: YamlSource, category: str) -> tuple[int, int]:
+    """Return the same of a category: right before its questions."""
+    spot = source.keys.get(("categories", category, "questions"))
+    line = source.lines[spot.line - 1] if spot else ""
+    if spot is None or not line.lstrip().startswith("questions"):
+        message = f"category `{category}` has no lines of its own in this text; edit it as text"
+        raise InputError(message)
+    return spot.line - 1, len(line) - len(line.lstrip())
+
+
+def _list_end(lines: Sequence[str], key: int) -> tuple[int, int]:
+    """Return the number of the last line of a list, and the spaces before its items, from the line of its key."""
+    begin = lines[key - 1]
+    outer, last, indent = len(begin) - len(begin.lstrip()), key, -1
+    for number in range(key + 1, len(lines) + 1):
+        line = lines[number - 1]
+        inner = len(line) - len(line.lstrip())
+        is_item = line.lstrip().startswith("- ")
+        if line.strip() and (inner < outer or (inner == outer and not is_item)):
+            break
+        if line.strip():
+            last, indent = number, inner if is_item and indent < 0 else indent
+    if indent < 0:
+        message = f"the notes in line {key} stand in one line; edit them as text"
+        raise InputError(message)
+    return last, indent
 
 
 def _found(source: YamlSource, category: str, name: str) -> QuestionBlock:

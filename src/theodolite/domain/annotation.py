@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE
 
 
 class Outcome(StrEnum):
@@ -18,6 +19,13 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     UNPARSEABLE = "unparseable"
     FAILED = "failed"
+
+
+WAYS_OUT = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
+"""What a person may say in place of a value where the question allows it, and what that makes of the question."""
+
+OWN_WORDS = {outcome: words for words, outcome in WAYS_OUT.items()}
+"""The same the other way round."""
 
 
 class AnnotatorKind(StrEnum):

@@ -82,6 +82,7 @@ class AnnotationProcess:
         reserve_min: How long a dialogue stays reserved for one annotator; minutes.
         most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
         apart: Whether one dialogue's categories are annotated by different people.
+        practice: Whether annotators go through the examples to practise on, in each series, before they get work.
         pass_mark: Share of a qualification's questions that must be right; fraction 0..1, 0 for no test.
         attempts: Attempts at a qualification before a senior must let in; count.
         seed: Of the order of the queue and of quality checks.
@@ -100,6 +101,7 @@ class AnnotationProcess:
     attempts: int = 3
     seed: int = 1
     judge_passes: int = 0
+    practice: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a process that nobody could begin, or in which no person would read a dialogue."""

@@ -117,6 +117,7 @@ class Guideline:
         examples: Few-shot examples.
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
         origin: Where its words come from.
+        guidance: How it is to be applied, note by note, beside what stands at single questions.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Guideline:
     examples: tuple[Example, ...] = ()
     edition: str = ""
     origin: Origin = Origin.STUDY
+    guidance: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse rules about questions that are not asked, and a guideline without any rule."""

@@ -254,6 +254,7 @@ class Question:
         exemplars: Examples of answers, shown on demand.
         topic: What it is about, in a questionnaire; None where that is not said.
         several: Whether several labels may be chosen; each is an answer of its own.
+        guidance: How it is to be read, note by note: mostly what annotators asked and seniors settled.
     """
 
     name: str
@@ -266,6 +267,7 @@ class Question:
     exemplars: tuple[Exemplar, ...] = ()
     topic: Topic | None = None
     several: bool = False
+    guidance: tuple[str, ...] = ()
 
     @property
     def is_optional(self) -> bool:

@@ -54,22 +54,32 @@ class CategoryStanding:
     Attributes:
         category: Name of the category.
         version: Content hash of the guideline that qualifies.
-        practised: Whether an example was practised.
-        qualified: Whether work may be given.
+        qualified: Whether its test was passed in this version, or none is asked for, or a senior let in without.
         attempts: Attempts at the test so far; count.
         attempts_left: Attempts that are left; count.
         n_practice: Examples to practise on; count.
+        to_practise: Those that must still be gone through in this series, by their number among them, from 1.
         n_test: Examples in the test; count.
     """
 
     category: str
     version: str
-    practised: bool
     qualified: bool
     attempts: int
     attempts_left: int
     n_practice: int
     n_test: int
+    to_practise: tuple[int, ...] = ()
+
+    @property
+    def practised(self) -> bool:
+        """Whether no example has to be practised on any more."""
+        return not self.to_practise
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing of this category itself stands between annotator and work."""
+        return self.qualified and self.practised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +97,13 @@ class Onboarding:
     categories: tuple[CategoryStanding, ...]
 
     @property
+    def open_to(self) -> frozenset[str]:
+        """Names of the categories in which they may work: none before the texts were read."""
+        if not (self.background_read and self.rules_read):
+            return frozenset()
+        return frozenset(one.category for one in self.categories if one.is_ready)
+
+    @property
     def is_cleared(self) -> bool:
         """Whether there is a category in which they may work."""
-        return self.background_read and self.rules_read and any(one.qualified for one in self.categories)
+        return bool(self.open_to)

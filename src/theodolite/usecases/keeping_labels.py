@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from theodolite.assessment.sitting import annotation_by, person_of
-from theodolite.assessment.slips import OWN_WORDS, turns_asked
+from theodolite.assessment.slips import turns_asked
 from theodolite.config.label_files import AskedItem, LabelKey
-from theodolite.domain.annotation import Annotation, Answer
+from theodolite.domain.annotation import WAYS_OUT, Annotation, Answer
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.label_sample import GivenLabel, KeptLabels, item_of
@@ -84,7 +84,7 @@ def label_key(evidence: Evidence) -> LabelKey:
     return LabelKey(
         items=items,
         questions={(one.name, asked.name): asked for one in study.guidelines for asked in one.instrument.questions},
-        own_words=OWN_WORDS,
+        own_words=WAYS_OUT,
         annotators=tuple(annotator.name for annotator in study.annotators if annotator.by_hand),
         judges=tuple(annotator.name for annotator in study.annotators if not annotator.by_hand),
     )

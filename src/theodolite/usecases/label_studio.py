@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.assessment.slips import turns_asked
-from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.annotation import OWN_WORDS, Annotation, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
@@ -19,8 +19,6 @@ from theodolite.reporting.exporting import pseudonyms
 
 AT_TURN = "@"
 """Stands between question and turn in the names of controls."""
-
-_OWN_WORDS = {Outcome.MISSING: UNABLE, Outcome.NOT_APPLICABLE: NOT_APPLICABLE}
 
 
 def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any]]:
@@ -67,7 +65,7 @@ def _results(annotation: Annotation, guideline: Guideline) -> list[dict[str, Any
     found = []
     for answer in annotation.answers:
         question = guideline.instrument.question(answer.question)
-        value = answer.value if answer.outcome is Outcome.ANSWERED else _OWN_WORDS.get(answer.outcome)
+        value = answer.value if answer.outcome is Outcome.ANSWERED else OWN_WORDS.get(answer.outcome)
         if value is None or (answer.outcome is not Outcome.ANSWERED and not _allows(question, answer.outcome)):
             continue
         name = answer.question if answer.turn is None else f"{answer.question}{AT_TURN}{answer.turn}"

@@ -10,6 +10,7 @@ from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
 from theodolite.domain.role import Role
 from theodolite.web.audit import audit
+from theodolite.web.blindness import clash_of
 from theodolite.web.models import Account, HostedStudy, Membership
 
 
@@ -38,6 +39,10 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
 
 
 def host_all(account: Account) -> None:
-    """Make somebody organiser of the studies that the operator has put on this server and nobody organises."""
+    """Make somebody organiser of the studies that the operator has put on this server and nobody organises.
+
+    Those that they annotate stay as they are: an annotator must not know what an organiser does.
+    """
     for hosted in HostedStudy.objects.filter(made_by=None).exclude(memberships__role=Role.ORGANISER.value):
-        Membership.objects.get_or_create(account=account, hosted=hosted, role=Role.ORGANISER.value)
+        if not clash_of(account, hosted, Role.ORGANISER):
+            Membership.objects.get_or_create(account=account, hosted=hosted, role=Role.ORGANISER.value)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
@@ -105,9 +106,9 @@ def test_a_poor_answer_is_said_and_the_invitation_stays_open(event, organiser, s
 
 def test_somebody_who_is_signed_in_takes_up_a_second_role(event, organiser, client_as):
     client = client_as(Role.ANNOTATOR)
-    client.post(invitation_path(invite(organiser, event, Role.SENIOR)))
+    client.post(invitation_path(invite(organiser, event, Role.FIELD_TESTER)))
 
-    assert {held.role for held in Membership.objects.filter(account__name="Anna")} == {"annotator", "senior annotator"}
+    assert {held.role for held in Membership.objects.filter(account__name="Anna")} == {"annotator", "field tester"}
 
 
 def test_a_tester_needs_no_address_and_comes_back_by_code(event, organiser, stranger):
@@ -234,3 +235,41 @@ def test_every_act_stands_in_the_audit_log_and_no_secret_does(event, organiser, 
     verbs = ["invited", "came in", "handed out codes", "came in by code"]
     assert [entry.verb for entry in AuditEntry.objects.order_by("id")][-4:] == verbs
     assert not any(secret in line for secret in (words_of(code), path, GOOD["password"]) for line in lines)
+
+
+@pytest.mark.parametrize("role", [Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM])
+@pytest.mark.parametrize("has_left", [False, True])
+def test_who_knows_what_annotators_must_not_is_not_let_in_as_one(event, organiser, client_as, role, has_left):
+    path = invitation_path(invite(organiser, event, Role.ANNOTATOR))
+    client = client_as(role)
+    Membership.objects.filter(role=role.value).update(left_at=timezone.now() if has_left else None)
+
+    refused = client.post(path)
+
+    assert (refused.status_code, b"cannot annotate it" in refused.content) == (410, True)
+    assert Membership.objects.filter(account__memberships__role=role.value).count() == 1
+    assert Invitation.objects.get(role=Role.ANNOTATOR.value, used_at=None)
+
+
+def test_an_annotator_comes_to_know_only_after_the_annotating(event, organiser, client_as):
+    path, anna = invitation_path(invite(organiser, event, Role.ANALYST)), client_as(Role.ANNOTATOR)
+
+    refused = anna.post(path)
+    Membership.objects.filter(role=Role.ANNOTATOR.value).update(left_at=timezone.now())
+
+    assert (refused.status_code, b"Take them out as an annotator first" in refused.content) == (410, True)
+    assert anna.post(path).status_code == 302
+
+
+def test_an_organiser_is_told_at_once_who_cannot_annotate(event, organiser, client_as):
+    olga, people = client_as(Role.ORGANISER), f"/s/{event.token}/organise/people/"
+    one = {"role": Role.ANNOTATOR.value, "email": organiser.email}
+    rows = b"email,role\nnew@example.org,annotator\nnew@example.org,analyst\n"
+    many = {"list": SimpleUploadedFile("people.csv", rows)}
+
+    refused = [olga.post(f"{people}ask/", one), olga.post(f"{people}list/", many)]
+
+    assert [answer.status_code for answer in refused] == [422, 422]
+    assert b"is or was organiser of a study cannot annotate it" in refused[0].content
+    assert b"new@example.org: whoever is or was analyst" in refused[1].content
+    assert not Invitation.objects.filter(used_at=None, role=Role.ANNOTATOR.value).exists()

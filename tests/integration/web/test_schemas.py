@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
 from tests.fakes.annotated_event import a_draft
 from theodolite.bootstrap.demo import lay_out_event
+from theodolite.domain.identity import digest
 from theodolite.domain.role import Role
+from theodolite.domain.thread import AnchorKind, ThreadEnd
+from theodolite.store.models.annotating import QueueRow, ThreadRow
 from theodolite.web.editions import study_in_files
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
 
@@ -204,3 +208,43 @@ def write(page, before, after):
         " box.dispatchEvent(new Event('input', { bubbles: true })); }",
         [before, after],
     )
+
+
+def settled_thread(draft, words="A hint that tells\nthe end counts."):
+    return ThreadRow.objects.create(
+        token="asked-1",
+        queue=QueueRow.objects.get(name=draft.hosted.token),
+        kind=AnchorKind.QUESTION.value,
+        category="risk-assessment",
+        question="released",
+        version=digest("risk-assessment"),
+        end=ThreadEnd.GUIDELINE.value,
+        text=words,
+        created=timezone.now(),
+    )
+
+
+def test_words_settled_in_a_thread_come_into_the_draft_by_one_press(senior, draft):
+    settled_thread(draft)
+    offered = senior.get(address(draft)).content.decode()
+    done = save(senior, draft, head(draft).text, act="note:asked-1:released", now="risk-assessment")
+    after = senior.get(address(draft)).content.decode()
+
+    assert "Put it at released" in offered
+    assert done.status_code == 302
+    assert '- "A hint that tells the end counts."  # thread asked-1' in head(draft).text
+    assert ("Put it at released" in after, "stands in the text" in after) == (False, True)
+    (entry,) = AuditEntry.objects.filter(verb="put settled words into")
+    assert entry.facts == {"thread": "asked-1"}
+
+
+def test_a_note_is_seen_at_its_question_and_no_thread_is_made_up(senior, draft):
+    settled_thread(draft)
+    save(senior, draft, head(draft).text, act="note:asked-1:released")
+    refused = save(senior, draft, head(draft).text, act="note:nobody:released")
+    preview = reverse(
+        "organiser:schema_preview", args=[draft.hosted.token, draft.token, head(draft).number, "risk-assessment"]
+    )
+
+    assert refused.status_code == 409
+    assert b"A hint that tells the end counts." in senior.get(preview).content

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.schema_drafts import read_schema
-from theodolite.config.schema_lines import added, doubled, moved, question_blocks, without
+from theodolite.config.schema_lines import Note, added, advised, doubled, moved, question_blocks, without
 from theodolite.domain.errors import InputError
 
 TEXT = """\
@@ -119,3 +119,31 @@ def test_questions_in_one_line_with_others_are_left_to_the_text():
     assert question_blocks(source) == ()
     with pytest.raises(InputError, match="edit it as text"):
         doubled(text, source, "tone", "friendly")
+
+
+def noted(text, question, words="A hint counts."):
+    return advised(text, read(text).source, "tone", question, Note(words=words, thread="t-1"))
+
+
+def test_words_of_a_thread_become_notes_at_a_question_and_say_where_they_come_from():
+    twice = noted(noted(TEXT, "friendly"), "friendly", 'Also "so".')
+    whole = noted(noted(twice, ""), "", "Twice.")
+    guideline = read(whole).schema.categories[0].guideline
+
+    assert guideline.instrument.question("friendly").guidance == ("A hint counts.", 'Also "so".')
+    assert guideline.guidance == ("A hint counts.", "Twice.")
+    assert whole.count("# thread t-1") == 4
+    assert names(whole) == names(TEXT)
+
+
+@pytest.mark.parametrize("question", ["short", "nonsense"])
+def test_a_note_needs_lines_of_its_own(question):
+    with pytest.raises(InputError, match="edit it as text"):
+        noted(TEXT, question)
+
+
+def test_notes_in_one_line_are_left_to_the_text():
+    text = TEXT.replace("        when: friendly", "        guidance: [One., Two.]\n        when: friendly")
+
+    with pytest.raises(InputError, match="edit them as text"):
+        noted(text, "pressing")

@@ -177,15 +177,38 @@ class AnnotatorBot(_Somebody):
         self._chance = random.Random(f"annotator {seat}")  # noqa: S311 - answers of a bot, no secrets
 
     def read(self) -> None:
-        """Say that background and rules were read, and see whether a test is asked for."""
+        """Say that background and rules were read, practise, and see whether a test is asked for."""
         for subject in ("background", "rules"):
             if self.open(self.home).form(f"/read/{subject}/"):
                 self.seen(self.visitor.send(f"/read/{subject}/"))
+        self._practise()
         page = self.open(self.home)
-        self.is_tested = any("/annotate/test/" in link for link in page.links)
-        practice = next((link for link in page.links if "/practice/" in link), "")
-        if practice:
-            self.open(practice)
+        self.is_tested = "can let you in" in page.text or any("/annotate/test/" in link for link in page.links)
+
+    def _practise(self) -> None:
+        """Go through the examples of every category, whatever is right.
+
+        Raises:
+            Stuck: If the answers to an example are not taken.
+        """
+        links = [link for link in self.open(self.home).links if "/practice/" in link]
+        for link in links:
+            page = self.open(link)
+            while "/practice/" in page.path:
+                page = self._example()
+
+    def _example(self) -> Answer:
+        """Answer the example that is open until it leads on; return the page that follows."""
+        where, given = self.visitor.page.path, dict[str, str]()
+        for _ in range(_TRIES):
+            form = self.visitor.page.form(where)
+            if form is None:
+                break
+            given = self._answers(form, given)
+            page = self.seen(self.visitor.send(where, submit="yes", **given))
+            if page.path != where:
+                return page
+        raise Stuck(where, "the answers to an example were not taken")
 
     def work(self) -> None:
         """Take what waits and submit it, until nothing waits or it is enough.

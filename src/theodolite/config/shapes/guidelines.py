@@ -85,6 +85,8 @@ class QuestionShape(Shape):
     """Answers from which it is asked what followed (positive, negative, both, neither): e.g. `>= 6`, or `always`."""
     exemplars: list[ExemplarShape] = Field(default_factory=list)
     """Examples of answers, which people see on demand."""
+    guidance: list[Filled] = Field(default_factory=list)
+    """Notes on how it is to be read, which people see beside it and judges read with it."""
 
 
 class GuidelineShape(Shape):
@@ -112,6 +114,8 @@ class GuidelineShape(Shape):
     """Worked examples."""
     edition: Word = ""
     """Edition that its author gave it."""
+    guidance: list[Filled] = Field(default_factory=list)
+    """Notes on how it is to be applied."""
     questions: dict[str, QuestionShape] = Field(default_factory=dict)
     """Several questions by name."""
 

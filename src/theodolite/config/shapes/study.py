@@ -215,6 +215,8 @@ class AnnotationShape(Shape):
     """Largest share of a category's dialogues that one annotator may do; 0 to 1."""
     apart: bool = False
     """Whether one dialogue's categories are annotated by different people."""
+    practice: YesNo = True
+    """Whether annotators go through the examples to practise on, with feedback, before they get work; once a study."""
     pass_mark: float = Field(default=0.8, ge=0, le=1)
     """Share of a qualification's questions that must be right; 0 for no test."""
     attempts: int = Field(default=3, ge=1)

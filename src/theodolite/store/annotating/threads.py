@@ -111,6 +111,12 @@ def settled(queue: str, *, end: ThreadEnd = ThreadEnd.FAQ, category: str = "") -
     return list((rows.filter(category=category) if category else rows).values_list("category", "text"))
 
 
+def settled_threads(queue: str, end: ThreadEnd) -> list[FeedbackThread]:
+    """Return the threads that led to guideline text or the list of questions, for seniors, the first first."""
+    rows = ThreadRow.objects.filter(queue__token=queue, end=end.value).order_by("id")
+    return _threads(list(rows), "")
+
+
 def _thread(token: str) -> ThreadRow:
     row = ThreadRow.objects.filter(token=token).first()
     if row is None:

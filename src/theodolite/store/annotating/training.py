@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Count, F, Q
@@ -10,14 +10,14 @@ from django.db.models import Count, F, Q
 from theodolite.assessment.qualifying import examples_for, is_passed, marked, worked_examples
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.training import CategoryStanding, Marked, Onboarding, QualificationResult
-from theodolite.domain.work import QueueCategory, QueueDesign
+from theodolite.domain.training import Marked, Onboarding, QualificationResult
+from theodolite.domain.work import QueueDesign
 from theodolite.store.annotating.claims import participant_id
 from theodolite.store.annotating.library import Library
-from theodolite.store.annotating.qualified import BACKGROUND, RULES, has_read, qualified_for, text_versions
+from theodolite.store.annotating.qualified import standing, standings, text_versions
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.ledger import database_now, one_at_a_time
-from theodolite.store.models.annotating import OnboardingRow, QualificationRow, TestAnswerRow
+from theodolite.store.models.annotating import OnboardingRow, PracticeRow, QualificationRow, TestAnswerRow
 
 Given = Mapping[int, Mapping[str, str]]
 """Place of an example to question name to what was answered."""
@@ -30,7 +30,7 @@ def acknowledge(library: Library, queue: str, participant: str, subject: str) ->
         library: Where the queue's design is kept.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
-        subject: `BACKGROUND` or `RULES`.
+        subject: `qualified.BACKGROUND` or `qualified.RULES`.
 
     Raises:
         InputError: If the subject is neither.
@@ -49,53 +49,12 @@ def acknowledge(library: Library, queue: str, participant: str, subject: str) ->
 
 def onboarding(library: Library, queue: str, participant: str) -> Onboarding:
     """Return where an annotator stands on the way to the queue."""
-    row = queue_of(queue)
-    design = library.design(row.design_id)
-    qualified = qualified_for(library, row, participant, ignore_texts=True)
-    attempts = _attempts(participant, design)
-    practised = _practised(participant, design)
-    return Onboarding(
-        background_read=has_read(design, participant, BACKGROUND),
-        rules_read=has_read(design, participant, RULES),
-        categories=tuple(
-            _standing(
-                library.guideline(one.version),
-                one,
-                attempts.get(one.version, 0),
-                design.process.attempts,
-                practised=one.version in practised,
-                qualified=one.name in qualified,
-            )
-            for one in design.categories
-        ),
-    )
+    return standing(library, queue_of(queue), participant)
 
 
-def _standing(
-    guideline: Guideline, category: QueueCategory, attempts: int, most: int, *, practised: bool, qualified: bool
-) -> CategoryStanding:
-    practice, test = examples_for(guideline)
-    return CategoryStanding(
-        category=category.name,
-        version=category.version,
-        practised=practised,
-        qualified=qualified,
-        attempts=attempts,
-        attempts_left=0 if qualified else max(0, most - attempts),
-        n_practice=len(practice),
-        n_test=len(test),
-    )
-
-
-def _attempts(participant: str, design: QueueDesign) -> dict[str, int]:
-    rows = QualificationRow.objects.filter(participant__key=participant, asked__gt=0)
-    found = rows.filter(version__in=[one.version for one in design.categories])
-    return dict(found.values_list("version").annotate(n=Count("id")))
-
-
-def _practised(participant: str, design: QueueDesign) -> set[str]:
-    rows = TestAnswerRow.objects.filter(participant__key=participant, qualification=None)
-    return set(rows.filter(version__in=[one.version for one in design.categories]).values_list("version", flat=True))
+def onboardings(library: Library, queue: str, participants: Collection[str]) -> dict[str, Onboarding]:
+    """Return where each of many annotators stands on the way to the queue."""
+    return standings(library, queue_of(queue), participants)
 
 
 def practise(
@@ -114,6 +73,34 @@ def practise(
     with transaction.atomic():
         _keep(participant, version, {example: [one for one in found if one.question in given]}, None)
     return found
+
+
+def go_through(library: Library, queue: str, participant: str, category: str, example: int) -> None:
+    """Write down that a practice example was answered as a whole in this series, with feedback.
+
+    Args:
+        library: Where the queue's design is kept.
+        queue: Token of the queue.
+        participant: Opaque key of the annotator.
+        category: Name of the category.
+        example: Number among its examples to practise on, from 1.
+
+    Raises:
+        InputError: If the queue has no such category, or the category no such example.
+    """
+    row = queue_of(queue)
+    found = library.design(row.design_id).category(category)
+    places = examples_for(library.guideline(found.version))[0] if found else ()
+    if found is None or not 1 <= example <= len(places):
+        message = f"`{category}` has {len(places)} examples to practise on; got number {example}"
+        raise InputError(message)
+    PracticeRow.objects.get_or_create(
+        queue=row,
+        participant_id=participant_id(participant),
+        version=found.version,
+        example=places[example - 1],
+        defaults={"created": database_now()},
+    )
 
 
 def attempt(library: Library, queue: str, participant: str, category: str, given: Given) -> QualificationResult:

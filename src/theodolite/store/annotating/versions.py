@@ -10,7 +10,7 @@ from django.db.models import Max, Min
 
 from theodolite.domain.errors import InputError
 from theodolite.store.ledger import database_now, one_at_a_time
-from theodolite.store.models.annotating import QualificationRow, ReservationRow
+from theodolite.store.models.annotating import PracticeRow, QualificationRow, ReservationRow
 
 
 def first_use(versions: Collection[str]) -> datetime | None:
@@ -33,7 +33,8 @@ def n_qualified(version: str) -> int:
 def carry_over(category: str, before: str, after: str, *, by: str, reason: str) -> int:
     """Let everybody who was qualified for a version be qualified for the one that follows, without a test.
 
-    Each of them gets a row of their own that says who decided and why.
+    Each of them gets a row of their own that says who decided and why. What they
+    have practised on in a series counts on there too.
 
     Args:
         category: Name of the category.
@@ -53,6 +54,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"qualification {after}")
+        _carry_practice(before, after)
         passed = QualificationRow.objects.filter(passed=True)
         had = passed.filter(version=after).values("participant_id")
         people = passed.filter(version=before).exclude(participant_id__in=had)
@@ -78,3 +80,14 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
             for each in who
         )
     return len(who)
+
+
+def _carry_practice(before: str, after: str) -> None:
+    now, gone = database_now(), PracticeRow.objects.filter(version=before)
+    PracticeRow.objects.bulk_create(
+        [
+            PracticeRow(queue_id=queue, participant_id=who, version=after, example=example, created=now)
+            for queue, who, example in gone.values_list("queue_id", "participant_id", "example")
+        ],
+        ignore_conflicts=True,
+    )

@@ -16,6 +16,7 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.role import Role
 from theodolite.web.accounts.words import as_written, words_for
 from theodolite.web.audit import audit
+from theodolite.web.blindness import clash_of
 from theodolite.web.models import Account, HostedStudy, Invitation, Membership
 
 LASTS = timedelta(days=14)
@@ -138,7 +139,8 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
         What the person is in the study now; None for the first organiser of the server.
 
     Raises:
-        Conflict: If it was used, taken back or has expired meanwhile.
+        Conflict: If it was used, taken back or has expired meanwhile, or the person is something else in the
+            study already that does not go with it.
     """
     held = Invitation.objects.select_for_update().get(pk=invitation.pk)
     standing = standing_of(held)
@@ -150,6 +152,9 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
         account.is_host = True
         account.save(update_fields=["is_host"])
     else:
+        clash = clash_of(account, held.hosted, Role(held.role))
+        if clash:
+            raise Conflict(clash)
         held.membership = join(account, held.hosted, Role(held.role))
     held.save(update_fields=["used_at", "membership"])
     audit(account, "came in", f"invitation {held.token}", hosted=held.hosted, role=held.role)

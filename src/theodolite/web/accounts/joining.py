@@ -74,7 +74,7 @@ def _let_in(
             if membership is None:
                 host_all(account)
     except Conflict as conflict:
-        return _shut(request, str(conflict))
+        return _shut(request, f"{str(conflict)[0].upper()}{str(conflict)[1:]}.")
     request.session.pop(INVITED, None)
     if not known:
         login(request, account, backend=BACKEND)

@@ -13,7 +13,8 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, QuestionLevel
 from theodolite.domain.study import Study
 from theodolite.domain.training import Marked
-from theodolite.web.annotator.sheet import Key, Sheet, sheet_of, worded
+from theodolite.web.annotator.items import Key, worded
+from theodolite.web.annotator.sheet import Sheet, sheet_of
 
 _SPEAKER = re.compile(r"^(User|You|Application|Reply|Assistant)\s*:\s*", re.IGNORECASE | re.MULTILINE)
 _USERS = {"user", "you"}
@@ -82,19 +83,14 @@ def example_sheet(guideline: Guideline, place: int, answers: Sequence[Answer], f
     ]
     names = {question.name for question in asked}
     asked = [replace(one, when=one.when if one.when and one.when.question in names else None) for one in asked]
-    shortened = replace(
-        guideline,
-        instrument=Instrument(name=guideline.instrument.name, questions=tuple(asked)),
-        defect_rules=tuple(rule for rule in guideline.defect_rules if rule.question in names) or guideline.defect_rules,
-        examples=(),
-    )
     dialogue = BlindDialogue(
         name=f"example {place + 1}",
         turns=turns_of(example.dialogue),
         material=example.context,
         reference=frame.reference,
     )
-    return sheet_of(shortened, dialogue, answers, frame.title)
+    instrument = Instrument(name=guideline.instrument.name, questions=tuple(asked))
+    return sheet_of(replace(guideline, examples=()), dialogue, answers, frame.title, instrument=instrument)
 
 
 def feedback_on(marks: tuple[Marked, ...], given: Mapping[str, str]) -> dict[Key, str]:

@@ -8,14 +8,16 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from theodolite.assessment.pacing import REST_AFTER_MIN
 from theodolite.domain.role import Role
 from theodolite.domain.work import Reservation
-from theodolite.store.annotating import reviews, rooms, taking, training
-from theodolite.store.annotating.own import CategoryCount, own_counts
+from theodolite.store.annotating import reviews, rooms, taking
+from theodolite.store.annotating.own import CategoryCount, own_counts, own_pace
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import Desk, desk_of, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
+from theodolite.web.annotator.steps import way_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +40,16 @@ def home(request: HttpRequest, here: Here) -> HttpResponse:
 
 def _at_work(desk: Desk) -> dict[str, object]:
     counts = own_counts(library(), desk.queue, desk.participant)
+    n_left = sum(one.n_left for one in counts)
+    pace = own_pace(desk.queue, desk.participant, n_left)
     last = taking.last_ones(desk.queue, desk.participant)
     return {
         "categories": [(worded(one.name), one) for one in counts],
-        "n_left": sum(one.n_left for one in counts),
+        "n_left": n_left,
+        "left": _in_words(pace.left),
+        "rest": round(pace.at_work) if pace.at_work >= _rest_after(desk) else 0,
         "held": next((one for one in counts if one.is_held), None),
-        "steps": _steps(desk),
+        "way": way_of(desk),
         "returned": [
             (desk.address("sheet", claim=one.reservation), one.comment)
             for one in reviews.returned_to(desk.queue, desk.participant)
@@ -57,20 +63,24 @@ def _at_work(desk: Desk) -> dict[str, object]:
     }
 
 
-def _steps(desk: Desk) -> dict[str, object]:
-    """Return the steps before the queue; nothing where none is asked for."""
-    design = library().design(queue_of(desk.queue).design_id)
-    if not (design.background or design.rules or design.process.pass_mark):
-        return {}
-    standing = training.onboarding(library(), desk.queue, desk.participant)
-    return {
-        "background": design.background,
-        "rules": design.rules,
-        "standing": standing,
-        "has_tests": bool(design.process.pass_mark),
-        "pass_percent": round(100 * design.process.pass_mark),
-        "categories": [(worded(one.category), one) for one in standing.categories],
-    }
+def _rest_after(desk: Desk) -> int:
+    """Return after how many minutes an annotator is reminded to rest: as the study says for its testers, or so."""
+    event = library().study(queue_of(desk.queue).study_content_id).event
+    return (event.breaks.every_min if event else 0) or REST_AFTER_MIN
+
+
+def _in_words(minutes: float | None) -> str:
+    """Return how long something takes, roughly; empty where nobody knows.
+
+    Example:
+        >>> _in_words(38.0), _in_words(200.0), _in_words(None)
+        ('about 40 minutes', 'about 3 hours', '')
+    """
+    if not minutes:
+        return ""
+    if minutes >= 100:
+        return f"about {round(minutes / 60)} hours"
+    return f"about {max(5, 5 * round(minutes / 5))} minutes"
 
 
 def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:

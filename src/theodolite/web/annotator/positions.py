@@ -6,13 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import OWN_WORDS, Answer
 from theodolite.domain.discrepancy import Position
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE
-from theodolite.web.annotator.sheet import worded
-
-_WORDS = {Outcome.MISSING: UNABLE, Outcome.NOT_APPLICABLE: NOT_APPLICABLE}
+from theodolite.web.annotator.items import worded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +41,7 @@ def said(answer: Answer) -> str:
     """Return what somebody answered, in words."""
     if answer.value is not None:
         return worded(answer.value)
-    return worded(_WORDS.get(answer.outcome, answer.outcome.value))
+    return worded(OWN_WORDS.get(answer.outcome, answer.outcome.value))
 
 
 def voice_of(position: Position) -> Voice:

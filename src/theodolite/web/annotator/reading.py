@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from theodolite.assessment.quoting import plain_words
-from theodolite.domain.annotation import SOURCE_MATERIAL, Answer, Outcome, Quote
+from theodolite.domain.annotation import SOURCE_MATERIAL, WAYS_OUT, Answer, Outcome, Quote
 from theodolite.domain.blind import BlindDialogue
-from theodolite.web.annotator.sheet import WAYS_OUT, Item
+from theodolite.web.annotator.items import Item
 
 MOST_NOTE = 2000
 """Length of a note at most; characters."""

@@ -7,15 +7,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from theodolite.domain.annotation import Answer
+from theodolite.domain.annotation import WAYS_OUT, Answer
 from theodolite.domain.role import Role
 from theodolite.domain.room import CalibrationRoom, RoomState
 from theodolite.store.annotating import rooms
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
+from theodolite.web.annotator.items import key_of, worded
 from theodolite.web.annotator.positions import votes_side_by_side
 from theodolite.web.annotator.session_sheet import SessionSheet, answers_from
-from theodolite.web.annotator.sheet import WAYS_OUT, key_of, sheet_of, worded
+from theodolite.web.annotator.sheet import sheet_of
 from theodolite.web.annotator.shown import Frame
 
 

@@ -22,11 +22,11 @@ from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.domain.work import QueueDesign
 from theodolite.ports.store import Store
+from theodolite.store.annotating import training
 from theodolite.store.annotating.qualified import BACKGROUND
 from theodolite.store.annotating.qualified import RULES as RULES_READ
 from theodolite.store.annotating.queues import add_dialogues, designed, open_queue
 from theodolite.store.annotating.suspecting import suspect
-from theodolite.store.annotating.training import acknowledge
 from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.planning import draw_plan
 from theodolite.web.annotator.desk import library
@@ -52,8 +52,16 @@ def seed_annotation(hosted: HostedStudy) -> None:
     suspect(library(), queue, keys)
     add_dialogues(library(), queue, keys)
     for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
-        for subject in (BACKGROUND, RULES_READ):
-            acknowledge(library(), queue, held.participant, subject)
+        let_begin(queue, held.participant)
+
+
+def let_begin(queue: str, participant: str) -> None:
+    """Let an invented annotator have gone the way to the queue: texts read, every example practised on."""
+    for subject in (BACKGROUND, RULES_READ):
+        training.acknowledge(library(), queue, participant, subject)
+    for one in training.onboarding(library(), queue, participant).categories:
+        for example in one.to_practise:
+            training.go_through(library(), queue, participant, one.category, example)
 
 
 def invented_study() -> Study:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import WAYS_OUT, Answer, Outcome
 from theodolite.web.access import Here
+from theodolite.web.annotator.items import Key, place_of
 from theodolite.web.annotator.reading import Unreadable, answer_in
-from theodolite.web.annotator.sheet import WAYS_OUT, Key, Sheet, place_of
+from theodolite.web.annotator.sheet import Sheet
 from theodolite.web.annotator.shown import Frame
 
 UNPROCESSABLE = 422
@@ -86,9 +87,15 @@ class SessionSheet:
         return JsonResponse({**told, "problem": problem}, status=UNPROCESSABLE if problem else 200)
 
     def shown(
-        self, here: Here, frame: Frame, *, problem: str = "", feedback: Mapping[Key, str] | None = None
+        self,
+        here: Here,
+        frame: Frame,
+        *,
+        problem: str = "",
+        told: str = "",
+        feedback: Mapping[Key, str] | None = None,
     ) -> HttpResponse:
-        """Return the page."""
+        """Return the page, with what is wrong or to be told."""
         problem = problem or ("Not everything could be read." if self.problems else "")
         sheet = self.sheet.remarked(problems=self.problems, feedback=feedback or {})
         context = {
@@ -97,6 +104,7 @@ class SessionSheet:
             "frame": frame,
             "start": next(iter(sheet.open), ""),
             "problem": problem,
+            "told": told,
         }
         status = UNPROCESSABLE if problem else 200
         return render(self._request, "web/annotator/sheet.html", context, status=status)

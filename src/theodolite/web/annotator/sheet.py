@@ -9,166 +9,16 @@ from dataclasses import dataclass, field, replace
 from theodolite.assessment.completeness import asked as asked_places
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.sentences import sentences
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import Answer
 from theodolite.domain.blind import BlindDialogue
 from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import (
-    NOT_APPLICABLE,
-    UNABLE,
     Exemplar,
     Instrument,
-    OpenQuestion,
     Question,
     QuestionLevel,
-    ScaleKind,
 )
-from theodolite.web.questions.form import Field, field_of
-
-Key = str
-"""What the page calls a question at a place: its name, and for a turn `@` and the turn's number."""
-
-WAYS_OUT = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
-"""What may stand in place of a value, where the question allows it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """One value that may be chosen, with the words that define it."""
-
-    value: str
-    words: str
-    meaning: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One question at one place.
-
-    Attributes:
-        key: What the page calls it.
-        question: What is asked.
-        turn: Number of the turn; None for the dialogue as a whole.
-        is_asked: Whether the answers given so far open it.
-        answer: What was answered; None so far.
-        problem: What is wrong with what was sent; empty for nothing.
-        feedback: What practice says about the answer; empty for nothing.
-    """
-
-    key: Key
-    question: Question
-    turn: int | None
-    is_asked: bool
-    answer: Answer | None = None
-    problem: str = ""
-    feedback: str = ""
-    takes_evidence: bool = True
-
-    @property
-    def fields(self) -> tuple[str, str, str]:
-        """Names of the form's fields: value, quotes and note."""
-        return f"a:{self.key}", f"quotes:{self.key}", f"note:{self.key}"
-
-    def says(self, answer: Answer) -> bool:
-        """Tell whether an answer is what stands here already; whether quotes were verified does not matter."""
-        if self.answer is None:
-            return False
-        quotes = [[quote.text for quote in each.evidence] for each in (self.answer, answer)]
-        return replace(self.answer, evidence=()) == replace(answer, evidence=()) and quotes[0] == quotes[1]
-
-    @property
-    def text(self) -> str:
-        """What is asked."""
-        return self.question.text
-
-    @property
-    def opened_by(self) -> str:
-        """After which answer a follow-up is asked, e.g. `after Yes`; empty for others."""
-        when = self.question.when
-        return f"after {' or '.join(worded(value) for value in when.values)}" if when else ""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is answered in own words."""
-        return self.question.scale.kind is ScaleKind.TEXT
-
-    @property
-    def is_number(self) -> bool:
-        """Whether a number is written rather than chosen."""
-        return self.question.scale.kind is ScaleKind.DECIMALS
-
-    @property
-    def is_scale(self) -> bool:
-        """Whether numbers are chosen."""
-        return self.question.scale.kind is ScaleKind.NUMBERS
-
-    @property
-    def lowest(self) -> int | None:
-        """Lower end of the scale."""
-        return self.question.scale.lowest
-
-    @property
-    def highest(self) -> int | None:
-        """Upper end of the scale."""
-        return self.question.scale.highest
-
-    @property
-    def field(self) -> Field:
-        """The question as every page draws it."""
-        drawn = field_of(
-            self.question,
-            OpenQuestion(question=self.question.name, turn=self.turn),
-            [self.answer] if self.answer else [],
-            is_asked=self.is_asked,
-            is_open=self.answer is None,
-        )
-        options = tuple(replace(option, words=worded(option.words)) for option in drawn.options)
-        return replace(drawn, options=options, is_shut=not self.is_asked)
-
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        """The values in order; those of a number scale without words, which stand at its ends."""
-        scale = self.question.scale
-        if self.is_scale:
-            return tuple(Choice(value=value, words=value) for value in scale.categories)
-        return tuple(Choice(value=one.value, words=worded(one.value), meaning=one.meaning) for one in scale.labels)
-
-    @property
-    def ways_out(self) -> tuple[Choice, ...]:
-        """What may be said in place of a value."""
-        allowed = {UNABLE: self.question.may_be_unable, NOT_APPLICABLE: self.question.may_not_apply}
-        return tuple(Choice(value=value, words=worded(value)) for value in WAYS_OUT if allowed[value])
-
-    @property
-    def value(self) -> str:
-        """What is chosen or written so far, as the form holds it."""
-        if self.answer is None:
-            return ""
-        if self.answer.value is not None:
-            return self.answer.value
-        return next((value for value, outcome in WAYS_OUT.items() if outcome is self.answer.outcome), "")
-
-    @property
-    def quote_lines(self) -> str:
-        """The evidence, one quote a line."""
-        return "\n".join(quote.text for quote in self.answer.evidence) if self.answer else ""
-
-    @property
-    def note(self) -> str:
-        """The annotator's note."""
-        return self.answer.reasoning if self.answer else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """A question with its follow-ups at one place; a page with scripts shows one at a time."""
-
-    turn: int | None
-    items: tuple[Item, ...]
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether anything on it is asked."""
-        return any(item.is_asked for item in self.items)
+from theodolite.web.annotator.items import Card, Item, Key, key_of, worded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,9 +58,10 @@ class ShownExemplars:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """Everything that the annotation page shows of one sitting, and nothing else."""
+    """Everything that the annotation page shows of one sitting, and nothing else; `instrument` is what is asked."""
 
     guideline: Guideline
+    instrument: Instrument
     dialogue: BlindDialogue
     cards: tuple[Card, ...]
     open: tuple[Key, ...]
@@ -258,7 +109,7 @@ class Sheet:
         """The examples beside each question that has some."""
         return tuple(
             ShownExemplars(question=one.name, text=one.text, exemplars=one.exemplars)
-            for one in self.guideline.instrument.questions
+            for one in self.instrument.questions
             if one.exemplars
         )
 
@@ -295,7 +146,14 @@ class _Root:
     follow_ups: list[Question] = field(default_factory=list)
 
 
-def sheet_of(guideline: Guideline, dialogue: BlindDialogue, answers: Sequence[Answer], title: str = "") -> Sheet:
+def sheet_of(
+    guideline: Guideline,
+    dialogue: BlindDialogue,
+    answers: Sequence[Answer],
+    title: str = "",
+    *,
+    instrument: Instrument | None = None,
+) -> Sheet:
     """Return what the page shows of one sitting.
 
     Questions about turns that stand side by side are asked turn by turn, so that
@@ -306,8 +164,9 @@ def sheet_of(guideline: Guideline, dialogue: BlindDialogue, answers: Sequence[An
         dialogue: What was said, blinded.
         answers: What was answered so far.
         title: What the page is called; the guideline's name in words where empty.
+        instrument: What is asked in place of the guideline's own questions; None for these.
     """
-    instrument = guideline.instrument
+    instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
     given = {(answer.question, answer.turn): answer for answer in answers}
     is_asked = {(place.question, place.turn) for place in asked_places(instrument, answers, turns)}
@@ -325,38 +184,12 @@ def sheet_of(guideline: Guideline, dialogue: BlindDialogue, answers: Sequence[An
     still_open = open_questions(instrument, answers, turns)
     return Sheet(
         guideline=guideline,
+        instrument=instrument,
         dialogue=dialogue,
         cards=cards,
         open=_in_page_order(cards, {key_of(place.question, place.turn) for place in still_open}),
         title=title or worded(guideline.name),
     )
-
-
-def key_of(question: str, turn: int | None) -> Key:
-    """Return what the page calls a question at a place.
-
-    Example:
-        >>> key_of("released", 2), key_of("released", None)
-        ('released@2', 'released')
-    """
-    return question if turn is None else f"{question}@{turn}"
-
-
-def place_of(key: Key) -> tuple[str, int | None]:
-    """Return the question and the turn that a key stands for; a key of no page stands for no turn."""
-    question, at, turn = key.rpartition("@")
-    return (question, int(turn)) if at and turn.isdecimal() else (key, None)
-
-
-def worded(name: str) -> str:
-    """Return a name as words with a capital letter.
-
-    Example:
-        >>> worded("risk_assessment"), worded("does not apply")
-        ('Risk assessment', 'Does not apply')
-    """
-    words = name.replace("_", " ").replace("-", " ").strip()
-    return words[:1].upper() + words[1:]
 
 
 def _roots(instrument: Instrument) -> list[_Root]:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from theodolite.domain.case import FlagKind
+from theodolite.domain.guideline import Guideline
 from theodolite.domain.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.work import AnnotatorSitting, ReservationState
 from theodolite.store.annotating import reviews, sittings, taking, threads
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.annotator.desk import Desk, library, said_time
+from theodolite.web.annotator.items import worded
 from theodolite.web.annotator.rules import RULES
-from theodolite.web.annotator.sheet import Sheet, sheet_of, worded
+from theodolite.web.annotator.sheet import Sheet, sheet_of
 
 FLAGS = (
     (FlagKind.PII.value, "Somebody's personal data"),
@@ -103,13 +105,19 @@ def _frame(desk: Desk, found: AnnotatorSitting) -> Frame:
         is_work=True,
         threads=tuple(one for one in own if one.anchor.category == category),
         faq=_settled(desk, ThreadEnd.FAQ, category),
-        additions=_settled(desk, ThreadEnd.GUIDELINE, category),
+        additions=_not_written(found.guideline, _settled(desk, ThreadEnd.GUIDELINE, category)),
         returned=returned.get(token, ""),
     )
 
 
 def _settled(desk: Desk, end: ThreadEnd, category: str) -> tuple[str, ...]:
     return tuple(text for _, text in threads.settled(desk.queue, end=end, category=category))
+
+
+def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what was settled and does not stand in this version of the guideline yet."""
+    notes = {*guideline.guidance, *(note for one in guideline.instrument.questions for note in one.guidance)}
+    return tuple(text for text in settled if " ".join(text.split()) not in notes)
 
 
 def progress_of(desk: Desk) -> str:

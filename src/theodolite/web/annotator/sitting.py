@@ -16,8 +16,8 @@ from theodolite.domain.work import ReservationState
 from theodolite.store.annotating import cases, drafts, sittings, taking, threads
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
+from theodolite.web.annotator.items import Item, key_of, place_of
 from theodolite.web.annotator.reading import Unreadable, answer_in
-from theodolite.web.annotator.sheet import Item, key_of, place_of
 from theodolite.web.annotator.shown import ShownSitting, shown
 
 UNPROCESSABLE = 422

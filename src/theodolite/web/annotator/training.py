@@ -17,8 +17,8 @@ from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
 from theodolite.web.annotator.example import ExampleFrame, example_sheet, feedback_on, reference_of
+from theodolite.web.annotator.items import worded
 from theodolite.web.annotator.session_sheet import SessionSheet
-from theodolite.web.annotator.sheet import worded
 from theodolite.web.annotator.shown import Frame
 
 SUBJECTS = {"background": BACKGROUND, "rules": RULES}
@@ -46,17 +46,29 @@ def practice(request: HttpRequest, desk: Desk, category: str, example: int) -> H
     page = _page(
         request, f"practice {version} {place}", guideline, place, _around(desk, f"Practice: {worded(category)}")
     )
+    before = dict(page.given)
     is_read = request.method == "GET" or page.take()
     feedback = _marks(page, desk, version, place)
     if wants_json(request):
         return page.told(feedback)
-    if request.method == "GET" or not is_read:
-        return page.shown(desk.here, _frame(desk, "practice", category, example, len(places)), feedback=feedback)
-    if page.sheet.open or "submit" not in request.POST:
-        return redirect(desk.address("practice", category=category, example=example))
-    if example < len(places):
+    frame = _frame(desk, "practice", category, example, len(places))
+    if request.method == "GET" or not is_read or "submit" not in request.POST:
+        return page.shown(desk.here, frame, feedback=feedback)
+    if page.sheet.open:
+        return page.shown(desk.here, frame, problem="Some answers are still open.", feedback=feedback)
+    if page.given != before:
+        return page.shown(
+            desk.here, frame, told="Look at what the example says, then submit once more.", feedback=feedback
+        )
+    page.forget()
+    training.go_through(library(), desk.queue, desk.participant, category, example)
+    return _after_practice(request, desk, category, example, len(places))
+
+
+def _after_practice(request: HttpRequest, desk: Desk, category: str, example: int, n: int) -> HttpResponse:
+    if example < n:
         return redirect(desk.address("practice", category=category, example=example + 1))
-    messages.success(request, "That was the last example to practise on.")
+    messages.success(request, f"You have practised {worded(category)}.")
     return redirect(desk.address("home"))
 
 
@@ -106,7 +118,9 @@ def result(request: HttpRequest, desk: Desk, category: str) -> HttpResponse:
     found = request.session.get(f"result {version}")
     if found is None:
         return redirect(desk.address("home"))
-    return render(request, "web/annotator/result.html", {"here": desk.here, "title": worded(category), "found": found})
+    is_open = category in training.onboarding(library(), desk.queue, desk.participant).open_to
+    context = {"here": desk.here, "title": worded(category), "found": found, "is_open": is_open}
+    return render(request, "web/annotator/result.html", context)
 
 
 def _lines(result: QualificationResult, guideline: Guideline) -> dict[str, object]:

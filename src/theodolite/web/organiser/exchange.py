@@ -21,7 +21,7 @@ from theodolite.config.loading import StudyFaults
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.role import Role
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.venues import server_store, venue_of
 

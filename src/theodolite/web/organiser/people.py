@@ -16,11 +16,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from theodolite.domain.role import Role
+from theodolite.domain.role import Role, why_not_both
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
 from theodolite.web.accounts.inviting import Standing, invitation_path, invite, standing_of, withdraw_invitation
 from theodolite.web.approvals import NO_APPROVAL, TESTERS, approval_of, may_invite
+from theodolite.web.blindness import clash_of_address
 from theodolite.web.mail import send_invitation
 from theodolite.web.models import Invitation
 from theodolite.web.organiser.person import link_of
@@ -104,6 +105,10 @@ def ask(request: HttpRequest, here: Here) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)
+    if form.is_valid():
+        clash = clash_of_address(form.cleaned_data["email"], here.hosted, Role(form.cleaned_data["role"]))
+        if clash:
+            form.add_error("role", _sentence(clash))
     if not form.is_valid():
         return _page(request, here, status=422, invite=form)
     filled = form.cleaned_data
@@ -123,6 +128,7 @@ def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
     rows, faults = read_list(form.cleaned_data["list"].read())
     if any(not may_invite(here.hosted, role) for _, _, role in rows):
         faults = [NO_APPROVAL, *faults]
+    faults += _clashes(here, rows)
     for fault in faults[:20]:
         form.add_error("list", fault)
     if faults:
@@ -133,6 +139,26 @@ def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
     sent = sum(send_invitation(request, one) for one in made)
     messages.success(request, f"{len(made)} invited, {sent} by mail.")
     return redirect("organiser:people", study=here.hosted.token)
+
+
+def _clashes(here: Here, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
+    """Return why people of a list cannot be what it says: beside what they are here, or beside another of its lines."""
+    wanted: dict[str, list[Role]] = {}
+    for email, _, role in rows:
+        if email:
+            wanted.setdefault(email.lower(), []).append(role)
+    found = []
+    for email, roles in wanted.items():
+        others = [one for one in roles if one is not Role.ANNOTATOR]
+        clashes = [clash_of_address(email, here.hosted, role) for role in roles]
+        if Role.ANNOTATOR in roles:
+            clashes.append(why_not_both(Role.ANNOTATOR, has=others, had=others))
+        found += [f"{email}: {clash}." for clash in dict.fromkeys(filter(None, clashes))]
+    return found
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def read_list(raw: bytes) -> tuple[list[tuple[str, str, Role]], list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from theodolite.assessment.completeness import asked, open_questions
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import OWN_WORDS, Answer
 from theodolite.domain.instrument import (
     NOT_APPLICABLE,
     UNABLE,
@@ -25,9 +25,6 @@ from theodolite.domain.instrument import (
 
 PREFIX = "a"
 """What the names of a form's fields begin with, unless the page says otherwise."""
-
-OWN_WORDS = {Outcome.MISSING: UNABLE, Outcome.NOT_APPLICABLE: NOT_APPLICABLE}
-"""What stands in a form for the outcomes that a person gives in place of a label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from theodolite.assessment.completeness import current
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import WAYS_OUT, Answer, Outcome
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Instrument, OpenQuestion, Question, ScaleKind
 from theodolite.web.questions.form import PREFIX, field_name, places
 
 LONGEST_TEXT = 20_000
 """Letters of one answer in free text at most; count."""
-
-_WORDS = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
 
 
 class Sent(Protocol):
@@ -57,5 +55,5 @@ def _answers(question: Question, place: OpenQuestion, values: Sequence[str]) -> 
 
 def _outcome(question: Question, value: str) -> Outcome | None:
     if (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply):
-        return _WORDS[value]
+        return WAYS_OUT[value]
     return Outcome.ANSWERED if question.scale.admits(value) else None

@@ -21,14 +21,12 @@ from theodolite.config.places import render_faults
 from theodolite.config.schema_drafts import schema_path
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.role import Role
-from theodolite.domain.thread import ThreadEnd
-from theodolite.store.annotating.threads import settled
 from theodolite.web.access import Here, allowed
-from theodolite.web.annotator.desk import desk_of
 from theodolite.web.models import SchemaDraft, SchemaRevision
 from theodolite.web.schemas.drafts import SHIPPED, begin_draft, head_of, save_text
 from theodolite.web.schemas.publishing import publish_schema
 from theodolite.web.schemas.rearranging import rearranged
+from theodolite.web.schemas.settled import ACT, settled_words, with_settled
 from theodolite.web.schemas.written import WrittenDraft, study_of_files, written
 
 SHOWN = 30
@@ -95,7 +93,7 @@ def schema(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
 
 
 def _saved(draft: SchemaDraft, text: str, act: str, here: Here, *, seen: int) -> SchemaRevision:
-    """Save the text, rearranged as a button says; a revision that is brought back is saved anew."""
+    """Save the text, rearranged or added to as a button says; a revision that is brought back is saved anew."""
     kind, _, rest = act.partition(":")
     if kind == "back":
         old = draft.revisions.filter(number=int(rest)).first()
@@ -103,6 +101,8 @@ def _saved(draft: SchemaDraft, text: str, act: str, here: Here, *, seen: int) ->
             message = f"there is no revision {rest}"
             raise InputError(message)
         return save_text(draft, old.text, here.account, seen=seen)
+    if kind == ACT:
+        return save_text(draft, with_settled(here, draft, text, rest), here.account, seen=seen)
     return save_text(draft, rearranged(text, draft.name, kind, rest), here.account, seen=seen)
 
 
@@ -166,19 +166,13 @@ def _context(request: HttpRequest, here: Here, seen: WrittenDraft) -> dict[str, 
         "here": here,
         "draft": seen.draft,
         "seen": seen,
-        "asked": _asked(here),
+        "asked": settled_words(here, seen.revision.text),
         "at": request.GET.get("at", ""),
         "outlook": seen.outlook,
         "show": wanted if wanted in names else next(iter(names), ""),
         "revisions": seen.draft.revisions.select_related("made_by")[:SHOWN],
         "versions": seen.draft.versions.select_related("made_by", "revision"),
     }
-
-
-def _asked(here: Here) -> list[tuple[str, str]]:
-    """Return category and words of what annotators asked and seniors settled as words of the guideline."""
-    desk = desk_of(here)
-    return settled(desk.queue, end=ThreadEnd.GUIDELINE) if desk else []
 
 
 def _page(

@@ -19,8 +19,9 @@ from theodolite.domain.role import Role
 from theodolite.domain.schema import Category
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.example import reference_of, turns_of
+from theodolite.web.annotator.items import worded
 from theodolite.web.annotator.reading import Unreadable, answer_in
-from theodolite.web.annotator.sheet import Sheet, sheet_of, worded
+from theodolite.web.annotator.sheet import Sheet, sheet_of
 from theodolite.web.annotator.shown import Frame
 from theodolite.web.middleware import POLICY
 from theodolite.web.models import HostedStudy, SchemaDraft

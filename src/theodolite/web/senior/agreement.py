@@ -14,7 +14,7 @@ from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.senior.desk import at_senior_desk
 from theodolite.web.senior.strips import MARGIN, WIDTH, Bar, Strip, bar_of, place_of, strip_of
 

@@ -16,7 +16,7 @@ from theodolite.domain.role import Role
 from theodolite.store.annotating import gold
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.models import Membership
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of

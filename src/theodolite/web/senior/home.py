@@ -11,7 +11,7 @@ from theodolite.store.annotating import cases, resolutions, reviews, rooms, thre
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import desk_of, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.senior.paging import Pages, page_number
 
 

@@ -19,7 +19,7 @@ from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.standing import standings
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, page_of
 from theodolite.web.senior.strips import Strip, strip_of

@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.domain.quality import Conscientiousness
 from theodolite.domain.role import Role
+from theodolite.domain.training import Onboarding
 from theodolite.store.annotating import reviews, training
-from theodolite.store.annotating.qualified import qualified_among
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.models import Membership
 from theodolite.web.senior.desk import at_senior_desk, page_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How far an annotator is, and how their work looks.
+
+    Attributes:
+        code: Token of their membership.
+        read: Which of the texts were acknowledged, in words.
+        practised: Categories whose examples they have gone through; count.
+        passed: Categories whose test they passed; count.
+        n_categories: Categories; count.
+        open_to: Titles of the categories that they may work in.
+        work: Figures of their work; None before the first submission.
+    """
+
+    code: str
+    read: str
+    practised: int
+    passed: int
+    n_categories: int
+    open_to: tuple[str, ...]
+    work: Conscientiousness | None
+
+    @classmethod
+    def of(cls, code: str, way: Onboarding, work: Conscientiousness | None) -> Standing:
+        """Return the standing of an annotator from their way to the queue and what came of it."""
+        read = {"background": way.background_read, "rules": way.rules_read}
+        return cls(
+            code=code,
+            read=" and ".join(name for name, is_read in read.items() if is_read) or "nothing",
+            practised=sum(one.practised for one in way.categories),
+            passed=sum(one.qualified for one in way.categories),
+            n_categories=len(way.categories),
+            open_to=tuple(worded(one.category) for one in way.categories if one.category in way.open_to),
+            work=work,
+        )
 
 
 @allowed(Role.SENIOR)
@@ -28,13 +68,12 @@ def people(request: HttpRequest, desk: Desk) -> HttpResponse:
     annotators = Membership.objects.filter(hosted=desk.here.hosted, role=Role.ANNOTATOR.value, left_at=None)
     held = list(annotators.order_by("id"))
     row = queue_of(desk.queue)
-    open_to = qualified_among(library(), row, [one.participant for one in held])
+    ways = training.onboardings(library(), desk.queue, [one.participant for one in held])
     seen = {one.participant: one for one in reviews.from_above(desk.queue)}
+    standing = [Standing.of(one.token, ways[one.participant], seen.get(one.participant)) for one in held]
     context = {
         "here": desk.here,
-        "people": [
-            (one.token, seen.get(one.participant), [worded(name) for name in open_to[one.participant]]) for one in held
-        ],
+        "people": standing,
         "categories": [(one.name, worded(one.name)) for one in library().design(row.design_id).categories],
     }
     return render(request, "web/senior/people.html", context)

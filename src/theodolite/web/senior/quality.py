@@ -14,8 +14,9 @@ from theodolite.store.annotating import reviews, sittings
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
+from theodolite.web.annotator.items import worded
 from theodolite.web.annotator.positions import said
-from theodolite.web.annotator.sheet import sheet_of, worded
+from theodolite.web.annotator.sheet import sheet_of
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, page_of
 

@@ -20,7 +20,7 @@ from theodolite.store.annotating.question_figures import QuestionFigures, questi
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.senior.desk import at_senior_desk, page_of
 from theodolite.web.senior.paging import Pages, page_number
 from theodolite.web.senior.strips import MARGIN, WIDTH, Bar, Strip, bar_of, place_of, strip_of

@@ -10,14 +10,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import WAYS_OUT, Outcome
 from theodolite.domain.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.role import Role
 from theodolite.store.annotating import gold, resolutions
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
+from theodolite.web.annotator.items import Item, key_of, place_of, worded
 from theodolite.web.annotator.positions import Voice, voice_of
-from theodolite.web.annotator.sheet import WAYS_OUT, Item, key_of, place_of, sheet_of, worded
+from theodolite.web.annotator.sheet import sheet_of
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
 

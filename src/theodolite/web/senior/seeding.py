@@ -14,14 +14,11 @@ from theodolite.domain.instrument import OpenQuestion
 from theodolite.domain.role import Role
 from theodolite.domain.thread import Anchor, AnchorKind
 from theodolite.store.annotating import cases, drafts, rooms, sittings, taking, threads
-from theodolite.store.annotating.qualified import BACKGROUND
-from theodolite.store.annotating.qualified import RULES as RULES_READ
 from theodolite.store.annotating.queues import add_dialogues
 from theodolite.store.annotating.suspecting import suspect
-from theodolite.store.annotating.training import acknowledge
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.annotator.seeding import invented, invented_study, keep_dialogues
+from theodolite.web.annotator.seeding import invented, invented_study, keep_dialogues, let_begin
 from theodolite.web.models import Account, HostedStudy, Membership
 
 FIRST = 100
@@ -59,12 +56,11 @@ def _address(name: str) -> str:
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
-    """Make an annotator who has read what one reads beforehand; return their key."""
+    """Make an annotator who has gone the way to the queue; return their key."""
     with transaction.atomic():
         account = Account.objects.create_user(_address(name), name=name)
         held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)
-        for subject in (BACKGROUND, RULES_READ):
-            acknowledge(library(), queue, held.participant, subject)
+        let_begin(queue, held.participant)
     return held.participant
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.number import Estimate, Undefined
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 
 WIDTH, MARGIN = 220, 10
 """Size of a strip; pixels."""

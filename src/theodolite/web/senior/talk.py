@@ -15,7 +15,7 @@ from theodolite.store.annotating import rooms, threads
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
-from theodolite.web.annotator.sheet import worded
+from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
 

@@ -15,7 +15,15 @@ from theodolite.domain.work import QueueCategory
 from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.annotating.taking import next_work
-from theodolite.store.annotating.training import acknowledge, admit, attempt, hard_questions, onboarding, practise
+from theodolite.store.annotating.training import (
+    acknowledge,
+    admit,
+    attempt,
+    go_through,
+    hard_questions,
+    onboarding,
+    practise,
+)
 from theodolite.store.annotating.versions import carry_over, first_use, n_qualified
 from theodolite.store.models.annotating import WorkItemRow
 
@@ -37,12 +45,12 @@ def queue(venue: Venue) -> str:
     return queue_with_a_test(venue)
 
 
-def queue_with_a_test(venue: Venue, guideline=TESTED, **changes) -> str:
+def queue_with_a_test(venue: Venue, guideline=TESTED, name="tested", process=PROCESS, **changes) -> str:
     study = replace(STUDY, guidelines=(guideline, STYLE, UTILITY))
     categories = (QueueCategory(name="risk", version=version_of(guideline)), *CATEGORIES[1:])
     texts = {"background": "Read this.", "rules": ("Only what is said.", "No intent.")}
-    design = a_design(categories=categories, process=PROCESS, **(texts | changes))
-    token = open_queue(venue.library, "tested", study, design)
+    design = a_design(categories=categories, process=process, **(texts | changes))
+    token = open_queue(venue.library, name, study, design)
     add_dialogues(venue.library, token, venue.keys)
     return token
 
@@ -52,14 +60,25 @@ def read_all(venue: Venue, queue: str, who: str = "p-1") -> None:
         acknowledge(venue.library, queue, who, subject)
 
 
+def be_ready(venue: Venue, queue: str, who: str = "p-1") -> None:
+    """Go the whole way to the first category."""
+    read_all(venue, queue, who)
+    go_through(venue.library, queue, who, "risk", 1)
+    attempt(venue.library, queue, who, "risk", RIGHT)
+
+
 def test_nobody_gets_work_before_the_last_step(venue: Venue, queue: str) -> None:
-    steps = [lambda: read_all(venue, queue), lambda: attempt(venue.library, queue, "p-1", "risk", RIGHT)]
+    steps = [
+        lambda: attempt(venue.library, queue, "p-1", "risk", RIGHT),
+        lambda: read_all(venue, queue),
+        lambda: go_through(venue.library, queue, "p-1", "risk", 1),
+    ]
     had = []
     for step in steps:
         had.append(next_work(venue.library, queue, "p-1"))
         step()
 
-    assert had == [None, None]
+    assert had == [None, None, None]
     assert next_work(venue.library, queue, "p-1").category == "risk"
 
 
@@ -85,16 +104,14 @@ def test_after_the_last_attempt_only_a_senior_lets_in(venue: Venue, queue: str) 
 
 
 def test_a_new_version_of_a_category_is_qualified_for_anew(venue: Venue, queue: str) -> None:
-    read_all(venue, queue)
-    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    be_ready(venue, queue)
     queue_with_a_test(venue, replace(TESTED, definition="Another one."))
 
     assert next_work(venue.library, queue, "p-1") is None
 
 
 def test_changed_rules_are_acknowledged_anew(venue: Venue, queue: str) -> None:
-    read_all(venue, queue)
-    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    be_ready(venue, queue)
     queue_with_a_test(venue, rules=("Only what is said.", "No intent.", "No fact-checking."))
 
     assert not onboarding(venue.library, queue, "p-1").is_cleared
@@ -106,7 +123,32 @@ def test_practice_gives_reasons_and_counts_nowhere(venue: Venue, queue: str) -> 
 
     assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
     standing = onboarding(venue.library, queue, "p-1").categories[0]
-    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (True, 0, 1, 1)
+    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (False, 0, 1, 1)
+    go_through(venue.library, queue, "p-1", "risk", 1)
+    assert onboarding(venue.library, queue, "p-1").categories[0].practised
+
+
+def test_only_examples_for_practice_are_gone_through(venue: Venue, queue: str) -> None:
+    for category, example in (("risk", 0), ("risk", 2), ("nonsense", 1)):
+        with pytest.raises(InputError, match="to practise on"):
+            go_through(venue.library, queue, "p-1", category, example)
+
+
+def test_each_series_is_practised_for_itself_and_a_test_is_passed_once(venue: Venue, queue: str) -> None:
+    be_ready(venue, queue)
+    other = queue_with_a_test(venue, name="another series")
+
+    standing = onboarding(venue.library, other, "p-1").categories[0]
+    assert (standing.qualified, standing.to_practise) == (True, (1,))
+    assert next_work(venue.library, other, "p-1") is None
+
+
+def test_a_study_may_do_without_practice(venue: Venue) -> None:
+    queue = queue_with_a_test(venue, process=replace(PROCESS, practice=False))
+    read_all(venue, queue)
+    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+
+    assert next_work(venue.library, queue, "p-1").category == "risk"
 
 
 def test_the_examples_of_the_test_are_not_for_practice(venue: Venue, queue: str) -> None:
@@ -129,8 +171,7 @@ REWORDED = replace(TESTED, definition="Whether the reply kept to what the task s
 
 
 def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: Venue, queue: str) -> None:
-    read_all(venue, queue)
-    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    be_ready(venue, queue)
     taken = next_work(venue.library, queue, "p-1")
     again = queue_with_a_test(venue, REWORDED)
     versions = WorkItemRow.objects.filter(queue__token=again, category="risk").values_list("version", flat=True)
@@ -143,8 +184,7 @@ def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: V
 
 
 def test_who_was_qualified_stays_so_where_somebody_says_why(venue: Venue, queue: str) -> None:
-    read_all(venue, queue)
-    attempt(venue.library, queue, "p-1", "risk", RIGHT)
+    be_ready(venue, queue)
     queue_with_a_test(venue, REWORDED)
     before = next_work(venue.library, queue, "p-1")
 

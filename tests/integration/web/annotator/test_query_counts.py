@@ -13,10 +13,9 @@ from theodolite.domain.role import Role
 from theodolite.domain.thread import Anchor, AnchorKind
 from theodolite.store.annotating import cases, sittings, taking, threads
 from theodolite.store.annotating.gold import make_gold
-from theodolite.store.annotating.qualified import BACKGROUND, RULES
-from theodolite.store.annotating.training import acknowledge
 from theodolite.store.models.annotating import GoldRow, WorkItemRow
 from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import let_begin
 from theodolite.web.models import Account, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -28,8 +27,7 @@ def joined(event, name):
     """Let a further annotator in; return who that is."""
     account = Account.objects.create_user(name=name)
     who = Membership.objects.create(account=account, hosted=event, role=Role.ANNOTATOR.value).participant
-    for subject in (BACKGROUND, RULES):
-        acknowledge(library(), queue_token(event), who, subject)
+    let_begin(queue_token(event), who)
     return who
 
 

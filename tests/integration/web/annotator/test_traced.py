@@ -16,11 +16,10 @@ from theodolite.bootstrap.trees import tree_file_pieces
 from theodolite.domain.identity import version_of
 from theodolite.domain.number import Estimate
 from theodolite.store.annotating import sittings, taking
-from theodolite.store.annotating.qualified import BACKGROUND, RULES
-from theodolite.store.annotating.training import acknowledge
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import let_begin
 from theodolite.web.editions import publish, study_in_files
 from theodolite.web.senior.filling import fill_queue
 from theodolite.web.venues import forget_venue, server_store, venue_of
@@ -47,8 +46,7 @@ def series(event, tmp_path):
 
 def annotate_all(event, who, choose):
     queue = queue_token(event)
-    for subject in (BACKGROUND, RULES):
-        acknowledge(library(), queue, who, subject)
+    let_begin(queue, who)
     while work := taking.next_work(library(), queue, who):
         answer_everything(work.token, who, choose)
         assert not sittings.submit(library(), work.token, who).open

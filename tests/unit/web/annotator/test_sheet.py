@@ -20,7 +20,8 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
-from theodolite.web.annotator.sheet import key_of, place_of, sheet_of
+from theodolite.web.annotator.items import key_of, place_of
+from theodolite.web.annotator.sheet import sheet_of
 
 TAKEN = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="positive"), Label(value="neither", meaning="or none")))
 FORCE = Scale(

@@ -2,7 +2,8 @@
 
 from theodolite.store.models.annotating.case import CaseRow, CaseStepRow, OriginalAccessRow, RedactionRow
 from theodolite.store.models.annotating.draft import DraftQuoteRow, DraftRow
-from theodolite.store.models.annotating.qualification import OnboardingRow, QualificationRow, TestAnswerRow
+from theodolite.store.models.annotating.practice import OnboardingRow, PracticeRow
+from theodolite.store.models.annotating.qualification import QualificationRow, TestAnswerRow
 from theodolite.store.models.annotating.queue import QueueEditionRow, QueueRow, RoutedRow, WorkItemRow
 from theodolite.store.models.annotating.reservation import ReservationEventRow, ReservationRow
 from theodolite.store.models.annotating.resolution import GoldRow, QualityReviewRow, ResolutionRow, ResolverRow
@@ -18,6 +19,7 @@ __all__ = [
     "OnboardingRow",
     "OriginalAccessRow",
     "PostRow",
+    "PracticeRow",
     "QualificationRow",
     "QualityReviewRow",
     "QueueEditionRow",

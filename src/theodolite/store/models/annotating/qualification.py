@@ -1,4 +1,4 @@
-"""Training: attempts at qualifications, practice, and what was acknowledged."""
+"""Tests: attempts at qualifications, and answers given in them and in practice."""
 
 from __future__ import annotations
 
@@ -55,20 +55,3 @@ class TestAnswerRow(models.Model):
         """Table."""
 
         db_table = "store_test_answer"
-
-
-class OnboardingRow(models.Model):
-    """A text that somebody has read and acknowledged: background material, or the impartiality rules."""
-
-    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
-    subject = StorableTextField()
-    version = HashField()
-    created = MomentField()
-
-    class Meta:
-        """Table, each text once a person."""
-
-        db_table = "store_onboarding"
-        constraints: ClassVar = [
-            models.UniqueConstraint(name="onboarding_once", fields=["participant", "subject", "version"])
-        ]

@@ -1,0 +1,184 @@
+"""Items: the questions of a sitting at their places, as pages show them and forms send them back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from theodolite.domain.annotation import OWN_WORDS, WAYS_OUT, Answer
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, OpenQuestion, Question, ScaleKind
+from theodolite.web.questions.form import Field, field_of
+
+Key = str
+"""What the page calls a question at a place: its name, and for a turn `@` and the turn's number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One value that may be chosen, with the words that define it."""
+
+    value: str
+    words: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One question at one place.
+
+    Attributes:
+        key: What the page calls it.
+        question: What is asked.
+        turn: Number of the turn; None for the dialogue as a whole.
+        is_asked: Whether the answers given so far open it.
+        answer: What was answered; None so far.
+        problem: What is wrong with what was sent; empty for nothing.
+        feedback: What practice says about the answer; empty for nothing.
+    """
+
+    key: Key
+    question: Question
+    turn: int | None
+    is_asked: bool
+    answer: Answer | None = None
+    problem: str = ""
+    feedback: str = ""
+    takes_evidence: bool = True
+
+    @property
+    def fields(self) -> tuple[str, str, str]:
+        """Names of the form's fields: value, quotes and note."""
+        return f"a:{self.key}", f"quotes:{self.key}", f"note:{self.key}"
+
+    def says(self, answer: Answer) -> bool:
+        """Tell whether an answer is what stands here already; whether quotes were verified does not matter."""
+        if self.answer is None:
+            return False
+        quotes = [[quote.text for quote in each.evidence] for each in (self.answer, answer)]
+        return replace(self.answer, evidence=()) == replace(answer, evidence=()) and quotes[0] == quotes[1]
+
+    @property
+    def text(self) -> str:
+        """What is asked."""
+        return self.question.text
+
+    @property
+    def guidance(self) -> tuple[str, ...]:
+        """How it is to be read."""
+        return self.question.guidance
+
+    @property
+    def opened_by(self) -> str:
+        """After which answer a follow-up is asked, e.g. `after Yes`; empty for others."""
+        when = self.question.when
+        return f"after {' or '.join(worded(value) for value in when.values)}" if when else ""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is answered in own words."""
+        return self.question.scale.kind is ScaleKind.TEXT
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a number is written rather than chosen."""
+        return self.question.scale.kind is ScaleKind.DECIMALS
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether numbers are chosen."""
+        return self.question.scale.kind is ScaleKind.NUMBERS
+
+    @property
+    def lowest(self) -> int | None:
+        """Lower end of the scale."""
+        return self.question.scale.lowest
+
+    @property
+    def highest(self) -> int | None:
+        """Upper end of the scale."""
+        return self.question.scale.highest
+
+    @property
+    def field(self) -> Field:
+        """The question as every page draws it."""
+        drawn = field_of(
+            self.question,
+            OpenQuestion(question=self.question.name, turn=self.turn),
+            [self.answer] if self.answer else [],
+            is_asked=self.is_asked,
+            is_open=self.answer is None,
+        )
+        options = tuple(replace(option, words=worded(option.words)) for option in drawn.options)
+        return replace(drawn, options=options, is_shut=not self.is_asked)
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The values in order; those of a number scale without words, which stand at its ends."""
+        scale = self.question.scale
+        if self.is_scale:
+            return tuple(Choice(value=value, words=value) for value in scale.categories)
+        return tuple(Choice(value=one.value, words=worded(one.value), meaning=one.meaning) for one in scale.labels)
+
+    @property
+    def ways_out(self) -> tuple[Choice, ...]:
+        """What may be said in place of a value."""
+        allowed = {UNABLE: self.question.may_be_unable, NOT_APPLICABLE: self.question.may_not_apply}
+        return tuple(Choice(value=value, words=worded(value)) for value in WAYS_OUT if allowed[value])
+
+    @property
+    def value(self) -> str:
+        """What is chosen or written so far, as the form holds it."""
+        if self.answer is None:
+            return ""
+        if self.answer.value is not None:
+            return self.answer.value
+        return OWN_WORDS.get(self.answer.outcome, "")
+
+    @property
+    def quote_lines(self) -> str:
+        """The evidence, one quote a line."""
+        return "\n".join(quote.text for quote in self.answer.evidence) if self.answer else ""
+
+    @property
+    def note(self) -> str:
+        """The annotator's note."""
+        return self.answer.reasoning if self.answer else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A question with its follow-ups at one place; a page with scripts shows one at a time."""
+
+    turn: int | None
+    items: tuple[Item, ...]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything on it is asked."""
+        return any(item.is_asked for item in self.items)
+
+
+def key_of(question: str, turn: int | None) -> Key:
+    """Return what the page calls a question at a place.
+
+    Example:
+        >>> key_of("released", 2), key_of("released", None)
+        ('released@2', 'released')
+    """
+    return question if turn is None else f"{question}@{turn}"
+
+
+def place_of(key: Key) -> tuple[str, int | None]:
+    """Return the question and the turn that a key stands for; a key of no page stands for no turn."""
+    question, at, turn = key.rpartition("@")
+    return (question, int(turn)) if at and turn.isdecimal() else (key, None)
+
+
+def worded(name: str) -> str:
+    """Return a name as words with a capital letter.
+
+    Example:
+        >>> worded("risk_assessment"), worded("does not apply")
+        ('Risk assessment', 'Does not apply')
+    """
+    words = name.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:]
