@@ -57,7 +57,7 @@ class Lapse:
     Attributes:
         dialogue: Label of the dialogue.
         turn: Number of the turn.
-        words: What it was found by: words of the prompt, or what happened.
+        words: What it was found by: words of the prompt, the beginning of a repeated one, or what happened.
     """
 
     dialogue: str

@@ -17,6 +17,9 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.lapse import Lapse, LapseCheck, LapseKind, LapseRule, LapseRules
 from theodolite.domain.scenario import Scenario
 
+SHOWN = 80
+"""Letters of a repeated prompt that a finding shows at most; count."""
+
 _WORD = re.compile(r"\w+")
 
 
@@ -129,7 +132,12 @@ def _repetitions(dialogue: Dialogue, turns: list[Turn], same_words: float) -> It
     said = [(turn.prompt.strip(), set(_WORD.findall(turn.prompt.casefold()))) for turn in turns]
     for place, turn in enumerate(turns):
         if any(_in_common(said[place], earlier) >= same_words for earlier in said[:place]):
-            yield Lapse(dialogue=dialogue.label, turn=turn.number, words=turn.prompt)
+            yield Lapse(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
+
+
+def _beginning(prompt: str) -> str:
+    """Return as much of a prompt as it is known again by; all of it stands in its dialogue."""
+    return prompt if len(prompt) <= SHOWN else f"{prompt[: SHOWN - 1]}…"
 
 
 def _in_common(first: tuple[str, set[str]], second: tuple[str, set[str]]) -> float:

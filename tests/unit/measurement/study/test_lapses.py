@@ -144,3 +144,11 @@ def test_packed_lapses_come_out_as_they_went_in_and_as_often_as_wanted(n):
         packed.append(lapse)
 
     assert list(packed) == given == list(packed)
+
+
+def test_of_a_long_prompt_that_comes_again_the_beginning_is_shown():
+    prompt = "Where is it? " * 10
+
+    (shown,) = (words for kind, _, words in found(said(prompt, prompt)) if kind is LapseKind.REPETITION)
+
+    assert (len(shown), shown[-1], prompt.startswith(shown[:-1])) == (80, "…", True)
