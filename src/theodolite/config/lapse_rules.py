@@ -16,7 +16,12 @@ def lapse_rules() -> LapseRules:
     listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
     return LapseRules(
         rules=tuple(
-            LapseRule(kind=LapseKind(kind), meaning=entry["meaning"], words=tuple(entry.get("words", ())))
+            LapseRule(
+                kind=LapseKind(kind),
+                meaning=entry["meaning"],
+                words=tuple(entry.get("words", ())),
+                hints=tuple(entry.get("hints", ())),
+            )
             for kind, entry in listed["rules"].items()
         ),
         same_words=float(listed["same_words"]),

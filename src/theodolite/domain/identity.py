@@ -188,7 +188,13 @@ def version_of(record: Record) -> str:
     The hash covers a type tag and the number of the canonical form beside the
     content, so that an empty persona and an empty scenario differ.
     """
-    return digest(type(record).__name__, str(FORMAT), canonical_json(record))
+    return version_and_text(record)[0]
+
+
+def version_and_text(record: Record) -> tuple[str, str]:
+    """Return the content hash of a record, and the canonical JSON that it was taken of."""
+    text = canonical_json(record)
+    return digest(type(record).__name__, str(FORMAT), text), text
 
 
 def digest(*parts: str) -> str:

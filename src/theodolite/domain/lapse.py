@@ -26,11 +26,13 @@ class LapseRule:
         kind: The kind.
         meaning: What it is, for readers of a report.
         words: Regular expressions over a prompt, letters' case ignored.
+        hints: Pieces in small letters of which one stands wherever words are found; none where that is not known.
     """
 
     kind: LapseKind
     meaning: str
     words: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

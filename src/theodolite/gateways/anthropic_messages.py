@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from theodolite.domain.errors import ServerFault
-from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.anthropic_stream import STREAMED_MESSAGES
-from theodolite.gateways.chat_form import NOTHING, body_bytes
+from theodolite.gateways.chat_form import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.complaint import complaint_in
 from theodolite.gateways.dialect import Dialect
 from theodolite.gateways.model_answer import Said, parsed_object, reply_of, token_count, words_in
@@ -37,7 +37,7 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
     body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST, **more}
     if system:
         body["system"] = system
-    body["messages"] = [_said(message) for message in request.messages if message.speaker is not Speaker.SYSTEM]
+    body[CHAT_FIELD] = tuple(message for message in request.messages if message.speaker is not Speaker.SYSTEM)
     if request.answer_schema is None:
         return body_bytes(body, endpoint.params)
     # The same field holds other settings too, such as the effort; a study's own stay.
@@ -87,10 +87,6 @@ MESSAGES = Dialect(
 
 def _schema_form(schema: Mapping[str, object]) -> dict[str, object]:
     return {"type": "json_schema", "schema": schema}
-
-
-def _said(message: Message) -> dict[str, str]:
-    return {"role": message.speaker.value, "content": message.text}
 
 
 def _text(found: Mapping[str, Any]) -> str | Trouble:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 from typing import Any
 
 from theodolite.domain.errors import ServerFault
-from theodolite.domain.flow import AskModel, Reply
+from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.chat_stream import STREAMED_CHAT
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
@@ -28,13 +29,17 @@ SCHEMA_NAME = "answer"
 """Name that Chat Completions demand for a schema."""
 
 
+CHAT_FIELD = "messages"
+"""Field of a request that holds the chat."""
+
 _WRITE = json.JSONEncoder(separators=(",", ":")).encode
+_TEXT = encode_basestring_ascii  # what the encoder does with a text
+_ROLES = {speaker: _TEXT(speaker.value) for speaker in Speaker}
 
 
 def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
     """Return the JSON body of a request; the same request has the same bytes."""
-    messages = [{"role": message.speaker.value, "content": message.text} for message in request.messages]
-    body: dict[str, Any] = {"model": endpoint.model, "messages": messages, **more}
+    body: dict[str, Any] = {"model": endpoint.model, CHAT_FIELD: request.messages, **more}
     if request.answer_schema is not None:
         form = {"name": SCHEMA_NAME, "schema": request.answer_schema, "strict": True}
         body[FORM_FIELD] = {"type": "json_schema", "json_schema": form}
@@ -42,9 +47,22 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
 
 
 def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
-    """Return a JSON body with a study's own fields in it; a field that is null there is left out."""
-    whole = {key: value for key, value in {**body, **params}.items() if value is not None}
-    return _WRITE(whole).encode()
+    """Return a JSON body with a study's own fields in it; a field that is null there is left out.
+
+    Args:
+        body: Field to value; the chat as a tuple of messages.
+        params: A study's own fields; they take the place of others.
+    """
+    whole = {**body, **params}
+    return f"{{{','.join(_member(key, value) for key, value in whole.items() if value is not None)}}}".encode()
+
+
+def _member(key: str, value: Any) -> str:
+    """Return one field of a body; messages, which are most of it, are written without a tree of objects in between."""
+    if key != CHAT_FIELD or not isinstance(value, tuple):
+        return f"{_TEXT(key)}:{_WRITE(value)}"
+    said = (f'{{"role":{_ROLES[message.speaker]},"content":{_TEXT(message.text)}}}' for message in value)
+    return f"{_TEXT(key)}:[{','.join(said)}]"
 
 
 def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:

@@ -85,12 +85,20 @@ def _spent(said: Said, cost: int | None) -> Spending:
 def parsed_object(answer: Answer, *, expected: str) -> Mapping[str, Any] | Trouble:
     """Return the JSON object that an answer holds, or what it holds instead."""
     try:
-        found = json.loads(answer.body)
+        found = _parsed(answer.body)
     except (ValueError, RecursionError):
         return malformed("the answer is not JSON" + _page(answer.body))
     if not isinstance(found, Mapping):
         return malformed(f"the answer is a JSON {type(found).__name__}; expected {expected}")
     return found
+
+
+def _parsed(body: bytes) -> Any:
+    """Return what JSON holds; nearly all is UTF-8, so that its encoding is looked for only where that does not fit."""
+    try:
+        return json.loads(body.decode())
+    except ValueError:
+        return json.loads(body)
 
 
 def _page(body: bytes) -> str:

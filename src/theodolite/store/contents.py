@@ -16,11 +16,11 @@ from typing import TypeVar
 from django.db import transaction
 
 from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
-from theodolite.domain.identity import Record, digest, version_of
+from theodolite.domain.identity import Record, digest, version_and_text
 from theodolite.store.models import ContentRow
 from theodolite.store.packing import packed, unpacked
 from theodolite.store.reading import rows_of
-from theodolite.store.records import record_from, record_text, storable_json
+from theodolite.store.records import record_from, storable_json
 from theodolite.store.statements import Row, insert
 
 R = TypeVar("R")
@@ -59,7 +59,8 @@ class Content:
 
 def content_of(record: Record, *, kin: str = "") -> Content:
     """Return a record as content."""
-    return Content(version=version_of(record), tag=type(record).__name__, text=record_text(record), kin=kin)
+    version, text = version_and_text(record)
+    return Content(version=version, tag=type(record).__name__, text=storable_json(text), kin=kin)
 
 
 def context_content(context: str) -> Content:

@@ -17,16 +17,11 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from theodolite.domain.identity import TYPE_TAG, Record, canonical_json
+from theodolite.domain.identity import TYPE_TAG
 
 R = TypeVar("R")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def record_text(record: Record) -> str:
-    """Return the JSON text of a record; lone surrogates are escaped, so nothing is lost."""
-    return storable_json(canonical_json(record))
 
 
 def storable_json(text: str) -> str:

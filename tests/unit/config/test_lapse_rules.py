@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.domain.lapse import LapseKind
@@ -19,3 +21,15 @@ def test_every_kind_of_lapse_has_one_rule_that_says_what_it_is():
 def test_words_are_regular_expressions_that_find_something_and_not_everything(rule):
     for words in rule.words:
         assert not re.search(words, "")
+
+
+PATTERNS = [(rule.hints, words) for rule in lapse_rules().rules for words in rule.words]
+
+
+@pytest.mark.parametrize(("hints", "words"), PATTERNS, ids=[words for _, words in PATTERNS])
+@settings(deadline=None, max_examples=50)
+@given(st.data())
+def test_whatever_a_rule_finds_holds_one_of_its_hints(hints, words, data):
+    found = data.draw(st.from_regex(re.compile(words, re.ASCII), fullmatch=True))
+
+    assert any(hint in found for hint in hints)

@@ -30,8 +30,8 @@ from theodolite.domain.persona import Persona, PersonaGroup
 from theodolite.domain.plan import Plan
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Budget, Reference, Sampling, Study
-from theodolite.store.contents import record_of
-from theodolite.store.records import record_from, record_text
+from theodolite.store.contents import content_of, record_of
+from theodolite.store.records import record_from
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=8)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -110,7 +110,7 @@ STUDIES = st.builds(
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60, deadline=None)
 @given(STUDIES)
 def test_a_study_is_read_back_as_it_was(study: Study) -> None:
-    text = record_text(study)
+    text = content_of(study).text
 
     text.encode()
     again = record_from(Study, text)
@@ -120,21 +120,21 @@ def test_a_study_is_read_back_as_it_was(study: Study) -> None:
 
 @given(st.one_of(st.builds(Persona), st.builds(Plan)))
 def test_personas_and_plans_are_read_back_as_they_were(record: Persona | Plan) -> None:
-    assert record_from(type(record), record_text(record)) == record
+    assert record_from(type(record), content_of(record).text) == record
 
 
 @pytest.mark.parametrize("connection", [AriaClass(target="team:Bot"), PythonCallable(target="team:Bot")])
 def test_members_of_a_union_with_equal_fields_are_told_apart(connection: AriaClass | PythonCallable) -> None:
     application = Application(name="bot", connection=connection)
 
-    assert record_from(Application, record_text(application)) == application
+    assert record_from(Application, content_of(application).text) == application
 
 
 def test_nested_parameters_of_a_model_are_read_back_as_they_were() -> None:
     params = {"temperature": 0.5, "seed": None, "thinking": {"type": "enabled", "budget": 1}, "stop": ["a", "b"]}
     model = ModelEndpoint(name="m", url="http://h", kind=ModelKind.ANTHROPIC, params=params)
 
-    assert record_from(ModelEndpoint, record_text(model)) == model
+    assert record_from(ModelEndpoint, content_of(model).text) == model
 
 
 def test_text_of_another_form_is_named_as_such() -> None:
@@ -149,4 +149,4 @@ def test_words_become_members_again(kind: AnnotatorKind) -> None:
         kind: AnnotatorKind
 
     Small.__annotations__["kind"] = AnnotatorKind
-    assert record_from(Small, record_text(Small(kind=kind))).kind is kind
+    assert record_from(Small, content_of(Small(kind=kind)).text).kind is kind

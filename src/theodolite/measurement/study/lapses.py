@@ -111,7 +111,7 @@ def _lapses(dialogue: Dialogue, turns: list[Turn], rule: LapseRule, rules: Lapse
         yield from _left_early(dialogue, rules, limit)
         turns = [turn for turn in turns if turn.number < len(dialogue.turns)]
     for turn in turns:
-        found = _first(rule.words, turn.prompt)
+        found = _first(rule, turn.prompt)
         if found:
             yield Lapse(dialogue=dialogue.label, turn=turn.number, words=found)
 
@@ -165,11 +165,15 @@ def _rule(words: tuple[str, ...]) -> _Rule:
     return _Rule(re.compile(joined, re.IGNORECASE), re.compile(joined) if is_small else None)
 
 
-def _first(words: tuple[str, ...], text: str) -> str:
-    if not words:
+def _first(rule: LapseRule, text: str) -> str:
+    if not rule.words:
         return ""
-    rule, plain = _rule(words), text.replace("\u2019", "'")
-    if rule.in_small is not None and plain.isascii() and rule.in_small.search(plain.lower()) is None:
-        return ""
-    found = rule.pattern.search(plain)
+    known, plain = _rule(rule.words), text.replace("\u2019", "'")
+    if plain.isascii():
+        small = plain.lower()
+        if rule.hints and not any(hint in small for hint in rule.hints):
+            return ""
+        if known.in_small is not None and known.in_small.search(small) is None:
+            return ""
+    found = known.pattern.search(plain)
     return found.group() if found else ""
