@@ -1,6 +1,11 @@
 """Testers at once on one server with SQLite, each with a reply of 20 ms tokens: nothing lost, and how even the pieces come.
 
 python benchmarks/bench_chat.py [TESTERS] [TURNS]        writes benchmarks/CHAT.md; 50 testers and 4 turns unless given
+
+All send at the same moment, turn by turn, which is the worst that a room can do. The
+testers are real streams over HTTP in a process of their own that does next to nothing:
+it notes when bytes came and reads them afterwards. When the server handed the same
+pieces to its sockets is noted within the server, so that one can tell whose delay it is.
 """
 
 from __future__ import annotations
@@ -11,13 +16,16 @@ import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 import yarl
@@ -75,6 +83,27 @@ for number in range(n):
 """
 
 
+SERVE = """
+import json, sys, time
+from collections import defaultdict
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+from theodolite.cli.main import main
+sent, send = defaultdict(list), RequestResponseCycle.send
+
+async def noted(self, message):
+    if b"event: piece" in message.get("body", b""):
+        sent[id(self), self.scope["path"]].append(time.monotonic())
+    await send(self, message)
+
+RequestResponseCycle.send = noted
+try:
+    main(["serve", sys.argv[1], "--listen", "127.0.0.1:0"])
+finally:
+    with open(sys.argv[2], "w") as file:
+        json.dump(list(sent.values()), file)
+"""
+
+
 @dataclass
 class Measured:
     """What all testers saw together."""
@@ -82,63 +111,119 @@ class Measured:
     firsts_s: list[float] = field(default_factory=list)
     gaps_ms: list[float] = field(default_factory=list)
     sends_ms: list[float] = field(default_factory=list)
+    pages_ms: list[float] = field(default_factory=list)
     whole: int = 0
     faults: list[str] = field(default_factory=list)
+
+
+class Watching(asyncio.Protocol):
+    """One reply as it arrives: bytes and moments, read only afterwards."""
+
+    def __init__(self, request: bytes) -> None:
+        self.request = request
+        self.came: list[tuple[float, bytes]] = []
+        self.over = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self.transport = transport
+        transport.write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        self.came.append((time.monotonic(), data))
+        if data.endswith(b"0\r\n\r\n"):
+            self.transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.over.set_result(error)
+
+    def pieces(self) -> list[tuple[float, str]]:
+        """Return the moments at which pieces came, and the pieces."""
+        found = []
+        for moment, data in self.came:
+            for words in re.findall(rb"event: piece\nid: \d+\ndata: (.*)\n", data):
+                found.append((moment, json.loads(words)))
+        return found
+
+
+@dataclass
+class Room:
+    """What testers share."""
+
+    base: str
+    study: str
+    n_turns: int
+    seen: Measured
+    together: asyncio.Barrier
 
 
 def token_of(html: str) -> str:
     return re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', html[html.index("<main") :]).group(1)
 
 
-async def tester(base: str, study: str, cookie: str, number: int, n_turns: int, seen: Measured) -> None:
+async def tester(room: Room, cookie: str, number: int) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
-    jar.update_cookies({"sessionid": cookie}, yarl.URL(base))
-    async with aiohttp.ClientSession(base, cookie_jar=jar, headers={"Referer": base}) as web:
-        address = f"/s/{study}/test/"
-        while True:
-            async with web.get(address) as answer:
-                html, where = await answer.text(), answer.url.path
-            if re.search(r"/test/1/$", where):
-                break
-            boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', html))
-            version = re.search(r'name="version" value="(\w+)"', html)
-            form = {"csrfmiddlewaretoken": token_of(html), **boxes, "skip": "yes"}
-            async with web.post(where, data=form | ({"version": version.group(1)} if version else {})) as answer:
-                await answer.text()
-        for turn in range(1, n_turns + 1):
-            prompt = f"w{number}x{turn}"
-            form = {"csrfmiddlewaretoken": token_of(html), "number": str(turn), "text": prompt}
-            sent = time.monotonic()
-            async with web.post(f"{where}1/say/", data=form, headers={"X-Part": "turn"}) as answer:
-                text = await answer.text()
-                if answer.status != 200:
-                    seen.faults.append(f"{answer.status} {text[:200]}")
-                    return
-            seen.sends_ms.append(1000 * (time.monotonic() - sent))
-            await watch(web, re.search(r'data-stream="([^"]+)"', text).group(1), prompt, sent, seen)
+    jar.update_cookies({"sessionid": cookie}, yarl.URL(room.base))
+    async with aiohttp.ClientSession(room.base, cookie_jar=jar, headers={"Referer": room.base}) as web:
+        where, html = await arrive(web, room.study)
+        for turn in range(1, room.n_turns + 1):
+            await room.together.wait()
+            await say(room, web, where, token_of(html), turn, f"w{number}x{turn}", cookie)
 
 
-async def watch(web: aiohttp.ClientSession, stream: str, prompt: str, sent: float, seen: Measured) -> None:
-    heard, last = "", None
-    async with web.get(stream, timeout=aiohttp.ClientTimeout(total=None)) as answer:
-        event = ""
-        async for raw in answer.content:
-            line = raw.decode().rstrip("\n")
-            if line.startswith("event: "):
-                event = line[7:]
-            elif line.startswith("data: ") and event == "piece":
-                now = time.monotonic()
-                if last is None:
-                    seen.firsts_s.append(now - sent)
-                else:
-                    seen.gaps_ms.append(1000 * (now - last))
-                last, heard = now, heard + json.loads(line[6:])
-            elif line.startswith("data: ") and event == "end":
-                break
+async def arrive(web: aiohttp.ClientSession, study: str) -> tuple[str, str]:
+    """Go through consent, profile and instructions; return the address of the chat, and its page."""
+    while True:
+        async with web.get(f"/s/{study}/test/") as answer:
+            html, where = await answer.text(), answer.url.path
+        if re.search(r"/test/1/$", where):
+            return where, html
+        boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', html))
+        version = re.search(r'name="version" value="(\w+)"', html)
+        form = {"csrfmiddlewaretoken": token_of(html), **boxes, "skip": "yes"}
+        async with web.post(where, data=form | ({"version": version.group(1)} if version else {})) as answer:
+            await answer.text()
+
+
+async def say(
+    room: Room, web: aiohttp.ClientSession, where: str, token: str, turn: int, prompt: str, cookie: str
+) -> None:
+    form, sent = {"csrfmiddlewaretoken": token, "number": str(turn), "text": prompt}, time.monotonic()
+    async with web.post(f"{where}1/say/", data=form, headers={"X-Part": "turn"}) as answer:
+        text = await answer.text()
+    if answer.status != 200:
+        room.seen.faults.append(f"{answer.status} {text[:200]}")
+        return
+    room.seen.sends_ms.append(1000 * (time.monotonic() - sent))
+    watching = await watched(room.base, re.search(r'data-stream="([^"]+)"', text).group(1), cookie)
+    pieces = watching.pieces()
+    heard = "".join(piece for _, piece in pieces)
     expected = "".join(f"{prompt}-{number} " for number in range(WORDS))
-    seen.whole += heard == expected
+    room.seen.firsts_s.append(pieces[0][0] - sent)
+    room.seen.gaps_ms.extend(1000 * (later - sooner) for (sooner, _), (later, _) in pairwise(pieces))
+    room.seen.whole += heard == expected
     if heard != expected:
-        seen.faults.append(f"{prompt}: {len(heard)} of {len(expected)} letters")
+        room.seen.faults.append(f"{prompt}: {len(heard)} of {len(expected)} letters")
+
+
+async def watched(base: str, stream: str, cookie: str) -> Watching:
+    at = urlsplit(base)
+    request = f"GET {stream} HTTP/1.1\r\nHost: {at.netloc}\r\nCookie: sessionid={cookie}\r\n\r\n".encode()
+    _, watching = await asyncio.get_running_loop().create_connection(lambda: Watching(request), at.hostname, at.port)
+    await watching.over
+    return watching
+
+
+async def looking(room: Room, cookie: str) -> None:
+    """Load the page of one tester twice a second, as somebody who comes back does."""
+    async with aiohttp.ClientSession(
+        room.base, cookies={"sessionid": cookie}, cookie_jar=aiohttp.CookieJar(unsafe=True)
+    ) as web:
+        while True:
+            await asyncio.sleep(0.5)
+            began = time.monotonic()
+            async with web.get(f"/s/{room.study}/test/1/") as answer:
+                await answer.text()
+            room.seen.pages_ms.append(1000 * (time.monotonic() - began))
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -166,39 +251,60 @@ def stored(folder: Path, n: int, n_turns: int) -> tuple[int, int]:
 
 
 async def race(base: str, study: str, cookies: list[str], n_turns: int) -> Measured:
-    seen = Measured()
-    await asyncio.gather(*(tester(base, study, cookie, at, n_turns, seen) for at, cookie in enumerate(cookies)))
-    return seen
+    room = Room(base, study, n_turns, Measured(), asyncio.Barrier(len(cookies)))
+    visitor = asyncio.create_task(looking(room, cookies[0]))
+    await asyncio.gather(*(tester(room, cookie, at) for at, cookie in enumerate(cookies)))
+    visitor.cancel()
+    return room.seen
+
+
+def span(values: list[float], unit: str, *, digits: int = 0) -> str:
+    """Return median, 95 % and 99 % in words."""
+    half, most, nearly_all = (f"{quantile(values, share):.{digits}f} {unit}" for share in (0.5, 0.95, 0.99))
+    return f"median {half}, 95 % within {most}, 99 % within {nearly_all}"
+
+
+def seeded(folder: Path, n: int) -> list[str]:
+    """Write a study, host it and sign testers in; return the study's token, and a cookie each."""
+    (folder / ".theodolite").mkdir()
+    for name, text in (("study.yaml", STUDY), ("app.py", APP), ("consent.md", "You say words.")):
+        (folder / name).write_text(text)
+    words = [sys.executable, "-c", SEED, str(folder), str(n)]
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def cpu_s(process: int) -> float:
+    """Return the processor time that a process has used so far; seconds."""
+    words = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
     n, n_turns = (int(word) for word in (sys.argv[1:] + ["50", "4"][len(sys.argv) - 1 :])[:2])
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        (folder / ".theodolite").mkdir()
-        for name, text in (("study.yaml", STUDY), ("app.py", APP), ("consent.md", "You say words.")):
-            (folder / name).write_text(text)
-        seeded = subprocess.run(
-            [sys.executable, "-c", SEED, str(folder), str(n)], check=True, stdout=subprocess.PIPE, text=True
-        )
-        study, *cookies = seeded.stdout.split()
-        command = [sys.executable, "-m", "theodolite", "serve", str(folder), "--listen", "127.0.0.1:0"]
+        folder, noted = Path(temporary), Path(temporary) / "sent.json"
+        study, *cookies = seeded(folder, n)
+        command = [sys.executable, "-c", SERVE, str(folder), str(noted)]
         server = subprocess.Popen(
             command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
         )
         base = re.search(r"http://[\d.:]+", server.stdout.readline()).group()
-        began, load = time.monotonic(), os.getloadavg()[0]
+        before_s, began, load = cpu_s(server.pid), time.monotonic(), os.getloadavg()[0]
         seen = asyncio.run(race(base, study, cookies, n_turns))
-        took_s = time.monotonic() - began
-        server.terminate()
+        took_s, server_s = time.monotonic() - began, cpu_s(server.pid) - before_s
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        server.send_signal(signal.SIGINT)  # ends as by Ctrl+C, so that what was noted is written
         server.wait()
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        memory_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        sent = json.loads(noted.read_text())
         n_rows, n_whole = stored(folder, n, n_turns)
+    left_ms = [1000 * (later - sooner) for moments in sent for sooner, later in pairwise(moments)]
     page = f"""# Testers at once
 
 Written by `python benchmarks/bench_chat.py {n} {n_turns}`; one run on one machine, which plays the testers and the server.
 
 {date.today():%d %b %Y}. {n} testers at once on one server with SQLite, {n_turns} turns each; both applications give {WORDS} tokens, one every 20 ms.
+All {n} send at the same moment, turn by turn, and all replies then stream at once.
 Others kept the machine's {os.cpu_count()} cores busy with a load of {load:.1f} when it began.
 
 | | |
@@ -208,11 +314,14 @@ Others kept the machine's {os.cpu_count()} cores busy with a load of {load:.1f} 
 | of these complete, word for word | {n_whole} |
 | replies that testers saw whole | {seen.whole} |
 | faults that testers saw | {len(seen.faults)} |
-| between two pieces of a reply | median {quantile(seen.gaps_ms, 0.5):.0f} ms, 95 % within {quantile(seen.gaps_ms, 0.95):.0f} ms, 99 % within {quantile(seen.gaps_ms, 0.99):.0f} ms, of {len(seen.gaps_ms):,} |
-| from sending to the first word (at least 1.2 s by design) | median {quantile(seen.firsts_s, 0.5):.2f} s, 95 % within {quantile(seen.firsts_s, 0.95):.2f} s |
-| until a message is stored and shown | median {quantile(seen.sends_ms, 0.5):.0f} ms, 95 % within {quantile(seen.sends_ms, 0.95):.0f} ms |
-| server's CPU, seeding included | {usage.ru_utime + usage.ru_stime:.0f} s in {took_s:.0f} s |
-| server's memory at most | {usage.ru_maxrss / 1024:.0f} MiB |
+| between two pieces of a reply, as testers got them | {span(seen.gaps_ms, "ms")}, of {len(seen.gaps_ms):,} |
+| the same, as the server handed them to its sockets | {span(left_ms, "ms")}, of {len(left_ms):,} |
+| until a message is stored and shown | {span(seen.sends_ms, "ms")} |
+| from sending to the first word (at least 1.2 s by design) | {span(seen.firsts_s, "s", digits=2)} |
+| until the whole page is loaded anew, meanwhile | {span(seen.pages_ms, "ms")}, of {len(seen.pages_ms)} |
+| server's CPU | {server_s:.0f} s in {took_s:.0f} s |
+| testers' CPU, which takes from the same cores | {own.ru_utime + own.ru_stime:.0f} s |
+| server's memory at most | {memory_mib:.0f} MiB |
 """
     (HERE / "CHAT.md").write_text(page)
     print(page)

@@ -139,6 +139,15 @@ class TestLiveTurns:
         assert (ended.response, ended.claims, ended.waited_s, ended.latency_s) == ("Yes.", ("I am Bot",), 1.2, 0.5)
         assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
 
+    def test_many_replies_are_held_together_each_with_its_own_words(self, store: Store, run: Run) -> None:
+        sessions = [an_active_session(store, run, place=place, key=digest(f"{place}")) for place in range(3)]
+        turns = [store.say(session.key, "Hello?", now=NOW).key for session in sessions]
+        store.hold({turn: f"Words {number}" for number, turn in enumerate(turns)})
+        store.hold({})
+
+        held = [store.live_dialogues(session.key)[0].turns[0].response for session in sessions]
+        assert held == ["Words 0", "Words 1", "Words 2"]
+
     def test_a_reply_ends_once(self, store: Store, run: Run) -> None:
         turn = store.say(an_active_session(store, run).key, "Hello?", now=NOW)
         store.end_turn(turn.key, ENDED)

@@ -105,6 +105,7 @@ def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": str(_port(parts) or ""),
         "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }
 

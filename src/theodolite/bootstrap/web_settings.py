@@ -55,7 +55,7 @@ def serving_settings(
         serving: How it is served; on this machine alone where None.
         demo: Whether one-click accounts are offered.
     """
-    store = django_settings({**database, "CONN_MAX_AGE": 0})  # each request has a thread of its own
+    store = django_settings(database)
     folders = static_folders()
     serving = serving or ServingSettings()
     return {
@@ -201,7 +201,15 @@ _TEMPLATES = {
     },
 }
 
+_COUNTS = {
+    "BACKEND": f"{WEB}.guess_counts.GuessCounts",
+    "LOCATION": "web_guess_count",
+    "KEY_FUNCTION": f"{WEB}.guess_counts.hidden_key",
+    "OPTIONS": {"MAX_ENTRIES": 10_000},
+}
+
 _FIXED: dict[str, Any] = {
+    "CACHES": {"default": _COUNTS},
     "ASGI_APPLICATION": f"{WEB}.asgi.application",
     "AUTH_USER_MODEL": "web.Account",
     "AUTHENTICATION_BACKENDS": ["allauth.account.auth_backends.AuthenticationBackend"],

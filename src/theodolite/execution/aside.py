@@ -14,8 +14,13 @@ Result = TypeVar("Result")
 class Aside:
     """Runs blocking calls one after the other in a thread of its own."""
 
-    def __init__(self) -> None:
-        self._room = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aside")
+    def __init__(self, prepare: Callable[[], None] | None = None) -> None:
+        """Open the room.
+
+        Args:
+            prepare: Called in the thread before anything else; nothing where left out.
+        """
+        self._room = ThreadPoolExecutor(max_workers=1, thread_name_prefix="aside", initializer=prepare)
 
     async def call(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs

@@ -22,6 +22,9 @@ from theodolite.ports.live import Keeper
 _TRIES = 5
 """How often the end of a reply is handed to the keeper before the words are given up."""
 
+PULSE_S = 10.0
+"""Time after which watchers hear that a reply still goes on, so that nothing takes the line for dead; seconds."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -63,12 +66,13 @@ class LiveReplies:
         """Answer people for as long as this is open; replies that still go on at its end are interrupted and kept."""
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
-            saving = tasks.create_task(self._save_now_and_then())
+            habits = [tasks.create_task(self._save_now_and_then()), tasks.create_task(self._pulse_now_and_then())]
             try:
                 yield
             finally:
                 self._tasks = None
-                saving.cancel()
+                for habit in habits:
+                    habit.cancel()
                 for reply in self._replies.values():
                     reply.stop()
 
@@ -138,6 +142,12 @@ class LiveReplies:
                 return ending
         return LiveEnding(state=TurnState.ERROR, text=ending.text, cause="the reply could not be stored")
 
+    async def _pulse_now_and_then(self) -> None:
+        while True:
+            await self._clock.sleep(PULSE_S)
+            for reply in self._replies.values():
+                reply.pulse()
+
     async def _save_now_and_then(self) -> None:
         saved: dict[str, int] = {}
         while True:
@@ -164,6 +174,7 @@ class _Answering:
         self._sent_s = clock.monotonic_s()
         self._given_s: float | None = None
         self._waited_s: float | None = None
+        self._due_s = self._sent_s
 
     async def answer(self, application: Application, request: SayToApplication, session: str) -> LiveEnding:
         """Ask, let the reply appear, and return how it ended."""
@@ -204,11 +215,18 @@ class _Answering:
             if reply.is_behind and (call.done() or not self._pacing.whole):
                 self._note_the_first_word()
                 reply.show(self._pacing.letters)
-                await self._clock.sleep(self._pacing.beat_s)
+                await self._clock.sleep(self._until_the_next_beat_s())
             elif call.done():
                 return
             else:
                 await reply.stirred()
+
+    def _until_the_next_beat_s(self) -> float:
+        """Return the time until the next piece is due; one that came late does not put off those after it."""
+        now_s, beat_s = self._clock.monotonic_s(), self._pacing.beat_s
+        in_time = now_s - self._due_s < beat_s
+        self._due_s = (self._due_s if in_time else now_s) + beat_s
+        return self._due_s - now_s
 
     def _note_the_first_word(self) -> None:
         if self._waited_s is None:

@@ -80,27 +80,28 @@ class LiveReply:
         self.shown = self.heard[: len(self.shown) + letters]
         self._tell()
 
+    def pulse(self) -> None:
+        """Let those who watch know that it still goes on."""
+        self._tell()
+
     def end(self, ending: LiveEnding) -> None:
         """Let it be over."""
         self.ending = ending
         self._tell()
 
-    async def watch(self, after: int = 0, *, pulse_s: float | None = None) -> AsyncIterator[Shown]:
+    async def watch(self, after: int = 0, *, pulses: bool = False) -> AsyncIterator[Shown]:
         """Yield what appears until the reply is over; anybody may watch, and leaving changes nothing.
 
         Args:
             after: Letters that the watcher has already; count.
-            pulse_s: After so long without news an empty piece is yielded; seconds, None for never.
+            pulses: Whether an empty piece is yielded with each pulse that brings nothing new.
         """
-        while True:
-            news, over = self._news, self.ending is not None
-            if len(self.shown) > after:
-                piece, after = self.shown[after:], len(self.shown)
+        while self.ending is None or len(self.shown) > after:
+            if len(self.shown) <= after:
+                await self._news.wait()
+            piece, after = self.shown[after:], max(after, len(self.shown))
+            if piece or (pulses and self.ending is None):
                 yield Shown(upto=after, text=piece)
-            elif over:
-                return
-            elif not await _came(news, pulse_s):
-                yield Shown(upto=after, text="")
 
     async def over(self) -> None:
         """Wait until the reply is over."""
@@ -110,13 +111,3 @@ class LiveReply:
     def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
-
-
-async def _came(news: asyncio.Event, within_s: float | None) -> bool:
-    """Wait for news, and tell whether any came in time."""
-    try:
-        async with asyncio.timeout(within_s):
-            await news.wait()
-    except TimeoutError:
-        return False
-    return True

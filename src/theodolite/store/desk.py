@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
+from threading import local
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections
@@ -22,17 +23,26 @@ Result = TypeVar("Result")
 DatabaseSettings = Mapping[str, Any]
 """One entry of Django's `DATABASES`."""
 
+_here = local()
+
 
 def bind_thread(database: DatabaseSettings) -> None:
     """Make a database the default one of the calling thread, and of no other."""
     settings = connections.configure_settings({DEFAULT_DB_ALIAS: deepcopy(dict(database))})[DEFAULT_DB_ALIAS]
     connections[DEFAULT_DB_ALIAS] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, DEFAULT_DB_ALIAS)
+    _here.database = database
+
+
+def is_bound(database: DatabaseSettings) -> bool:
+    """Tell whether a database is the one that the calling thread was bound to."""
+    return bool(getattr(_here, "database", None) == database)
 
 
 def unbind_thread() -> None:
     """Close the calling thread's connection and forget which database it was."""
     connection.close()
     del connections[DEFAULT_DB_ALIAS]
+    _here.database = None
 
 
 class Desk:

@@ -1,7 +1,9 @@
 """The workplace: where a store's work is done and its failures are told apart.
 
 A desk for whoever calls, a writer for whoever awaits; both translate what the
-database says, and take turns at writing.
+database says, and take turns at writing. Whose thread is bound to the same database
+needs no desk: the work is done right there, within the transaction that is open, if
+one is.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TypeVar
 from django.db import connection, transaction
 
 from theodolite.domain.errors import StorageUnavailable, StoreError
-from theodolite.store.desk import DatabaseSettings, Desk, bind_thread, unbind_thread
+from theodolite.store.desk import DatabaseSettings, Desk, bind_thread, is_bound, unbind_thread
 from theodolite.store.reading import START, Bookmark
 from theodolite.store.readings import ReadChunk
 from theodolite.store.translation import Place
@@ -69,13 +71,15 @@ class Workplace:
         await self._writer.put(write)
 
     def read(self, work: Callable[[], Result]) -> Result:
-        """Do at the desk what only reads."""
-        return self._desk.call(lambda: self._guarded(work))
+        """Do what only reads."""
+        return self._done(work)
 
     def write(self, work: Callable[[], Result]) -> Result:
-        """Do at the desk what writes."""
+        """Do what writes."""
+        if is_bound(self._database) and connection.in_atomic_block:
+            return self._guarded(work)  # whoever has begun a transaction has the turn already
         with self._turn:
-            return self._desk.call(lambda: self._guarded(work))
+            return self._done(work)
 
     def stream(self, read_chunk: ReadChunk[Result]) -> Iterator[Result]:
         """Read chunk by chunk, each when it is asked for."""
@@ -83,6 +87,11 @@ class Workplace:
         while after is not None:
             found, after = self.read(partial(read_chunk, after))
             yield from found
+
+    def _done(self, work: Callable[[], Result]) -> Result:
+        if is_bound(self._database):
+            return self._guarded(work)
+        return self._desk.call(lambda: self._guarded(work))
 
     def _guarded(self, work: Callable[[], Result]) -> Result:
         try:

@@ -98,9 +98,9 @@ def next_step(standing: Standing) -> Next:
     over, since asking makes people think about what they are not to know. Once it
     is enough no further session is begun, and the person goes on as if all were held.
     """
-    going_on = _going_on(standing)
-    if going_on is not None:
-        return going_on
+    unfinished = going_on(standing.sittings)
+    if unfinished is not None:
+        return unfinished
     first = _before_sessions(standing)
     if first is not None:
         return Next(step=first)
@@ -110,9 +110,16 @@ def next_step(standing: Standing) -> Next:
     return Next(step=Step.GUESS if standing.has_begun and not standing.has_guessed else Step.DONE)
 
 
-def _going_on(standing: Standing) -> Next | None:
-    """Return the session that was begun and has something left to do: whatever changed since, it is finished first."""
-    for place, sitting in enumerate(standing.sittings, start=1):
+def going_on(sittings: Sequence[SittingSoFar]) -> Next | None:
+    """Return what is left to do of a session that was begun: whatever changed since, it is finished first.
+
+    Args:
+        sittings: The person's sessions, in order, those not begun included.
+
+    Returns:
+        The step; None where no session goes on.
+    """
+    for place, sitting in enumerate(sittings, start=1):
         if sitting.is_over and sitting.to_answer:
             return Next(step=Step.QUESTIONS, place=place)
         if sitting.is_read and not sitting.is_over:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 from theodolite.web.abandoned import sweeping
+from theodolite.web.answering import OneTrip, Receive, Send
+from theodolite.web.crew import crew_at_work
 from theodolite.web.live_room import room
 from theodolite.web.organiser.measuring import measuring_bench
 from theodolite.web.teams.conformance import conformance_bench
 
-_Message = dict[str, Any]
-_Receive = Callable[[], Awaitable[_Message]]
-_Send = Callable[[Mapping[str, Any]], Awaitable[None]]
-
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
+    crew_at_work,
     lambda: room().open(),
     conformance_bench,
     measuring_bench,
@@ -25,18 +24,19 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
 ]
 """What is entered before the first request and left after the last one, in the server's event loop."""
 
-_django = get_asgi_application()
+django.setup(set_prefix=False)
+_pages = OneTrip()
 
 
-async def application(scope: _Message, receive: _Receive, send: _Send) -> None:
+async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Answer a request, or go through the life of the server: Django itself knows requests only."""
     if scope["type"] == "lifespan":
         await _live(receive, send)
     else:
-        await _django(scope, receive, send)
+        await _pages(scope, receive, send)
 
 
-async def _live(receive: _Receive, send: _Send) -> None:
+async def _live(receive: Receive, send: Send) -> None:
     await receive()  # startup
     async with AsyncExitStack() as stack:
         for companion in COMPANIONS:

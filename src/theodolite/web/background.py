@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from contextvars import Context
 from dataclasses import dataclass, field
 
 
@@ -37,6 +38,6 @@ class Background:
         if self.tasks is None:
             await work
             return
-        task = self.tasks.create_task(work)
+        task = self.tasks.create_task(work, context=Context())  # it knows nothing of the request's thread
         self.running.add(task)
         task.add_done_callback(self.running.discard)

@@ -14,14 +14,14 @@ from theodolite.usecases.people.venue import Venue
 from theodolite.web.live_room import room
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.models.token import new_token
-from theodolite.web.venues import server_store, venue_of
+from theodolite.web.venues import opened_venue, server_store, venue_of
 
 
 def hang_up(hosted: HostedStudy, session: Session) -> None:
     """Let what is under way in a session end, with what is shown of it, before the session changes."""
     for dialogue in server_store().live_dialogues(session.key):
         if dialogue.is_open:
-            async_to_sync(room().hang_up)(hosted, session, dialogue)
+            async_to_sync(room().hang_up)(opened_venue(hosted, session.edition), session, dialogue)
 
 
 def depart(membership: Membership) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.venues import OpenedVenue
-from theodolite.domain.dialogue import TurnState
+from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
@@ -21,8 +21,27 @@ from theodolite.execution.live_reply import LiveReply
 from theodolite.ports.application import Conversing
 from theodolite.usecases.people.talking import finish
 from theodolite.usecases.people.venue import Venue
-from theodolite.web.models import HostedStudy
-from theodolite.web.venues import opened_venue, server_store
+from theodolite.web.crew import at_home
+from theodolite.web.venues import server_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Where a turn stands, as its tester's pages name it.
+
+    Attributes:
+        participant: Key of the tester.
+        level: Level of testing.
+        session: Number of the session, from 1.
+        dialogue: Number of the dialogue in it, from 1.
+        turn: Number of the turn in that, from 1.
+    """
+
+    participant: str
+    level: Level
+    session: int
+    dialogue: int
+    turn: int
 
 
 @dataclass(slots=True)
@@ -35,7 +54,7 @@ class StoreKeeper:
     """
 
     venues: dict[str, Venue] = field(default_factory=dict)
-    aside: Aside = field(default_factory=Aside)
+    aside: Aside = field(default_factory=lambda: Aside(at_home))
 
     async def hold(self, partials: Mapping[str, str]) -> None:
         """Store how far replies have come."""
@@ -55,6 +74,7 @@ class LiveRoom:
         self._keeper = StoreKeeper()
         self._replies = LiveReplies(self._keeper, SystemClock())
         self._lines: dict[int, tuple[OpenedVenue, Lines]] = {}
+        self._spots: dict[Spot, LiveReply] = {}
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -70,52 +90,63 @@ class LiveRoom:
 
     async def ask(
         self,
-        hosted: HostedStudy,
+        opened: OpenedVenue,
         venue: Venue,
         session: Session,
-        dialogue: str,
+        dialogue: LiveDialogue,
         turn: LiveTurn,
         asked: SayToApplication,
     ) -> None:
         """Ask a session's application; the reply comes by itself, and what keeps it from coming ends the turn.
 
         Args:
-            hosted: The study.
-            venue: Its event.
+            opened: The edition that the session was made for, with the way to its applications.
+            venue: The event as the person met it.
             session: The session, for its application.
-            dialogue: Key under which the application knows the conversation.
+            dialogue: The conversation; the application knows it by its key.
             turn: The turn that is to be answered.
             asked: What the application is asked.
         """
         self._keeper.venues[turn.key] = venue
         try:
-            application = (await self._connected(hosted, session)).applications[session.application]
-            self._replies.begin(turn.key, application, asked, session=dialogue, pacing=Pacing())
+            application = self._connected(opened).applications[session.application]
+            reply = self._replies.begin(turn.key, application, asked, session=dialogue.key, pacing=Pacing())
         except (TheodoliteError, KeyError) as error:
             cause = f"the application could not be asked: {type(error).__name__} {error}"
             await self._keeper.end(turn.key, LiveEnding(state=TurnState.ERROR, text="", cause=cause))
+            return
+        self._spots = {spot: one for spot, one in self._spots.items() if one.ending is None}
+        self._spots[_spot_of(session, dialogue, turn)] = reply
 
-    async def _connected(self, hosted: HostedStudy, session: Session) -> Lines:
-        """Return the lines of a session's own edition; made when they are first needed."""
-        opened = await self._keeper.aside.call(opened_venue, hosted, session.edition)
+    def _connected(self, opened: OpenedVenue) -> Lines:
+        """Return the lines of an edition; made when they are first needed."""
         if id(opened) not in self._lines:
             self._lines.setdefault(id(opened), (opened, opened.connect()))
         return self._lines[id(opened)][1]
 
-    async def hang_up(self, hosted: HostedStudy, session: Session, dialogue: LiveDialogue) -> None:
+    async def over(self, turn: str) -> None:
+        """Wait until the reply of a turn is over; at once where none goes on."""
+        live = self.find(turn)
+        if live is not None:
+            await live.over()
+
+    async def stop(self, turn: str) -> None:
+        """Stop the reply of a turn, and wait until what is shown of it is kept."""
+        self._replies.stop(turn)
+        await self.over(turn)
+
+    async def hang_up(self, opened: OpenedVenue, session: Session, dialogue: LiveDialogue) -> None:
         """End a conversation: stop the reply that is under way, and tell an application that wants to know.
 
         Args:
-            hosted: The study.
+            opened: The edition that the session was made for.
             session: The session that it belongs to.
             dialogue: The conversation, as it was when its end was decided.
         """
-        live = None if dialogue.under_way is None else self.find(dialogue.under_way.key)
-        if live is not None:
-            live.stop()
-            await live.over()
+        if dialogue.under_way is not None:
+            await self.stop(dialogue.under_way.key)
         if self._lines:
-            line = (await self._connected(hosted, session)).applications.get(session.application)
+            line = self._connected(opened).applications.get(session.application)
             if isinstance(line, Conversing):
                 await line.end(dialogue.key)
 
@@ -123,9 +154,24 @@ class LiveRoom:
         """Return the reply of a turn while it goes on."""
         return self._replies.find(turn)
 
+    def at(self, spot: Spot) -> LiveReply | None:
+        """Return the reply of the turn at a spot while it goes on; the store is not asked."""
+        found = self._spots.get(spot)
+        return found if found is not None and found.ending is None else None
+
     def in_flight(self) -> int:
         """Return how many replies are under way; count."""
         return self._replies.in_flight()
+
+
+def _spot_of(session: Session, dialogue: LiveDialogue, turn: LiveTurn) -> Spot:
+    return Spot(
+        participant=session.participant,
+        level=session.level,
+        session=session.place + 1,
+        dialogue=dialogue.number,
+        turn=turn.number,
+    )
 
 
 @cache

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from inspect import iscoroutinefunction
-from typing import Any
+from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.decorators import sync_and_async_middleware
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; form-action {targets}; frame-ancestors 'none'; object-src 'none'; "
@@ -23,18 +20,11 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
 }
 
-_Answering = Callable[[HttpRequest], HttpResponse] | Callable[[HttpRequest], Awaitable[HttpResponse]]
+_Answering = Callable[[HttpRequest], HttpResponse]
 
 
-@sync_and_async_middleware
-def closed_headers(get_response: Any) -> _Answering:
+def closed_headers(get_response: _Answering) -> _Answering:
     """Give every answer the content policy; pages of signed-in people are kept by no cache."""
-    if iscoroutinefunction(get_response):
-
-        async def answer_later(request: HttpRequest) -> HttpResponse:
-            return _closed(await get_response(request))
-
-        return answer_later
 
     def answer(request: HttpRequest) -> HttpResponse:
         return _closed(get_response(request))

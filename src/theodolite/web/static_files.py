@@ -14,16 +14,14 @@ from theodolite.web.access import open_to_all
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-async def static_file(_request: HttpRequest, version: str, path: str) -> HttpResponse:  # noqa: ARG001 - part of the address
+@open_to_all
+def static_file(_request: HttpRequest, version: str, path: str) -> HttpResponse:  # noqa: ARG001 - part of the address
     """Answer with a file; its address changes with its content, so browsers may keep it."""
     found = _files().get(path)
     if found is None:
         raise Http404
     kind, body = found
     return HttpResponse(body, content_type=kind, headers={"Cache-Control": _FOR_EVER})
-
-
-open_to_all(static_file)
 
 
 @cache

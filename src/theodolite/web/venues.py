@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from django.conf import settings
 from django.http import Http404
@@ -116,8 +117,13 @@ def server_store() -> DjangoStore:
     """Return the store of this server's workspace."""
     with _lock:
         if _workspace() not in _stores:
-            _stores[_workspace()] = DjangoStore(_workspace(), database_settings(_workspace(), settings.DATABASE_URL))
+            _stores[_workspace()] = DjangoStore(_workspace(), server_database())
         return _stores[_workspace()]
+
+
+def server_database() -> dict[str, Any]:
+    """Return how this server's database is reached."""
+    return database_settings(_workspace(), settings.DATABASE_URL)
 
 
 def _workspace() -> Path:

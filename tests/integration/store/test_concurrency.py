@@ -6,13 +6,17 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
+from django.db import transaction
 
 from tests.contract.given import a_plan, a_session, a_study
-from tests.databases import Database
+from tests.databases import PATIENCE_S, Database
+from theodolite.bootstrap.database import database_settings
 from theodolite.domain.errors import Conflict
 from theodolite.domain.run import Run, UnitKind
+from theodolite.store.desk import bind_thread, unbind_thread
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -54,6 +58,25 @@ def test_eight_threads_share_the_units(database: Database, run: Run) -> None:
 
     keys = [key for share in shares for key in share]
     assert (len(keys), len(set(keys))) == (N_UNITS, N_UNITS)
+
+
+def test_a_thread_that_is_bound_to_the_database_works_within_its_own_transaction(database: Database, run: Run) -> None:
+    store = database.open()
+
+    def begin_and_break_off() -> None:
+        bind_thread(database_settings(database.workspace, database.url, patience_s=PATIENCE_S))
+        with suppress(ZeroDivisionError), transaction.atomic():
+            store.add_units(run, [a_session(run, N_UNITS)])
+            counted.append(store.count_units(run, UnitKind.SESSION)["waiting"])
+            raise ZeroDivisionError
+        counted.append(store.count_units(run, UnitKind.SESSION)["waiting"])
+        unbind_thread()
+
+    counted: list[int] = []
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(begin_and_break_off).result()
+
+    assert counted == [N_UNITS + 1, N_UNITS]
 
 
 def test_two_processes_begin_one_run(database: Database) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
+from django.core.cache.backends import locmem
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
@@ -15,15 +16,19 @@ from theodolite.domain.role import Role
 from theodolite.web.accounts.codes import code_path, give_code, hand_out_codes, withdraw_code, words_of
 from theodolite.web.accounts.inviting import first_invitation, invitation_path, invite, withdraw_invitation
 from theodolite.web.accounts.recruiting import completion_of
-from theodolite.web.models import Account, AuditEntry, HostedStudy, Invitation, Membership, Recruit, RecruitLink
+from theodolite.web.models import (
+    Account,
+    AuditEntry,
+    GuessCount,
+    HostedStudy,
+    Invitation,
+    Membership,
+    Recruit,
+    RecruitLink,
+)
 
 GOOD = {"name": "Nora", "email": "Nora@example.org", "password": "a long walk by the sea"}
 SENT = {"PROLIFIC_PID": "p" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "v" * 24}
-
-
-@pytest.fixture(autouse=True)
-def _nothing_counted():
-    cache.clear()
 
 
 @pytest.fixture
@@ -154,6 +159,38 @@ def test_guessing_codes_ends_soon_and_bars_nobody_elsewhere(event, organiser, st
     assert answers == [422] * 20 + [429]
     assert stranger.post("/code/", {"code": words_of(code)}).status_code == 429
     assert elsewhere.post("/code/", {"code": words_of(code)}).status_code == 302
+
+
+def test_a_restart_forgives_no_guess_and_the_counts_name_nobody(event, stranger):
+    for n in range(20):
+        stranger.post("/code/", {"code": f"palm-river-otter-{n:04}"})
+    locmem._caches.clear()  # what a process keeps in its memory is gone
+
+    assert stranger.post("/code/", {"code": "palm-river-otter-0020"}).status_code == 429
+    assert [len(count.cache_key) for count in GuessCount.objects.all()] == [64]
+    assert not GuessCount.objects.filter(cache_key__contains="127.0.0.1").exists()
+
+
+def test_a_right_code_costs_the_counts_no_write(event, organiser, stranger):
+    (code,) = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1"])
+    asked: list[str] = []
+
+    def note(execute, sql, *rest):
+        asked.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        assert stranger.post("/code/", {"code": words_of(code)}).status_code == 302
+
+    assert {sql.split()[0] for sql in asked if "web_guess_count" in sql} == {"SELECT"}
+
+
+def test_counts_are_forgotten_when_their_time_is_over(event, stranger):
+    GuessCount.objects.create(cache_key="long ago", value="", expires=timezone.now() - timedelta(minutes=1))
+    stranger.post("/code/", {"code": "palm-river-otter-0001"})
+
+    assert GuessCount.objects.count() == 1
+    assert not GuessCount.objects.filter(cache_key="long ago").exists()
 
 
 def test_a_room_of_people_behind_one_address_comes_in_by_code(event, organiser):

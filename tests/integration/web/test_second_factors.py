@@ -6,7 +6,6 @@ import re
 
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
-from django.core.cache import cache
 from django.test import Client, override_settings
 
 from theodolite.domain.role import Role
@@ -15,11 +14,6 @@ from theodolite.web.models import Account, AuditEntry
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 PASSWORD = "a long walk by the sea"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_counted():
-    cache.clear()
 
 
 def signed_in(name: str) -> Client:

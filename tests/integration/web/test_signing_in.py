@@ -21,11 +21,6 @@ from theodolite.web.models import Account, Membership
 PASSWORD = "a long walk by the sea"
 
 
-@pytest.fixture(autouse=True)
-def _nothing_counted():
-    cache.clear()
-
-
 @pytest.fixture
 def anna(event) -> Account:
     account = Account.objects.get(name="Anna")

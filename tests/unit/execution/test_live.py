@@ -56,6 +56,13 @@ class Speaker:
         return
 
 
+class LateClock(VirtualClock):
+    """A clock that wakes everybody a little late."""
+
+    async def sleep(self, duration_s: float) -> None:
+        await super().sleep(duration_s + 0.01)
+
+
 @dataclass
 class Stage:
     """An engine with its clock and its keeper."""
@@ -116,6 +123,18 @@ async def test_no_reply_starts_before_the_least_wait_and_a_slow_one_shows(stage:
     assert ending.latency_s == pytest.approx(first_s + 0.02)
 
 
+async def test_a_piece_that_comes_late_does_not_put_off_those_after_it() -> None:
+    clock, keeper = LateClock(), FakeKeeper()
+    live = LiveReplies(keeper, clock)
+    async with clock.passing(), live.open():
+        stage = Stage(clock, keeper, live)
+        seen = await appearance(stage, stage.ask(stage.speaker([TEXT], every_s=0)))
+
+    moments = [moment for moment, _ in seen]
+    assert len(moments) > 10
+    assert moments[-1] - moments[0] == pytest.approx(PACING.beat_s * (len(moments) - 1), abs=PACING.beat_s)
+
+
 async def test_with_whole_replies_even_a_slow_stream_appears_only_at_its_end(stage: Stage) -> None:
     slow = stage.speaker(list("slow words"), every_s=1.0)
 
@@ -162,7 +181,8 @@ async def test_watchers_come_and_go_and_each_goes_on_where_it_was(stage: Stage) 
 
 async def test_a_watcher_who_waits_long_is_told_that_the_line_is_alive() -> None:
     reply = LiveReply("t1")
-    watching = reply.watch(pulse_s=0.01)
+    watching = reply.watch(pulses=True)
+    asyncio.get_running_loop().call_soon(reply.pulse)
 
     assert await anext(watching) == Shown(upto=0, text="")
     reply.hear("so")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
@@ -22,6 +23,10 @@ from theodolite.store.models.people import (
 from theodolite.store.people.attempts import attempts_of
 from theodolite.store.people.turns import live_turn
 from theodolite.store.reading import grouped
+from theodolite.store.repair import repaired_text
+from theodolite.store.statements import chunks, execute
+
+_TURNS = LiveTurnRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
 
 
 def say(session: str, prompt: str, *, now: datetime) -> LiveTurn:
@@ -73,8 +78,14 @@ def hold(texts: Mapping[str, str]) -> None:
         texts: Key of the turn to the whole text so far.
     """
     with transaction.atomic():
-        for key, text in texts.items():
-            LiveTurnRow.objects.filter(key=key, state="").update(response=text)
+        for chunk in chunks((bytes.fromhex(key), repaired_text(text)) for key, text in texts.items()):
+            fresh = ", ".join(["(%s, %s)"] * len(chunk))
+            # One statement: whoever writes waits for this one, and each statement waits for the interpreter.
+            execute(
+                f"UPDATE {_TURNS} SET response = fresh.column2 FROM (VALUES {fresh}) AS fresh "  # noqa: S608
+                "WHERE key = fresh.column1 AND state = ''",
+                list(chain.from_iterable(chunk)),
+            )
 
 
 def end_turn(turn: str, ending: LiveEnding, claims: Sequence[str] = ()) -> LiveTurn:

@@ -32,13 +32,31 @@ def say(venue: Venue, session: str, text: str) -> tuple[LiveTurn, SayToApplicati
         Conflict: If the session is not active, or a reply is still under way.
         NotFound: If there is no such session.
     """
-    held, dialogues = venue.store.session(session), venue.store.live_dialogues(session)
-    silence = why_silent(venue, held, dialogues[-1] if dialogues else None)
+    dialogues = venue.store.live_dialogues(session)
+    return say_in(venue, venue.store.session(session), dialogues[-1] if dialogues else None, text)
+
+
+def say_in(
+    venue: Venue, session: Session, dialogue: LiveDialogue | None, text: str
+) -> tuple[LiveTurn, SayToApplication]:
+    """Do the same in a session that was read a moment ago; the store refuses what came too late.
+
+    Args:
+        venue: Where.
+        session: The session.
+        dialogue: Its latest dialogue; None before the first word.
+        text: The prompt.
+
+    Raises:
+        InputError: If the session stands still, or has no time or turns left; in words for the person.
+        Conflict: If the session is not active any more, or a reply is still under way.
+    """
+    silence = why_silent(venue, session, dialogue)
     if silence:
         raise InputError(silence)
-    turn = venue.store.say(session, text, now=venue.clock.now())
-    before = dialogues[-1].turns if dialogues and dialogues[-1].is_open else ()
-    return turn, _request(venue, held, turn, before)
+    turn = venue.store.say(session.key, text, now=venue.clock.now())
+    before = dialogue.turns if dialogue is not None and dialogue.is_open else ()
+    return turn, _request(venue, session, turn, before)
 
 
 def why_silent(venue: Venue, session: Session, dialogue: LiveDialogue | None) -> str:

@@ -4,6 +4,7 @@ from theodolite.web.models.account import Account
 from theodolite.web.models.audit_entry import AuditEntry
 from theodolite.web.models.comfort import Comfort
 from theodolite.web.models.ethics_approval import EthicsApproval
+from theodolite.web.models.guess_count import GuessCount
 from theodolite.web.models.hosted_study import Edition, HostedStudy
 from theodolite.web.models.invitation import Invitation, PersonalCode, Recruit, RecruitLink
 from theodolite.web.models.measurement import Measurement
@@ -22,6 +23,7 @@ __all__ = [
     "Comfort",
     "Edition",
     "EthicsApproval",
+    "GuessCount",
     "HostedStudy",
     "Invitation",
     "Measurement",

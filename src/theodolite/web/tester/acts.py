@@ -65,7 +65,7 @@ def anew(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
         hang_up(visit.here.hosted, sheet.session)
         reset(visit.venue, sheet.session.key)
         return _back(visit, place)
-    context = {"here": visit.here, "place": place, "n_turns": len(sheet.turns)}
+    context = {"here": visit.here, "place": place, "n_turns": len(sheet.said)}
     return render(request, "web/tester/anew.html", context)
 
 

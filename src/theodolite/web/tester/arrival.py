@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 
@@ -19,7 +18,7 @@ from theodolite.web.tester.visit import LEVELS, Visit, visit_of
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
     """Open a view to testers whose next step is one of some; others are led to their own.
 
-    The view is called as `view(request, visit, ...)`, in a thread. While a door is
+    The view is called as `view(request, visit, ...)`. While a door is
     shut (the event is not open, or the person's time has not come), the person is told
     so instead.
 
@@ -33,21 +32,6 @@ def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
         def page(request: HttpRequest, here: Here, **rest: Any) -> HttpResponseBase:
             visit = arrived(request, here, steps, rest.get("place", 0), waits=waits)
             return view(request, visit, **rest) if isinstance(visit, Visit) else visit
-
-        return allowed(*LEVELS)(page)
-
-    return decorate
-
-
-def for_testers_live(*steps: Step) -> Callable[[View], View]:
-    """Do the same for a view that is awaited."""
-
-    def decorate(view: View) -> View:
-        @functools.wraps(view)
-        async def page(request: HttpRequest, here: Here, **rest: Any) -> HttpResponseBase:
-            visit = await sync_to_async(arrived)(request, here, steps, rest.get("place", 0))
-            answer: HttpResponseBase = await view(request, visit, **rest) if isinstance(visit, Visit) else visit
-            return answer
 
         return allowed(*LEVELS)(page)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from zoneinfo import ZoneInfo
 
@@ -84,11 +84,14 @@ class Sheet:
         return self.dialogue.number if self.dialogue.is_open else self.dialogue.number + 1
 
     @property
-    def turns(self) -> list[TurnOnSheet]:
+    def said(self) -> tuple[LiveTurn, ...]:
         """The turns of the dialogue that goes on."""
-        if self.dialogue is None or not self.dialogue.is_open:
-            return []
-        return [self.turn(turn) for turn in self.dialogue.turns]
+        return self.dialogue.turns if self.dialogue is not None and self.dialogue.is_open else ()
+
+    @property
+    def turns(self) -> list[TurnOnSheet]:
+        """The same as they are shown; their words are made into HTML each time that somebody asks."""
+        return [self.turn(turn) for turn in self.said]
 
     def turn(self, turn: LiveTurn) -> TurnOnSheet:
         """Return one turn as it is shown."""
@@ -112,7 +115,7 @@ class Sheet:
     @property
     def next_number(self) -> int:
         """Number of the next turn, from 1."""
-        return len(self.turns) + 1
+        return len(self.said) + 1
 
     @property
     def task(self) -> SafeString:
@@ -162,11 +165,11 @@ class Sheet:
     @property
     def saved(self) -> str:
         """When something was last stored, in the event's own time."""
-        if not self.turns or self.dialogue is None:
+        if not self.said:
             return ""
         event = self.visit.venue.study.event
         zone = ZoneInfo(event.zone) if event else ZoneInfo("UTC")
-        return f"Saved {self.dialogue.turns[-1].asked.astimezone(zone):%H:%M:%S}"
+        return f"Saved {self.said[-1].asked.astimezone(zone):%H:%M:%S}"
 
     @property
     def attempts(self) -> list[Note]:
@@ -182,6 +185,12 @@ class Sheet:
     def outcomes(self) -> tuple[tuple[str, str], ...]:
         """What an attempt can bring."""
         return OUTCOMES
+
+    def with_turn(self, turn: LiveTurn) -> Sheet:
+        """Return the sheet once a turn was said; of the first one in a dialogue the store knows more."""
+        if self.dialogue is None or not self.dialogue.is_open:
+            return sheet_of(self.visit, self.place)
+        return replace(self, dialogue=replace(self.dialogue, turns=(*self.dialogue.turns, turn)))
 
 
 def sheet_of(visit: Visit, place: int) -> Sheet:

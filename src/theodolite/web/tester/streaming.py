@@ -9,9 +9,6 @@ from theodolite.domain.dialogue import TurnState
 from theodolite.domain.live import LiveTurn
 from theodolite.execution.live_reply import LiveReply
 
-HEARTBEAT_S = 10.0
-"""Time without a word after which a comment is sent, so that nothing between takes the line for dead; seconds."""
-
 _ANNOUNCED = {
     TurnState.COMPLETE: "Reply: {}",
     TurnState.INTERRUPTED: "Reply, which ends early: {}",
@@ -21,7 +18,7 @@ _ANNOUNCED = {
 
 async def pieces_of(live: LiveReply, after: int) -> AsyncIterator[str]:
     """Yield the pieces of a reply as events; the id of an event says how many letters are shown with it."""
-    async for shown in live.watch(after, pulse_s=HEARTBEAT_S):
+    async for shown in live.watch(after, pulses=True):
         if shown.text:
             yield f"event: piece\nid: {shown.upto}\ndata: {json.dumps(shown.text)}\n\n"
         else:

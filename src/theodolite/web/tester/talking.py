@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 
-from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -16,65 +16,69 @@ from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveTurn
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.talking import retry as ask_again
-from theodolite.usecases.people.talking import say as store_prompt
-from theodolite.web.live_room import room
-from theodolite.web.tester.arrival import for_testers_live
+from theodolite.usecases.people.talking import say_in
+from theodolite.web.access import Here, allowed
+from theodolite.web.answering import once
+from theodolite.web.crew import by_crew
+from theodolite.web.live_room import Spot, room
+from theodolite.web.tester.arrival import arrived, for_testers
 from theodolite.web.tester.chat import chat_page, mend
 from theodolite.web.tester.pausing import pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.streaming import end_of, pieces_of
 from theodolite.web.tester.unsent import LONGEST, forget_unsent
-from theodolite.web.tester.visit import Visit
+from theodolite.web.tester.visit import LEVELS, Visit, visit_of
+from theodolite.web.venues import opened_venue
 
 PART = "X-Part"
 """Header by which a script asks for a part of the page, and is told that it got one."""
 
 
-@for_testers_live(Step.CHAT)
+@for_testers(Step.CHAT)
 @require_POST
-async def say(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> HttpResponseBase:
+def say(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> HttpResponseBase:
     """Store what a tester says, ask the application, and show the turn."""
-    stored = await sync_to_async(_stored)(request, visit, place, dialogue)
-    if isinstance(stored, HttpResponse):
-        return stored
-    return await _asked(request, visit, stored)
+    stored = _stored(request, visit, place, dialogue)
+    return stored if isinstance(stored, HttpResponse) else _asked(request, visit, stored)
 
 
-@for_testers_live(Step.CHAT)
+@for_testers(Step.CHAT)
 @require_POST
-async def retry(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+def retry(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Ask the application again after an error."""
     try:
-        stored = await sync_to_async(_stored_again)(visit, place, dialogue, turn)
+        stored = _stored_again(visit, place, dialogue, turn)
     except Conflict:
         return redirect("tester:chat", study=visit.here.hosted.token, place=place)
-    return await _asked(request, visit, stored)
+    return _asked(request, visit, stored)
 
 
-@for_testers_live(Step.CHAT)
+@for_testers(Step.CHAT)
 @require_POST
-async def stop(_request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+def stop(_request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stop a reply and keep what is shown of it."""
-    _, found = await sync_to_async(_found)(visit, place, dialogue, turn)
-    live = room().find(found.key)
-    if live is not None:
-        live.stop()
-        await live.over()
-    return redirect("tester:chat", study=visit.here.hosted.token, place=place)
+    _, found = _found(visit, place, dialogue, turn)
+    page = redirect("tester:chat", study=visit.here.hosted.token, place=place)
+    return once(page, partial(room().stop, found.key))
 
 
-@for_testers_live()
-async def reply(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
+@allowed(*LEVELS)
+def reply(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stream a reply as it appears, from where the watcher has got to."""
-    _, found = await sync_to_async(_found)(visit, place, dialogue, turn)
+    participant, level = here.membership.participant, LEVELS[here.role]
+    live = room().at(Spot(participant=participant, level=level, session=place, dialogue=dialogue, turn=turn))
+    if live is None:
+        visit = arrived(request, here, (), place)
+        if not isinstance(visit, Visit):
+            return visit
+        _found(visit, place, dialogue, turn)
     after = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
 
     async def events() -> AsyncIterator[str]:
-        live = room().find(found.key)
         if live is not None:
             async for event in pieces_of(live, int(after) if after.isdecimal() else 0):
                 yield event
-        yield await sync_to_async(_end)(request, visit, place, dialogue, turn)
+        yield await by_crew(_end, request, here, place, dialogue, turn)
 
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)
@@ -99,7 +103,7 @@ def _fault(request: HttpRequest, sheet: Sheet, dialogue: int, text: str) -> str 
     """Return why a text cannot be said; empty where it can, None where the same was said a moment ago."""
     if pauses(sheet.visit, sheet.session):
         return "The session stands still. Your text is kept here: send it when it goes on."
-    said = sheet.turns
+    said = sheet.said
     if dialogue == sheet.number and said and request.POST.get("number") == str(len(said)) and said[-1].prompt == text:
         return None  # the line was lost after it had been stored
     if dialogue != sheet.number or request.POST.get("number") != str(sheet.next_number):
@@ -126,11 +130,11 @@ def _stored(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> _S
     if fault:
         return _refused(request, visit, sheet, fault, text)
     try:
-        turn, asked = store_prompt(visit.venue, sheet.session.key, text)
+        turn, asked = say_in(visit.venue, sheet.session, sheet.dialogue, text)
     except (Conflict, InputError) as error:
         return _refused(request, visit, sheet, str(error), text)
     forget_unsent(sheet)
-    return _Stored(sheet_of(visit, place), turn, asked)
+    return _Stored(sheet.with_turn(turn), turn, asked)
 
 
 def _stored_again(visit: Visit, place: int, dialogue: int, turn: int) -> _Stored:
@@ -139,20 +143,23 @@ def _stored_again(visit: Visit, place: int, dialogue: int, turn: int) -> _Stored
     return _Stored(sheet_of(visit, place), again, asked)
 
 
-async def _asked(request: HttpRequest, visit: Visit, stored: _Stored) -> HttpResponseBase:
+def _asked(request: HttpRequest, visit: Visit, stored: _Stored) -> HttpResponseBase:
     """Ask the application; a script gets the turn at once, a plain form the page once the reply is there."""
     sheet, turn = stored.sheet, stored.turn
-    if stored.asked is not None and sheet.dialogue is not None:
-        await room().ask(visit.here.hosted, visit.venue, sheet.session, sheet.dialogue.key, turn, stored.asked)
-    if PART in request.headers:
-        html = await sync_to_async(turn_html)(request, visit, sheet, turn)
-        return HttpResponse(html, headers={PART: "turn"})
-    live = room().find(turn.key)
-    if live is not None:
-        await live.over()
+    opened = opened_venue(visit.here.hosted, sheet.session.edition)
+    is_script = PART in request.headers
+
+    async def ask() -> None:
+        if stored.asked is not None and sheet.dialogue is not None:
+            await room().ask(opened, visit.venue, sheet.session, sheet.dialogue, turn, stored.asked)
+        if not is_script:
+            await room().over(turn.key)
+
+    if is_script:
+        return once(HttpResponse(turn_html(request, visit, sheet, turn), headers={PART: "turn"}), ask)
     page = redirect("tester:chat", study=visit.here.hosted.token, place=sheet.place)
     page["Location"] += f"#turn-{turn.number}"
-    return page
+    return once(page, ask)
 
 
 def _found(visit: Visit, place: int, dialogue: int, turn: int) -> tuple[Sheet, LiveTurn]:
@@ -169,8 +176,9 @@ def _turn(sheet: Sheet, number: int) -> LiveTurn:
     return turns[number - 1]
 
 
-def _end(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> str:
+def _end(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> str:
     """Return the last event of a reply: the turn as it stands from now on, and what is announced of it."""
+    visit = visit_of(here).at(place)
     sheet, found = _found(visit, place, dialogue, turn)
     found = mend(visit, found)
     return end_of(turn_html(request, visit, sheet, found), found)

@@ -13,7 +13,7 @@ from theodolite.domain.event import LevelPlan
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.role import Role
 from theodolite.domain.session import Session
-from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, next_step
+from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, going_on, next_step
 from theodolite.usecases.people.exposure import has_had_enough
 from theodolite.usecases.people.sitting import places_left, stratum_of
 from theodolite.usecases.people.venue import Venue
@@ -105,19 +105,24 @@ class Visit:
     def standing(self) -> Standing:
         """Return how far the person has come."""
         store = self.venue.store
-        made = {session.place: self._sitting(session) for session in self.sessions}
         over = [session for session in self.sessions if session.is_over]
         return Standing(
             screened=self._screened(),
             has_agreed=self.has_agreed(),
             was_asked=bool(over) or store.profile(self.participant) is not None,
             has_slot=self._has_slot(),
-            has_place=bool(made) or self._finds_place(),
+            has_place=bool(self.sessions) or self._finds_place(),
             is_enough=has_had_enough(self.venue, self.participant),
-            sittings=tuple(made.get(place, SittingSoFar()) for place in range(self.plan.sessions)),
+            sittings=self.sittings,
             has_guessed=bool(over)
             and bool(self.keys & {guess.session for guess in store.guesses(self.venue.study.name)}),
         )
+
+    @property
+    def sittings(self) -> tuple[SittingSoFar, ...]:
+        """The sessions of the level in order, those not begun included."""
+        made = {session.place: self._sitting(session) for session in self.sessions}
+        return tuple(made.get(place, SittingSoFar()) for place in range(self.plan.sessions))
 
     def _screened(self) -> Screened:
         version = self.screening_version
@@ -142,8 +147,8 @@ class Visit:
         return {session.key for session in self.sessions}
 
     def upcoming(self) -> Next:
-        """Return what the person does next."""
-        return next_step(self.standing())
+        """Return what the person does next; nothing more is asked of the store while a session goes on."""
+        return going_on(self.sittings) or next_step(self.standing())
 
     def address(self, upcoming: Next) -> str:
         """Return the page of a step."""

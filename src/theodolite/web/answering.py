@@ -1,0 +1,87 @@
+"""Answering requests: middleware, view and template in one trip to a thread; words that come later in the event loop.
+
+Django's own handler goes to a thread and back for each piece of middleware. With fifty
+people in the room these trips, not the work, were what everybody waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import closing
+from typing import Any, TypeVar
+
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.signals import request_started
+from django.http import HttpResponseBase
+from django.urls import set_script_prefix
+
+from theodolite.web.crew import by_crew
+
+Message = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+Response = TypeVar("Response", bound=HttpResponseBase)
+
+
+def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Response:
+    """Return a response that is sent once something was done in the server's event loop.
+
+    The thread that made the response does not wait for it. Who hangs up meanwhile
+    does not keep it from being done.
+
+    Args:
+        response: The response.
+        awaited: What is done; called once, in the event loop.
+    """
+    response.awaited = awaited  # type: ignore[attr-defined] # read by the handler alone
+    return response
+
+
+class OneTrip(ASGIHandler):
+    """Django's handler for requests, with one trip to a thread each."""
+
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Django's own signature
+        """Chain the middleware for threads."""
+        super().load_middleware(is_async=False)
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        with closing(body):
+            response = await by_crew(self._answered, scope, body)
+            if hasattr(response, "awaited"):
+                await response.awaited()
+            if response.streaming:
+                await self._stream(response, receive, send)
+            else:
+                await self.send_response(response, send)
+
+    def _answered(self, scope: dict[str, Any], body: Any) -> Any:
+        set_script_prefix(get_script_prefix(scope))
+        request_started.send(sender=self.__class__, scope=scope)
+        request, refusal = self.create_request(scope, body)
+        response: Any = refusal if request is None else self.get_response(request)
+        response._handler_class = self.__class__  # noqa: SLF001 - Django tells by it who was asked
+        if not response.streaming:
+            response.close()
+        return response
+
+    async def _stream(self, response: Any, receive: Receive, send: Send) -> None:
+        """Send what comes until it is over or nobody listens any more."""
+        sending = asyncio.create_task(self.send_response(response, send))
+        leaving = asyncio.create_task(self.listen_for_disconnect(receive))
+        try:
+            await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sending.cancel()
+            leaving.cancel()
+            sent, _ = await asyncio.gather(sending, leaving, return_exceptions=True)
+            await by_crew(response.close)
+        if isinstance(sent, Exception):
+            raise sent

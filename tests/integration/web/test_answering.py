@@ -1,0 +1,111 @@
+"""Requests as the server hands them over: one trip to a thread, what is awaited first, lines that are lost."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextvars import copy_context
+
+import pytest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+
+from theodolite.web.answering import OneTrip, once
+from theodolite.web.background import Background
+
+SCOPE = {"type": "http", "method": "GET", "path": "/x/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+
+
+class Line:
+    """One connection: a request without a body, then silence until the caller hangs up."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict[str, object]] = []
+        self.hung_up = asyncio.Event()
+        self._asked = False
+
+    async def receive(self) -> dict[str, object]:
+        if not self._asked:
+            self._asked = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        await self.hung_up.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: dict[str, object]) -> None:
+        self.messages.append(message)
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(bytes(message.get("body", b"")) for message in self.messages)
+
+
+@pytest.fixture
+def answer(event, monkeypatch) -> Callable[..., object]:
+    """Return a function that answers one request by a view, whatever the address."""
+
+    async def answered(line: Line, view: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        handler = OneTrip()
+        monkeypatch.setattr(handler, "get_response", view)
+        await handler(dict(SCOPE), line.receive, line.send)
+
+    return answered
+
+
+async def test_a_view_runs_in_a_thread_and_what_is_awaited_in_the_loop_before_anything_is_sent(answer) -> None:
+    line, seen = Line(), []
+
+    async def awaited() -> None:
+        seen.append((threading.current_thread() is threading.main_thread(), list(line.messages)))
+
+    def view(_: HttpRequest) -> HttpResponse:
+        seen.append((threading.current_thread() is threading.main_thread(), []))
+        return once(HttpResponse("so"), awaited)
+
+    await answer(line, view)
+
+    assert seen == [(False, []), (True, [])]
+    assert line.body == b"so"
+
+
+async def test_a_stream_that_nobody_listens_to_any_more_is_left(answer) -> None:
+    line, left = Line(), asyncio.Event()
+
+    async def words() -> AsyncIterator[str]:
+        try:
+            yield "one "
+            line.hung_up.set()
+            await asyncio.sleep(60)
+            yield "two"
+        finally:
+            left.set()
+
+    await answer(line, lambda _: StreamingHttpResponse(words()))
+
+    assert left.is_set()
+    assert line.body == b"one "
+
+
+async def test_a_stream_is_sent_to_its_end(answer) -> None:
+    line = Line()
+
+    async def words() -> AsyncIterator[str]:
+        for word in ("one ", "two"):
+            yield word
+
+    await answer(line, lambda _: StreamingHttpResponse(words()))
+
+    assert line.body == b"one two"
+    assert line.messages[-1] == {"type": "http.response.body"}
+
+
+async def test_work_that_outlives_a_request_knows_nothing_of_it(answer) -> None:
+    line, background, known = Line(), Background(), []
+
+    async def work() -> None:
+        known.append(len(copy_context()))
+
+    async with background.open():
+        await answer(line, lambda _: once(HttpResponse("so"), lambda: background.do(work())))
+        await asyncio.sleep(0)
+
+    assert known == [0]
