@@ -17,26 +17,7 @@ from theodolite.web.models.time_slot import Booking, TimeSlot
 from theodolite.web.models.unsent_text import UnsentText
 
 __all__ = [
-    "Account",
-    "AuditEntry",
-    "Booking",
-    "Comfort",
-    "Edition",
-    "EthicsApproval",
-    "GuessCount",
-    "HostedStudy",
-    "Invitation",
-    "Measurement",
-    "Membership",
-    "PausedApplication",
-    "PersonalCode",
-    "Recruit",
-    "RecruitLink",
-    "SchemaDraft",
-    "SchemaRevision",
-    "SchemaVersion",
-    "Screening",
-    "Submission",
-    "TimeSlot",
-    "UnsentText",
-]
+    "Account", "AuditEntry", "Booking", "Comfort", "Edition", "EthicsApproval", "GuessCount", "HostedStudy",
+    "Invitation", "Measurement", "Membership", "PausedApplication", "PersonalCode", "Recruit", "RecruitLink",
+    "SchemaDraft", "SchemaRevision", "SchemaVersion", "Screening", "Submission", "TimeSlot", "UnsentText",
+]  # fmt: skip
