@@ -103,6 +103,7 @@ def page(
             "",
             "The job: N dialogues of 3 turns with a simulated user and a judge, 7 calls a sample, against one loopback server.",
             "Ours is the command `theodolite run`: it plans, stores every reply before the next request, measures and writes the report.",
+            "Nobody has more calls in flight than `at a time` says; ours has half as many dialogues again under way, whose replies are being stored.",
             "The floor writes one line a sample at its end and keeps nothing of a sample before.",
             "Floor and ours took turns, and the least of their rounds counts; other tools ran once.",
             "",

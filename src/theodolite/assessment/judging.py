@@ -60,7 +60,8 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue) -> Fl
     """
     votes: list[Vote] = []
     replies: list[Reply] = []
-    while not votes or not is_settled(judge.voting, races(votes, guideline)):
+    most = judge.voting.most  # with the last vote nobody has to look where they stand
+    while not votes or (len(votes) < most and not is_settled(judge.voting, races(votes, guideline))):
         vote, heard = yield from _reading(judge, guideline, dialogue, len(votes) + 1)
         votes.append(vote)
         replies += heard

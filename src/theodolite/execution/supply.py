@@ -33,7 +33,7 @@ class Supply:
         owner: Name under which they are leased.
         store: The ledger, and dialogues that are no longer at hand.
         brakes: What may stop the run.
-        parallel: Units of each kind in work at most; count.
+        parallel: Calls of each kind of unit in flight at most; twice as many units are leased at once. Count.
         before: Only units before this position of the plan; None for all.
         aside: Where blocking calls of the store run.
         handover: Dialogues on their way to those who annotate them.
