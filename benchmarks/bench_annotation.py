@@ -205,7 +205,8 @@ def main() -> None:
     timed("raters of one question", lambda: question_figures(Library(library.contents), queue, "risk", "q0").raters())
     timed("most divided dialogues", lambda: question_figures(Library(library.contents), queue, "risk", "q0").divided())
     timed("planner", lambda: question_figures(Library(library.contents), queue, "risk", "q7").plan(0.2))
-    timed("annotators from above", lambda: from_above(queue))
+    timed("annotators, first look", lambda: from_above(Library(library.contents), queue))
+    timed("the same again, nothing submitted since", lambda: from_above(library, queue))
 
 
 if __name__ == "__main__":

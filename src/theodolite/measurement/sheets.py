@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -41,18 +41,6 @@ class GivenAnswer(NamedTuple):
     dialogue: Hashable
     value: str | None
     at: float = 0.0
-
-
-class SittingFacts(NamedTuple):
-    """Who sat, at which dialogue, and when; seconds since 1970."""
-
-    annotator: str
-    dialogue: int
-    at: float
-
-
-AnswerFacts = tuple[int, str, int | None, str | None]
-"""Number of the sitting, question, turn (None for the dialogue), label (None where it is none)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,39 +105,6 @@ def columns_of(given: Answers) -> AnswerColumns:
         value=value,
         at=np.array([one.at for one in given], dtype=np.float64),
     )
-
-
-def columns_by_question(
-    sittings: Mapping[int, SittingFacts], answers: Sequence[AnswerFacts]
-) -> dict[str, AnswerColumns]:
-    """Return the answers of many sittings as columns, by question.
-
-    Args:
-        sittings: Number of each sitting to who sat where and when.
-        answers: All answers of these sittings, in any order.
-    """
-    if not answers:
-        return {}
-    numbers, questions, turns, values = zip(*answers, strict=True)
-    place = {number: at for at, number in enumerate(sittings)}
-    sitting = np.fromiter(map(place.__getitem__, numbers), np.int64, len(numbers))
-    turn = np.fromiter((one or 0 for one in turns), np.int64, len(turns))
-    asked, names_of_questions = _coded(questions)
-    value, labels = _coded(values)
-    annotator, names = _coded(one.annotator for one in sittings.values())
-    dialogue = np.array([one.dialogue for one in sittings.values()], dtype=np.int64)
-    at = np.array([one.at for one in sittings.values()], dtype=np.float64)
-    columns = AnswerColumns(
-        names=names,
-        annotator=annotator[sitting],
-        unit=dialogue[sitting] * (int(turn.max()) + 1) + turn,
-        dialogue=dialogue[sitting],
-        turn=turn,
-        labels=labels,
-        value=value,
-        at=at[sitting],
-    )
-    return {name: columns.of(np.flatnonzero(asked == code)) for code, name in enumerate(names_of_questions)}
 
 
 def _coded(values: Iterable[Hashable]) -> tuple[Whole, tuple[str, ...]]:

@@ -1,4 +1,7 @@
-"""All answers: what people and judges answered in a category, wherever they did, read in two queries.
+"""All answers: what people and judges answered in a category, wherever they did.
+
+Answers are only ever added, so that those read before are kept as columns of
+numbers, and whoever looks again reads the new ones alone.
 
 People annotate in the queue, on the page of `theodolite label`, in label files and
 in other tools whose labels were imported: all of them are annotations of the same
@@ -7,13 +10,16 @@ dialogues, and count alike. A claim that was made void counts no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Q, Sum
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Aggregate, Count, Max, Q, QuerySet, Sum, TextField
+from django.db.models.functions import Coalesce
+from django.db.models.sql.compiler import SQLCompiler
 
-from theodolite.measurement.sheets import AnswerColumns, AnswerFacts, SittingFacts, columns_by_question, columns_of
+from theodolite.measurement.answer_table import AnswerGroup, AnswerTable, SittingFacts
+from theodolite.measurement.sheets import AnswerColumns, columns_of
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
@@ -47,22 +53,22 @@ class AllAnswers:
         return answers.get(question, _NOBODY)
 
 
-def all_answers(library: Library, queue: str, category: str, question: str = "", judge_version: str = "") -> AllAnswers:
+def all_answers(library: Library, queue: str, category: str, judge_version: str = "") -> AllAnswers:
     """Return what was answered in a category, in the versions that its items ask.
 
-    Read once for each state of the answers: who looks again meanwhile waits for
-    nothing but the question whether anything has changed.
+    Worked out once for each state of the answers: who looks again meanwhile waits
+    for nothing but the question whether anything has changed.
 
     Args:
         library: Where the study is kept.
         queue: Token of the queue.
         category: Name of the category.
-        question: Only this question; empty for all.
         judge_version: Only this version of a judge beside people; empty for the latest of each judge.
     """
     row = queue_of(queue)
-    key = ("answers", question, judge_version, *state_of(row, category))
-    return library.remembered(key, lambda: _read(library, row, category, question, judge_version))
+    key = ("answers", row.pk, category, judge_version)
+    state = state_of(row, category)
+    return library.remembered(key, state, lambda _: _answers(library, row, category, judge_version))
 
 
 def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
@@ -71,37 +77,67 @@ def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
     claims = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
     told = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
     held = claims.values_list("state").annotate(n=Count("id"), which=Sum("annotation_id"), last=Max("submitted"))
-    study = (queue.pk, category, queue.study_content_id, queue.design_id)
+    study = (queue.study_content_id, queue.design_id)
     return (*study, *told.values(), *sorted(held.order_by()))
 
 
-def _read(library: Library, row: QueueRow, category: str, question: str, judge_version: str) -> AllAnswers:
+def _answers(library: Library, row: QueueRow, category: str, judge_version: str) -> AllAnswers:
     study = library.study(row.study_content_id)
     models = frozenset(one.name for one in judges_of(study))
-    sittings, rows = _sittings(row, category, models, judge_version), _rows(row, category, question)
-    judges = frozenset(number for number, one in sittings.items() if one.annotator in models)
-    first, again = _rounds(sittings, rows)
-    of_people = [one for one in first if one[0] not in judges] if judges else first
-    again = [one for one in again if one[0] not in judges]
+    table, sittings = _table(library, row, category), _sittings(row, category, models, judge_version)
+    of_people = {number: one for number, one in sittings.items() if one.annotator not in models}
+    has_judges = len(of_people) < len(sittings)
+    people = table.columns(of_people)
+    again = table.columns(of_people, replicates=_SECOND) if table.replicates > 1 else {}
+    n_again, n_first = (sum(map(len, found.values())) for found in (again, people))
     return AllAnswers(
-        people=columns_by_question(sittings, of_people),
-        everybody=columns_by_question(sittings, first) if judges else {},
-        repeats=columns_by_question(sittings, [*of_people, *again]) if again else {},
+        people=people,
+        everybody=table.columns(sittings) if has_judges else {},
+        repeats=again if n_again > n_first else {},
     )
 
 
-def _rounds(
-    sittings: Mapping[int, object], rows: Iterable[tuple[Any, ...]]
-) -> tuple[list[AnswerFacts], list[AnswerFacts]]:
-    """Return the answers that count, and those that people gave when they met a dialogue for the second time."""
-    first, again = [], []
-    for number, question, turn, value, replicate in rows:
-        if number in sittings:
-            if replicate == 1:
-                first.append((number, question, turn, value))
-            elif replicate == _SECOND:
-                again.append((number, question, turn, value))
-    return first, again
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Answers that were read, and of which annotations: how many there were, and the last one's number."""
+
+    table: AnswerTable
+    n: int
+    last: int
+
+
+_NOTHING = _Known(AnswerTable.empty(), 0, 0)
+
+
+def _table(library: Library, queue: QueueRow, category: str) -> AnswerTable:
+    """Return the answers of every annotation of a category; only those that are new are read."""
+    annotations = AnnotationRow.objects.filter(_annotations(queue, category))
+    told = annotations.aggregate(n=Count("id"), last=Max("id"))
+    state = (queue.design_id, told["n"], told["last"])
+    return library.remembered(("table", queue.pk, category), state, lambda known: _grown(known, annotations)).table
+
+
+def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow]) -> _Known:
+    known = known or _NOTHING
+    told = annotations.aggregate(n=Count("id"), last=Max("id"), before=Count("id", filter=Q(id__lte=known.last)))
+    if told["before"] != known.n:
+        known = _NOTHING  # some were taken away, or came late under an earlier number
+    new = annotations.filter(id__gt=known.last, id__lte=told["last"] or 0)
+    rows = AnswerRow.objects.filter(annotation_id__in=new.values("id")).annotate(at=Coalesce("turn", 0)).order_by()
+    listed = rows.values_list("question", "at", "value", "replicate").annotate(sittings=_Listed("annotation_id"))
+    groups = [AnswerGroup(*group) for group in fetched(listed)]
+    return _Known(known.table.grown(groups), told["n"], told["last"] or 0)
+
+
+class _Listed(Aggregate):
+    """Numbers of a group with commas between them: a tenth of the time that it takes to read them one by one."""
+
+    function = "GROUP_CONCAT"
+    output_field = TextField()
+
+    def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
+        """Say it as PostgreSQL does."""
+        return self.as_sql(compiler, connection, template="STRING_AGG(%(expressions)s::text, ',')")
 
 
 def _annotations(queue: QueueRow, category: str) -> Q:
@@ -135,10 +171,3 @@ def _sittings(queue: QueueRow, category: str, models: frozenset[str], version: s
         if state == SUBMITTED:
             found[number] = SittingFacts(person, dialogue, (at or 0) / _MICROSECONDS)
     return found
-
-
-def _rows(queue: QueueRow, category: str, question: str) -> list[tuple[Any, ...]]:
-    annotations = AnnotationRow.objects.filter(_annotations(queue, category))
-    answers = AnswerRow.objects.filter(annotation_id__in=annotations.values("id"))
-    answers = answers.filter(question=question) if question else answers
-    return fetched(answers.values_list("annotation_id", "question", "turn", "value", "replicate"))

@@ -20,7 +20,7 @@ T = TypeVar("T")
 MOST = 256
 """Records that are remembered; the oldest goes first. Count."""
 
-MOST_FIGURES = 12
+MOST_FIGURES = 32
 """Figures that are remembered, some megabytes each at most; what was asked for longest ago goes first. Count."""
 
 
@@ -33,7 +33,7 @@ class Library:
         self._designs: dict[str, QueueDesign] = {}
         self._guidelines: dict[str, Guideline] = {}
         self._studies: dict[str, Study] = {}
-        self._figures: OrderedDict[Hashable, Any] = OrderedDict()
+        self._figures: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
         self._lock = Lock()
 
     def design(self, version: str) -> QueueDesign:
@@ -52,21 +52,25 @@ class Library:
         """Return the dialogue that a unit brought."""
         return dialogues_of([unit_id], self.contents)[0]
 
-    def remembered(self, key: Hashable, make: Callable[[], T]) -> T:
+    def remembered(self, key: Hashable, state: Hashable, make: Callable[[T | None], T]) -> T:
         """Return what was worked out under a key, or work it out; nothing of it is kept beyond the process.
 
         Args:
-            key: Says everything that the figures rest on, the state of the answers included.
-            make: Works them out.
+            key: Says of what the figures are.
+            state: Says everything that they rest on; they are worked out again where it is another one.
+            make: Works them out, from what was remembered of an earlier state if that helps; None where nothing was.
         """
         with self._lock:
+            before, last = self._figures.get(key, (None, None))
             if key in self._figures:
                 self._figures.move_to_end(key)
-                found: T = self._figures[key]
-                return found
-        made = make()
+                if before == state:
+                    found: T = last
+                    return found
+        made = make(last)
         with self._lock:
-            self._figures[key] = made
+            self._figures[key] = (state, made)
+            self._figures.move_to_end(key)
             while len(self._figures) > MOST_FIGURES:
                 self._figures.popitem(last=False)
         return made

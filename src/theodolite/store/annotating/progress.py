@@ -82,8 +82,12 @@ def people_progress(queue: str) -> list[tuple[str, int, int]]:
 def agreement(library: Library, queue: str, category: str) -> list[QuestionAgreement]:
     """Return how far people say the same to each question of a category, with the history of each."""
     guideline = guideline_of(library, queue, category)
-    key = ("agreement", *state_of(queue_of(queue), category))
-    return library.remembered(key, lambda: _agreement(guideline, category, all_answers(library, queue, category)))
+    row = queue_of(queue)
+    return library.remembered(
+        ("agreement", row.pk, category),
+        state_of(row, category),
+        lambda _: _agreement(guideline, category, all_answers(library, queue, category)),
+    )
 
 
 def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[QuestionAgreement]:

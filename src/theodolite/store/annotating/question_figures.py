@@ -93,7 +93,7 @@ def question_figures(library: Library, queue: str, category: str, question: str)
         InputError: If the queue has no such category, or the category no such question.
     """
     asked = guideline_of(library, queue, category).instrument.question(question)
-    found = all_answers(library, queue, category, question)
+    found = all_answers(library, queue, category)
     return QuestionFigures(
         queue=queue,
         category=category,

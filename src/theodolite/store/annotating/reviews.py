@@ -6,41 +6,44 @@ from collections import defaultdict
 from statistics import median
 
 from django.db import transaction
-from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
 from theodolite.assessment.quality import review_sample
 from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
 from theodolite.domain.work import ItemState
-from theodolite.measurement.sheets import SittingFacts, columns_by_question
 from theodolite.measurement.spread import Halves, halves_alike
+from theodolite.store.annotating.all_answers import all_answers, state_of
 from theodolite.store.annotating.claims import BY_JUDGE, RESERVED, SUBMITTED
 from theodolite.store.annotating.gold import right_by_annotator
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.ledger import database_now
-from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import (
     QualityReviewRow,
     ReservationEventRow,
     ReservationRow,
     WorkItemRow,
 )
-from theodolite.store.statements import fetched
 
 
 def to_review(library: Library, queue: str) -> list[str]:
     """Return the reservations that seniors are still to look at: drawn by the plan, in their present revision."""
-    process = library.design(queue_of(queue).design_id).process
+    row = queue_of(queue)
+    process = library.design(row.design_id).process
+    seen = QualityReviewRow.objects.filter(reservation__item__queue=row)
+    submitted = _submitted(queue).aggregate(n=Count("id"), last=Max("submitted"), revisions=Sum("revision"))
+    state = (process, *submitted.values(), seen.count())
+    return library.remembered(("to review", row.pk), state, lambda _: _to_review(queue, process, seen))
+
+
+def _to_review(queue: str, process: AnnotationProcess, seen: QuerySet[QualityReviewRow]) -> list[str]:
     rows = list(_submitted(queue).order_by("id").values_list("token", "item__category", "participant__key", "revision"))
     candidates = [ReviewCandidate(key=token, stratum=f"{category} {person}") for token, category, person, _ in rows]
     drawn = set(review_sample(candidates, process.quality_check, process.seed))
-    seen = dict(
-        QualityReviewRow.objects.filter(reservation__item__queue__token=queue)
-        .values_list("reservation__token")
-        .annotate(last=Max("revision"))
-    )
-    return [token for token, _, _, revision in rows if token in drawn and seen.get(token, 0) < revision]
+    last = dict(seen.values_list("reservation__token").annotate(last=Max("revision")))
+    return [token for token, _, _, revision in rows if token in drawn and last.get(token, 0) < revision]
 
 
 def review(token: str, verdict: ReviewVerdict, *, by: str, comment: str = "") -> None:
@@ -103,12 +106,13 @@ def _reviews(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
     ]
 
 
-def from_above(queue: str) -> list[Conscientiousness]:
+def from_above(library: Library, queue: str) -> list[Conscientiousness]:
     """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
 
-    Six queries, however many answers there are.
+    Others are all people who answered, here or elsewhere. The number of queries
+    hangs on how many categories there are, and not on answers.
     """
-    minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(queue)
+    minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(library, queue)
     returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
     n_returned = dict(returned.values_list("reservation__participant__key").annotate(n=Count("id")))
     return [
@@ -146,15 +150,14 @@ def _minutes(queue: str) -> dict[str, list[float]]:
     return found
 
 
-def _alike(queue: str) -> dict[str, Halves]:
+def _alike(library: Library, queue: str) -> dict[str, Halves]:
     """Return for each annotator how many of their answers anybody else gave too, in both halves of their work."""
-    claims = _submitted(queue).order_by("submitted", "id")
-    sittings = {
-        number: SittingFacts(person, item, place)
-        for place, (number, item, person) in enumerate(
-            fetched(claims.values_list("annotation_id", "item_id", "participant__key"))
-        )
-    }
-    answers = AnswerRow.objects.filter(annotation_id__in=_submitted(queue).values("annotation_id"))
-    given = columns_by_question(sittings, fetched(answers.values_list("annotation_id", "question", "turn", "value")))
-    return halves_alike(given.values())
+    row = queue_of(queue)
+    categories = [one.name for one in library.design(row.design_id).categories]
+    state = tuple(state_of(row, name) for name in categories)
+
+    def halves(_: object) -> dict[str, Halves]:
+        found = [all_answers(library, queue, name).people for name in categories]
+        return halves_alike(columns for by_question in found for columns in by_question.values())
+
+    return library.remembered(("halves", row.pk), state, halves)

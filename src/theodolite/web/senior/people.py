@@ -69,7 +69,7 @@ def people(request: HttpRequest, desk: Desk) -> HttpResponse:
     held = list(annotators.order_by("id"))
     row = queue_of(desk.queue)
     ways = training.onboardings(library(), desk.queue, [one.participant for one in held])
-    seen = {one.participant: one for one in reviews.from_above(desk.queue)}
+    seen = {one.participant: one for one in reviews.from_above(library(), desk.queue)}
     standing = [Standing.of(one.token, ways[one.participant], seen.get(one.participant)) for one in held]
     context = {
         "here": desk.here,

@@ -195,8 +195,8 @@ def test_figures_of_people_leave_judges_out(venue: Venue, queue: str) -> None:
     for _ in range(3):
         annotated(venue, queue, "p-1")
 
-    assert [one.participant for one in from_above(queue)] == ["p-1"]
-    assert from_above(queue)[0].early_asked == 0
+    assert [one.participant for one in from_above(venue.library, queue)] == ["p-1"]
+    assert from_above(venue.library, queue)[0].early_asked == 0
     assert len(to_review(venue.library, queue)) == 3
     assert agreement(venue.library, queue, "risk")[0].n_annotators == 1
 

@@ -168,7 +168,7 @@ def test_gold_speed_and_drift_are_for_seniors_eyes(venue: Venue, queue: str, ite
     with pytest.raises(InputError):
         add_gold(venue.library, item, {("released", None): "x"}, by="s-1", reason="")
 
-    seen = {one.participant: one for one in from_above(queue)}
+    seen = {one.participant: one for one in from_above(venue.library, queue)}
     assert [(seen[who].gold_right, seen[who].gold_asked) for who in PEOPLE] == [(1, 1), (1, 1), (0, 1)]
     assert seen["p-0"].median_minutes is not None
     assert (seen["p-0"].early_asked + seen["p-0"].late_asked, seen["p-0"].n_submitted) == (2, 1)
