@@ -8,12 +8,13 @@ from datetime import timedelta
 import pytest
 
 from theodolite.domain.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.brought import BroughtResult
 from theodolite.domain.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.identity import digest
-from theodolite.domain.live import LiveEnding, turns_of
+from theodolite.domain.live import HeldDialogue, LiveEnding, turns_of
 from theodolite.domain.participant import PersonProfile, UserType
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.run import Run, Unit, UnitKind
@@ -368,3 +369,47 @@ async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Sto
     assert (left.kind, len(list(store.labels(run))), len(store.responses(run))) == (Withdrawal.ANONYMISE, 1, 1)
     assert store.sessions_of("p1") == []
     assert store.profile("p1") is None
+
+
+class TestBrought:
+    def test_what_was_held_elsewhere_is_kept_with_its_unit_and_is_no_session_here(self, store: Store, run: Run) -> None:
+        store.bring(run, [a_brought(run, "b1", 0), a_brought(run, "b2", 1)], now=NOW)
+
+        held = store.held("support")
+        assert [(one.ordinal, one.held_by, one.session.brought) for one in held] == [
+            (0, HeldBy.RECORDED, True),
+            (1, HeldBy.RECORDED, True),
+        ]
+        assert [one.key for one in store.dialogues(run)] == [one.unit for one in held]
+        assert store.sessions("support") == []
+
+    def test_two_at_once_do_not_get_the_same_number(self, store: Store, run: Run) -> None:
+        store.bring(run, [a_brought(run, "b1", 0)], now=NOW)
+
+        with pytest.raises(Conflict):
+            store.bring(run, [a_brought(run, "b2", 1), a_brought(run, "b3", 0)], now=NOW)
+        assert len(store.held("support")) == 1
+
+
+def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
+    session = a_person_session(
+        run, key=digest(name), participant=name, state=SessionState.COMPLETE, brought=True, stratum="brought in"
+    )
+    unit = Unit(
+        key=digest(run.key, name),
+        kind=UnitKind.SESSION,
+        work_key=digest("brought", name),
+        position=ordinal,
+        label=name,
+        application=session.application,
+    )
+    held = HeldDialogue(
+        key=digest("held", name),
+        session=session,
+        number=1,
+        ordinal=ordinal,
+        ending=Ending.SCRIPT_END,
+        unit=unit.key,
+        held_by=HeldBy.RECORDED,
+    )
+    return BroughtResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=HeldBy.RECORDED))

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from theodolite.domain.blinding import BlindingGuess
+from theodolite.domain.brought import BroughtResult
 from theodolite.domain.coding import Coding, CodingResolution, OpenAnswer, QuoteRelease
 from theodolite.domain.consent import Acknowledgement
-from theodolite.domain.dialogue import Dialogue, Ending, Level, TurnState
+from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import digest
 from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
@@ -90,7 +91,7 @@ class FakePeople:
         return _found(self.event.sessions, key)
 
     def sessions(self, study: str) -> list[Session]:
-        return [session for session in self.event.sessions.values() if session.study == study]
+        return [one for one in self.event.sessions.values() if one.study == study and not one.brought]
 
     def sessions_of(self, participant: str) -> list[Session]:
         return [session for session in self.event.sessions.values() if session.participant == participant]
@@ -202,6 +203,26 @@ class FakePeople:
             self._finish(result[0], UnitState.DONE)  # type: ignore[attr-defined]
             self.kept_dialogues[unit] = result[1]  # type: ignore[attr-defined]
 
+    def bring(self, run: Run, results: Sequence[BroughtResult], *, now: datetime) -> None:
+        taken = {known.ordinal for known in self.held(run.study)}
+        if any(one.held.ordinal in taken for one in results):
+            raise Conflict(run.study)
+        for one in results:
+            held = one.held
+            self.keep_session(held.session)
+            live = LiveDialogue(
+                key=held.key,
+                session=held.session.key,
+                number=held.number,
+                ordinal=held.ordinal,
+                ending=held.ending,
+                unit=one.unit.key,
+            )
+            self.event.dialogues[held.key] = live
+            self.add_units(run, [one.unit])  # type: ignore[attr-defined]
+            self._finish(one.unit, UnitState.DONE)  # type: ignore[attr-defined]
+            self.kept_dialogues[one.unit.key] = one.dialogue  # type: ignore[attr-defined]
+
     def held(self, study: str) -> list[HeldDialogue]:
         found = [one for one in self.event.dialogues.values() if self.session(one.session).study == study]
         return [self._held(dialogue) for dialogue in sorted(found, key=lambda one: one.ordinal)]
@@ -218,6 +239,7 @@ class FakePeople:
             unit=dialogue.unit,
             turns=len(dialogue.turns),
             pair_key=self.kept_dialogues[dialogue.unit].pair_key if dialogue.unit else "",  # type: ignore[attr-defined]
+            held_by=self.kept_dialogues[dialogue.unit].held_by if dialogue.unit else HeldBy.PERSON,  # type: ignore[attr-defined]
             kind=next((turn.kind for turn in reversed(dialogue.turns) if turn.kind), None),
             groups=profile.attributes if profile else {},
             strategies=dialogue.strategies,

@@ -36,6 +36,7 @@ FURTHER = {
     "report": ("write report.html and results.json of the latest run", "theodolite.cli.report"),
     "compare": ("two applications or runs, pair by pair: mended, broken", "theodolite.cli.compare"),
     "export": ("every answer as a row of its own, or tasks for Label Studio", "theodolite.cli.exchange"),
+    "bring": ("dialogues that were held elsewhere", "theodolite.cli.bring"),
     "import": ("labels that people gave elsewhere", "theodolite.cli.exchange"),
     "rehearse": ("bots play an event before people do, with pictures", "theodolite.cli.rehearse"),
     "monitor": ("scores over time: alerts and who moved; exit code 1 on alert", "theodolite.cli.monitor"),

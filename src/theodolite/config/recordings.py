@@ -55,7 +55,9 @@ def recorded_of(entry: Entry[RecordedShape], desk: Desk) -> Recorded:
     applications = tuple(_application(entry, name, table, columns) for name in by_application)
     faults: list[PlacedFault] = []
     dialogues = tuple(
-        dialogue for name, rows in by_application.items() for dialogue in _dialogues(name, rows, table, columns, faults)
+        dialogue
+        for name, rows in by_application.items()
+        for dialogue in recorded_dialogues(name, rows, table, columns, faults)
     )
     desk.complaints.add(*faults[:_MOST_ROW_FAULTS])
     return Recorded(applications=applications, dialogues=dialogues, table=table)
@@ -90,14 +92,22 @@ def _application(entry: Entry[RecordedShape], name: str, table: Table, columns: 
     return named(entry, name, connection)
 
 
-def _dialogues(
+def recorded_dialogues(
     application: str,
     places: Iterable[int],
     table: Table,
     columns: Mapping[str, str],
     faults: list[PlacedFault],
 ) -> list[RecordedDialogue]:
-    """Group rows into dialogues: rows of one item are its turns, or repeats where no column numbers turns."""
+    """Return rows as dialogues: rows of one item are its turns, or repeats where no column numbers turns.
+
+    Args:
+        application: What was asked in all of them.
+        places: Which rows of the table; from 0.
+        table: The rows.
+        columns: Meaning to column.
+        faults: Takes what is wrong with rows, which are left out.
+    """
     spoken = {columns.get("prompt"), columns.get("response")}
     groups: dict[tuple[str, int], list[_Row]] = {}
     seen: dict[tuple[str, int], int] = defaultdict(int)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from theodolite.domain.joined_sessions import JoinedSessions
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
@@ -15,19 +15,27 @@ class EventSessions(JoinedSessions):
     Cells that nobody has filled come last and move up as people come.
     """
 
-    __slots__ = ("planned", "units")
+    __slots__ = ("left_out", "planned", "units")
 
-    def __init__(self, planned: Sessions, people: Sequence[PlannedSession], units: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        planned: Sessions,
+        people: Sequence[PlannedSession],
+        units: Mapping[str, int],
+        left_out: Collection[str] = (),
+    ) -> None:
         """Put people behind what a run holds itself.
 
         Args:
             planned: What a run holds itself.
             people: Dialogues of people, then empty cells.
             units: Key of the unit that a dialogue became to its place among `people`.
+            left_out: Keys of units whose dialogues are about something else by now, so that they do not count.
         """
         super().__init__(planned, ListedSessions(people))
         self.planned = planned
         self.units: Mapping[str, int] = {unit: len(planned) + place for unit, place in units.items()}
+        self.left_out = frozenset(left_out)
 
 
 def held_by_runs(sessions: Sessions) -> Sessions:

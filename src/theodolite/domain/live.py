@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from theodolite.domain.dialogue import Ending, Turn, TurnState
+from theodolite.domain.dialogue import Ending, HeldBy, Turn, TurnState
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, Reply
 from theodolite.domain.session import Session
@@ -164,6 +164,7 @@ class HeldDialogue:
         kind: What went wrong last.
         groups: What the person says of themselves, by attribute.
         strategies: What a red teamer wrote down of what was tried, and how it went.
+        held_by: Who held the tester's side; a person, unless it was brought from elsewhere.
     """
 
     key: str
@@ -177,3 +178,4 @@ class HeldDialogue:
     kind: FailureKind | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
     strategies: tuple[Strategy, ...] = ()
+    held_by: HeldBy = HeldBy.PERSON

@@ -95,6 +95,7 @@ class Session:
         state: Where it stands.
         clock: How long it has taken.
         task_done: Whether the person says that the task was completed; None while not said.
+        brought: Whether it took place elsewhere, and its dialogue came in from a file.
     """
 
     key: str
@@ -114,6 +115,7 @@ class Session:
     state: SessionState = SessionState.WAITING
     clock: SessionClock = field(default_factory=SessionClock)
     task_done: bool | None = None
+    brought: bool = False
 
     @property
     def is_over(self) -> bool:

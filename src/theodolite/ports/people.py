@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from theodolite.domain.blinding import BlindingGuess
+from theodolite.domain.brought import BroughtResult
 from theodolite.domain.consent import Acknowledgement
 from theodolite.domain.dialogue import Dialogue, Ending, Level
 from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
@@ -178,6 +179,23 @@ class LiveSessions(Protocol):
         """
         ...
 
+
+class HeldDialogues(Protocol):
+    """What has become of people's dialogues, and what was held elsewhere."""
+
+    def bring(self, run: Run, results: Sequence[BroughtResult], *, now: datetime) -> None:
+        """Enter dialogues that were held elsewhere with their units, in one transaction.
+
+        Args:
+            run: The run that their units belong to.
+            results: The dialogues; their ordinals follow those that are there.
+            now: The present moment.
+
+        Raises:
+            Conflict: If others were entered under the same ordinals meanwhile.
+        """
+        ...
+
     def held(self, study: str) -> list[HeldDialogue]:
         """Return the dialogues of people in a study, whichever edition and run, in the order in which they began."""
         ...
@@ -280,5 +298,5 @@ class Persons(Protocol):
         ...
 
 
-class People(Seats, LiveSessions, Persons, Protocol):
+class People(Seats, LiveSessions, HeldDialogues, Persons, Protocol):
     """Everything that people do in an event."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from theodolite.domain.blinding import BlindingGuess
+from theodolite.domain.brought import BroughtResult
 from theodolite.domain.consent import Acknowledgement
 from theodolite.domain.dialogue import Dialogue, Ending, Level
 from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
@@ -18,7 +19,7 @@ from theodolite.domain.session import Session
 from theodolite.domain.strategy import Strategy
 from theodolite.domain.withdrawal import Tombstone, Withdrawal
 from theodolite.store.contents import Contents
-from theodolite.store.people import attempts, ended, live, persons, responses, seats, sessions, withdrawal
+from theodolite.store.people import attempts, brought, ended, live, persons, responses, seats, sessions, withdrawal
 from theodolite.store.workplace import Workplace
 
 
@@ -107,6 +108,10 @@ class Reception:
     ) -> None:
         """End a live dialogue and keep what it became, in one transaction."""
         self._work.write(partial(ended.end_dialogue, self._contents, run, key, ending, result, now=now))
+
+    def bring(self, run: Run, results: Sequence[BroughtResult], *, now: datetime) -> None:
+        """Enter dialogues that were held elsewhere with their units, in one transaction."""
+        self._work.write(partial(brought.bring, self._contents, run, results, now=now))
 
     def held(self, study: str) -> list[HeldDialogue]:
         """Return the dialogues of people in a study, in the order in which they began."""

@@ -59,14 +59,16 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[HeldDialogue]
         planned: What a run holds itself.
         held: All dialogues of people in the study, in the order in which they began.
     """
-    ours = counted(study, held)
+    everything = list(held)
+    ours = counted(study, everything)
     people = [_held_session(study, place, one) for place, one in enumerate(ours)]
     empty = list(_empty_cells(study, ours))
-    if not people and not empty:
+    if not people and not empty and not everything:
         return planned
     people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
     stays = [one.unit and one.session.state is not SessionState.WITHDRAWN for one in ours]
-    return EventSessions(planned, people, {one.unit: place for place, one in enumerate(ours) if stays[place]})
+    units = {one.unit: place for place, one in enumerate(ours) if stays[place]}
+    return EventSessions(planned, people, units, {one.unit for one in everything} - set(units))
 
 
 def failures_of(study: Study, held: Iterable[HeldDialogue]) -> tuple[Failure, ...]:
@@ -138,7 +140,7 @@ def _held_session(study: Study, place: int, held: HeldDialogue) -> PlannedSessio
         scenario=session.scenario,
         tester=Seat(level=session.level, number=session.seat, stratum=session.stratum),
         level=session.level,
-        held_by=HeldBy.PERSON,
+        held_by=held.held_by,
         pair_key=held.pair_key or digest("no pair", held.key),
         cluster=pseudonym(study, session.participant),
         repeat=held.number,

@@ -187,9 +187,9 @@ def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...
 
 
 def sittings_in(store: Store, study: Study) -> tuple[Session, ...]:
-    """Return the sessions of people that are about the study as it is written now, each once."""
+    """Return the sessions of people here that are about the study as it is written now, each once."""
     held = counted(study, store.held(study.name))
-    return tuple({one.session.key: one.session for one in held}.values())
+    return tuple({one.session.key: one.session for one in held if not one.session.brought}.values())
 
 
 def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:

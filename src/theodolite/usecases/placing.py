@@ -50,13 +50,13 @@ def as_planned(
         StoreError: If a dialogue is of no planned session, or out of order.
     """
     positions = iter(range(len(sessions)) if at is None else sorted(at))
-    of_people = sessions.units if isinstance(sessions, EventSessions) else None
+    event = sessions if isinstance(sessions, EventSessions) else None
     for dialogue in dialogues:
-        if of_people is not None and dialogue.held_by is HeldBy.PERSON:
-            place = of_people.get(dialogue.key)
-            if place is not None:  # one that ended since the sessions were listed is counted next time
-                yield place, _as_planned(dialogue, sessions, place)
+        if event is not None and (place := event.units.get(dialogue.key)) is not None:
+            yield place, _as_planned(dialogue, sessions, place)
             continue
+        if event is not None and (dialogue.held_by is HeldBy.PERSON or dialogue.key in event.left_out):
+            continue  # one that ended since the sessions were listed is counted next time
         position = next((place for place in positions if _is_of(dialogue, sessions, place)), None)
         if position is None:
             message = f"dialogue `{dialogue.label}` ({dialogue.key}) is of no session of this plan; begin a run --anew"

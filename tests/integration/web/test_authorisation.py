@@ -109,6 +109,7 @@ PAGES: dict[str, object] = {
     "teams:withdraw": {Role.TEAM},
     **{f"organiser:{name}": {Role.ORGANISER} for name in _ORGANISING},
     "organiser:submissions": {Role.ORGANISER},
+    "organiser:bringing": {Role.ORGANISER},
     "organiser:exchange": {Role.ORGANISER, Role.ANALYST},
     "organiser:archive": {Role.ORGANISER, Role.ANALYST},
     "organiser:label_studio": {Role.ORGANISER, Role.ANALYST},

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Sum
 
-from theodolite.domain.dialogue import Dialogue, Ending, TurnState
+from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.live import HeldDialogue
@@ -17,7 +17,7 @@ from theodolite.domain.run import Run, Spending, Unit, UnitState
 from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues
-from theodolite.store.ledger import id_of_run, one_at_a_time
+from theodolite.store.ledger import CHUNK, id_of_run, one_at_a_time
 from theodolite.store.models import DialogueRow, UnitRow
 from theodolite.store.models.people import (
     LiveDialogueRow,
@@ -65,20 +65,35 @@ def end_dialogue(
 
 def _kept(contents: Contents, run: Run, unit: Unit, dialogue: Dialogue, *, now: datetime) -> int:
     """Enter the unit of a dialogue and the dialogue, and return the number of the unit's row."""
-    row = UnitRow.objects.create(
-        run_id=id_of_run(run),
-        key=unit.key,
-        kind=unit.kind.value,
-        work_key=unit.work_key,
-        position=unit.position,
-        label=unit.label,
-        application=unit.application,
+    return kept_units(contents, run, [(unit, dialogue)], now=now)[unit.key]
+
+
+def kept_units(
+    contents: Contents, run: Run, results: Sequence[tuple[Unit, Dialogue]], *, now: datetime
+) -> dict[str, int]:
+    """Enter units that are done with the dialogues that they brought; return the numbers of their rows by key."""
+    number = id_of_run(run)
+    rows = UnitRow.objects.bulk_create(
+        [
+            UnitRow(
+                run_id=number,
+                key=unit.key,
+                kind=unit.kind.value,
+                work_key=unit.work_key,
+                position=unit.position,
+                label=unit.label,
+                application=unit.application,
+            )
+            for unit, _ in results
+        ],
+        batch_size=CHUNK,
     )
-    write = KeepDialogue(unit=unit, dialogue=dialogue, journalled=False)
-    keep_dialogues([write], {unit.key: row.id}, {}, contents=contents, created=now)
-    end_units([row.id], UnitState.DONE)
-    make_ready([unit.key])
-    return row.id
+    ids = {row.key: row.pk for row in rows}
+    writes = [KeepDialogue(unit=unit, dialogue=dialogue, journalled=False) for unit, dialogue in results]
+    keep_dialogues(writes, ids, {}, contents=contents, created=now)
+    end_units(list(ids.values()), UnitState.DONE)
+    make_ready(ids)
+    return ids
 
 
 def held(study: str) -> list[HeldDialogue]:
@@ -92,7 +107,10 @@ def held(study: str) -> list[HeldDialogue]:
     turns = LiveTurnRow.objects.filter(dialogue_id__in=ids)
     counted = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))
     brought = DialogueRow.objects.filter(unit_id__in=[row.unit_id for row in rows])
-    pairs = dict(brought.values_list("unit_id", "pair_key"))
+    pairs = {
+        unit: (pair_key, HeldBy(held_by))
+        for unit, pair_key, held_by in brought.values_list("unit_id", "pair_key", "held_by")
+    }
     kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
     people = profiles(list({row.session.participant.key for row in rows}))
     tried = attempts_of({row.id: row.key for row in rows})
@@ -103,7 +121,7 @@ def held(study: str) -> list[HeldDialogue]:
             tried.get(row.id, ()),
             turns=counted.get(row.id, 0),
             kind=kinds.get(row.id, ""),
-            pair_key=pairs.get(row.unit_id, "") if row.unit_id else "",
+            pair=pairs.get(row.unit_id or 0, ("", HeldBy.PERSON)),
         )
         for row in rows
     ]
@@ -116,7 +134,7 @@ def _held(
     *,
     turns: int,
     kind: str,
-    pair_key: str,
+    pair: tuple[str, HeldBy],
 ) -> HeldDialogue:
     session = session_from(row.session)
     profile = people.get(session.participant)
@@ -128,7 +146,8 @@ def _held(
         ending=Ending(row.ending) if row.ending else None,
         unit=row.unit.key if row.unit else "",
         turns=turns,
-        pair_key=pair_key,
+        pair_key=pair[0],
+        held_by=pair[1],
         kind=FailureKind(kind) if kind else None,
         groups=profile.attributes if profile else {},
         strategies=tried,

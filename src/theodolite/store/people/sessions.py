@@ -33,22 +33,28 @@ def keep_session(session: Session) -> None:
         raise NotFound(message)
     with transaction.atomic():
         (person,) = ids_of_participants({session.participant}).values()
-        SessionRow.objects.create(
-            key=session.key,
-            study=session.study,
-            edition=session.edition,
-            run_id=run,
-            participant_id=person,
-            level=session.level.value,
-            scenario=session.scenario,
-            scenario_version=session.scenario_version,
-            application=session.application,
-            application_version=session.application_version,
-            stratum=session.stratum,
-            seat=session.seat,
-            place=session.place,
-            **_changing(session),
-        )
+        session_row(session, run, person).save(force_insert=True)
+
+
+def session_row(session: Session, run: int, person: int) -> SessionRow:
+    """Return what keeps a session of a run and a person, both known by the numbers of their rows."""
+    return SessionRow(
+        key=session.key,
+        study=session.study,
+        edition=session.edition,
+        run_id=run,
+        participant_id=person,
+        level=session.level.value,
+        scenario=session.scenario,
+        scenario_version=session.scenario_version,
+        application=session.application,
+        application_version=session.application_version,
+        stratum=session.stratum,
+        seat=session.seat,
+        place=session.place,
+        brought=session.brought,
+        **_changing(session),
+    )
 
 
 def session_of(key: str) -> Session:
@@ -61,8 +67,8 @@ def session_of(key: str) -> Session:
 
 
 def sessions(study: str) -> list[Session]:
-    """Return all sessions of a study, in the order in which they were made."""
-    return [session_from(row) for row in _rows().filter(study=study).order_by("id")]
+    """Return all sessions that people held here in a study, in the order in which they were made."""
+    return [session_from(row) for row in _rows().filter(study=study, brought=False).order_by("id")]
 
 
 def sessions_of(participant: str) -> list[Session]:
@@ -142,4 +148,5 @@ def session_from(row: SessionRow) -> Session:
             pausers=frozenset(pauser for pauser, pauses in pausers.items() if pauses),
         ),
         task_done=row.task_done,
+        brought=row.brought,
     )

@@ -62,6 +62,7 @@ def exchange(request: HttpRequest, here: Here) -> HttpResponse:
             return redirect("organiser:exchange", study=here.hosted.token)
     guidelines = [(one.name, worded(one.name)) for one in venue_of(here.hosted).study.guidelines]
     context = {"here": here, "guidelines": guidelines, "sent": sent, "faults": faults}
+    context["may_bring"] = here.role is Role.ORGANISER
     return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)
 
 

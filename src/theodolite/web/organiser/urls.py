@@ -7,6 +7,7 @@ from django.urls import path
 from theodolite.web.organiser import (
     audit_log,
     blinding,
+    bringing,
     criteria,
     editions,
     ethics,
@@ -29,6 +30,7 @@ app_name = "organiser"
 urlpatterns = [
     path("", home.home, name="home"),
     path("exchange/", exchange.exchange, name="exchange"),
+    path("exchange/dialogues/", bringing.bringing, name="bringing"),
     path("exchange/answers/", exchange.archive, name="archive"),
     path("exchange/label-studio/<str:guideline>/", exchange.label_studio, name="label_studio"),
     path("audit/", audit_log.audit_log, name="audit"),

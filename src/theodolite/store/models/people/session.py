@@ -67,6 +67,7 @@ class SessionRow(models.Model):
     paused_by_tester = models.BooleanField(default=False)
     paused_by_organiser = models.BooleanField(default=False)
     task_done = models.BooleanField(null=True)
+    brought = models.BooleanField(default=False)
 
     class Meta:
         """Table, one session a person and place, states."""
