@@ -239,6 +239,7 @@ class TestPersons:
         )
         assert store.profile("p1") is None
         assert store.keep_profile("p1", PersonProfile(), now=NOW) == 1
+        assert store.profile("p1").user_type is None
         assert store.keep_profile("p1", profile, now=NOW) == 2
 
         assert store.profile("p1") == profile
@@ -262,7 +263,7 @@ class TestPersons:
 class TestResponses:
     def test_the_latest_revision_comes_back_with_what_the_session_tells(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
-        store.keep_profile("p1", PersonProfile(groups={"age": "60-69"}), now=NOW)
+        store.keep_profile("p1", PersonProfile(user_type=UserType.EVERYDAY, groups={"age": "60-69"}), now=NOW)
         store.keep_response(a_response(session.key, answers=ANSWERS[:0]))
         store.keep_response(a_response(session.key, revision=2, submitted=True))
 

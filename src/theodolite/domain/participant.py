@@ -20,13 +20,13 @@ class PersonProfile:
     """What a person says of themselves after consent; kept apart from identity.
 
     Attributes:
-        user_type: How they meet the application.
+        user_type: How they meet the application; None where the person did not say, which is no type of its own.
         expertise: In their own words.
         languages: Language tags, e.g. `("en", "de")`.
         groups: Self-described groups by attribute.
     """
 
-    user_type: UserType = UserType.EVERYDAY
+    user_type: UserType | None = None
     expertise: str = ""
     languages: tuple[str, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -39,8 +39,9 @@ class PersonProfile:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What dialogues may be split by: type of user, first language, groups."""
-        return {"user_type": self.user_type.value, **self.described}
+        """What dialogues may be split by: type of user, first language, groups; what was not said is left out."""
+        known = {"user_type": self.user_type.value} if self.user_type else {}
+        return {**known, **self.described}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

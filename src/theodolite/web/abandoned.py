@@ -12,9 +12,8 @@ from django.db import close_old_connections
 from django.http import Http404
 
 from theodolite.domain.errors import TheodoliteError
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.session import SessionState
 from theodolite.usecases.people.abandoned import end_abandoned, is_abandoned
-from theodolite.usecases.people.venue import Venue
 from theodolite.web.audit import audit
 from theodolite.web.departures import hang_up
 from theodolite.web.models import HostedStudy
@@ -39,16 +38,12 @@ def end_sessions(hosted: HostedStudy, *, whether_abandoned_or_not: bool) -> int:
         if session.state is SessionState.ACTIVE:
             venue = venue_of(hosted, session.edition)
             if whether_abandoned_or_not or is_abandoned(venue, session):
-                _end(hosted, venue, session)
+                hang_up(hosted, session)
+                end_abandoned(venue, session)
                 ended += 1
     if ended:
         audit(None, "ended sessions", f"study {hosted.token}", hosted=hosted, n=ended)
     return ended
-
-
-def _end(hosted: HostedStudy, venue: Venue, session: Session) -> None:
-    hang_up(hosted, session)
-    end_abandoned(venue, session)
 
 
 @asynccontextmanager

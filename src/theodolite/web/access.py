@@ -19,6 +19,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from theodolite.domain.role import Role
+from theodolite.web.entrances import entrance
 from theodolite.web.factors import lacks_factor, required_by_server, required_roles
 from theodolite.web.models import Account, HostedStudy, Membership
 
@@ -43,6 +44,11 @@ class Here:
     def role(self) -> Role:
         """The role that opened the page."""
         return self.membership.as_role
+
+    @property
+    def entrance(self) -> str:
+        """The page on which this role begins in this study."""
+        return entrance(self.membership)
 
 
 View = Callable[..., Any]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 from django.db import transaction
 
+from theodolite.bootstrap.database import WORKSPACE_NAME
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
-from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.identity import version_of
+from theodolite.domain.errors import Conflict, NotFound, TheodoliteError
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.study import Study
+from theodolite.reporting.study_changes import StudyChange, changes_between
 from theodolite.store.contents import content_of
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, Edition, HostedStudy
-from theodolite.web.published import contents
+from theodolite.web.published import contents, last_edition, study_of
 from theodolite.web.venues import forget_venue
 
 
@@ -45,7 +51,8 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         message = "the study's files have changed since you looked; look at the changes once more, then publish"
         raise Conflict(message)
     with transaction.atomic():
-        last = Edition.objects.select_for_update().filter(hosted=hosted).order_by("-number").first()
+        HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # two who publish at once come one after the other
+        last = last_edition(hosted)
         if last is not None and last.version == version:
             message = f"nothing has changed since edition {last.number}"
             raise Conflict(message)
@@ -59,3 +66,35 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         audit(by, "published edition", f"edition {edition.number}", hosted=hosted, version=version)
     forget_venue(hosted)
     return edition
+
+
+def changes_since(edition: Edition, later: Study) -> tuple[StudyChange, ...]:
+    """Return what a study changes against an edition; nothing where the edition is kept in another database."""
+    try:
+        return changes_between(study_of(edition), later)
+    except NotFound:
+        return ()
+
+
+def told_changes(edition: Edition) -> str:
+    """Return how the files differ from an edition in a few words; empty where they hold the same.
+
+    Files are read anew only when one of them has another size or date than before.
+    """
+    folder = Path(edition.hosted.folder)
+    files = sorted(path for path in folder.rglob("*") if WORKSPACE_NAME not in path.parts and path.is_file())
+    stamp = digest(*(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in files))
+    return _told_changes(edition.pk, stamp)
+
+
+@lru_cache(maxsize=64)
+def _told_changes(edition: int, _stamp: str) -> str:
+    known = Edition.objects.select_related("hosted").get(pk=edition)
+    try:
+        study = study_in_files(known.hosted).study
+    except TheodoliteError:
+        return "its files hold faults"
+    if version_of(study) == known.version:
+        return ""
+    n = len(changes_since(known, study))
+    return f"{n} change{'' if n == 1 else 's'} since" if n else "changed since"

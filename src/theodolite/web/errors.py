@@ -49,7 +49,7 @@ class PlainErrors(MiddlewareMixin):
         if isinstance(error, NotFound):
             raise Http404 from error
         if isinstance(error, Conflict):
-            return _told(request, "Somebody was faster", f"{error}", HTTPStatus.CONFLICT)
+            return _told(request, "Somebody was faster", f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
         if isinstance(error, StoreError):
             _LOG.error("the database cannot be used", exc_info=error)
             why = "The database does not answer just now. What was saved is saved; try again in a minute."

@@ -5,9 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from django import forms
 from django.utils.formats import date_format
 
 from theodolite.domain.study import Study
+
+_LOCAL = "%Y-%m-%dT%H:%M"
+
+
+def moment_field(label: str, *, required: bool = True) -> forms.DateTimeField:
+    """Return a field for day and time, read by a clock on the wall: whoever takes it adds the event's zone."""
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_LOCAL)
+    return forms.DateTimeField(label=label, required=required, input_formats=[_LOCAL], widget=widget)
 
 
 def zone_of(study: Study) -> ZoneInfo:

@@ -19,15 +19,11 @@ def read_profile(sent: Mapping[str, str]) -> PersonProfile:
     """
     given = {} if sent.get("skip") else sent
     return PersonProfile(
-        user_type=_type_of(given.get("user_type", "")),
+        user_type=next((kind for kind in UserType if kind.value == given.get("user_type")), None),
         expertise=given.get("expertise", "")[:300].strip(),
         languages=tuple(filter(None, (word.strip() for word in given.get("languages", "")[:120].split(",")))),
         groups=_groups(given.get("groups", "")),
     )
-
-
-def _type_of(word: str) -> UserType:
-    return UserType(word) if word in {kind.value for kind in UserType} else UserType.EVERYDAY
 
 
 def _groups(text: str) -> dict[str, str]:

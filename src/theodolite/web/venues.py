@@ -26,7 +26,7 @@ from theodolite.store.django_store import DjangoStore
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.models import HostedStudy
 from theodolite.web.published import contents, last_edition, study_kept, study_of
-from theodolite.web.teams.vault import vault_of
+from theodolite.web.vault import vault_of
 
 _LOG = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import say
 from theodolite.web import live_room
 from theodolite.web.models import HostedStudy, Membership, Submission
-from theodolite.web.teams.vault import seal
+from theodolite.web.vault import seal
 from theodolite.web.venues import opened_venue, server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]

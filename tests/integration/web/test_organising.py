@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from tests.fakes.venue import exchange
-from theodolite.domain.dialogue import Level
+from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.live import LiveEnding
 from theodolite.domain.role import Role
 from theodolite.domain.session import Pauser, SessionState
+from theodolite.store.models.people import LiveTurnRow
 from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.usecases.people.talking import finish, say
 from theodolite.web.models import AuditEntry, EthicsApproval, HostedStudy, Invitation, Membership, PersonalCode
 from theodolite.web.organiser.people import read_list
 from theodolite.web.venues import venue_of
@@ -85,8 +91,8 @@ def test_a_list_is_taken_whole_or_not_at_all(event, organiser, at):
     refused = organiser.post(f"{at}people/list/", {"list": bad}).content.decode()
     taken = organiser.post(f"{at}people/list/", {"list": csv("Email,Name,Role\nana@example.org,Ana,red teamer\n")})
 
-    assert "Line 3: `nobody` is no e-mail address." in refused.replace("&#x27;", "'")
-    assert "Line 3: `wizard` is no role" in refused
+    assert "Line 3: “nobody” is no e-mail address." in refused
+    assert "Line 3: “wizard” is no role" in refused
     assert "stands in line 2 already" in refused
     assert taken.status_code == 302
     assert Invitation.objects.get().email == "ana@example.org"
@@ -104,8 +110,8 @@ def test_slips_carry_code_square_and_seat(event, organiser, at):
     page = organiser.get(f"{at}people/slips/").content.decode()
 
     assert page.count("data:image/svg+xml;base64,") == 2
-    assert "seat 7" in page
-    assert "seat 8" in page
+    assert "Seat 7" in page
+    assert "Seat 8" in page
 
 
 def test_a_pause_stops_the_clocks_of_everybody_and_says_why(event, organiser, at):
@@ -126,13 +132,14 @@ def test_an_application_rests_alone(event, organiser, at):
     names = [one.name for one in venue_of(event).study.applications]
     other = next(name for name in names if name != session.application)
 
-    organiser.post(f"{at}operations/rest/", {"application": other})
+    organiser.post(f"{at}operations/rest/", {"application": other, "rest": "yes"})
     assert again(event, session).clock.pausers == set()
-    organiser.post(f"{at}operations/rest/", {"application": session.application})
+    for _ in range(2):  # two organisers press it at the same moment
+        organiser.post(f"{at}operations/rest/", {"application": session.application, "rest": "yes"})
     assert again(event, session).clock.pausers == {Pauser.ORGANISER}
     organiser.post(f"{at}operations/go-on/")
     assert again(event, session).clock.pausers == {Pauser.ORGANISER}
-    organiser.post(f"{at}operations/rest/", {"application": session.application})
+    organiser.post(f"{at}operations/rest/", {"application": session.application, "rest": "no"})
     assert again(event, session).clock.pausers == set()
 
 
@@ -141,7 +148,7 @@ def test_operations_show_cells_and_sessions_and_are_written_to_the_log(event, or
     page = organiser.get(f"{at}operations/").content.decode()
     organiser.post(f"{at}operations/pause/", PAUSE)
 
-    assert "1 session going on" in page
+    assert "<dt>Sessions going on</dt><dd>1</dd>" in page
     assert "Ravi" in page
     assert AuditEntry.objects.filter(verb="set event paused").exists()
 
@@ -198,3 +205,78 @@ def test_a_pause_ends_whatever_has_run_out_meanwhile(event, organiser, at):
     organiser.post(f"{at}operations/go-on/")
 
     assert HostedStudy.objects.get().state == "open"
+
+
+def test_operations_tell_the_cause_of_errors_and_testers_do_not_read_it(event, organiser, at, client_as):
+    session = begun_session(event)
+    venue = venue_of(event)
+    turn, _ = say(venue, session.key, "Hello?")
+    finish(venue, turn.key, LiveEnding(state=TurnState.ERROR, text="", cause="teller at tellers.example has no power"))
+    page = organiser.get(f"{at}operations/").content.decode()
+    sheet = client_as(Role.RED_TEAMER).get(f"/s/{event.token}/test/1/").content.decode()
+
+    assert "teller at tellers.example has no power" in page
+    assert "<dt>Errors so far</dt><dd>1</dd>" in page
+    assert "tellers.example" not in sheet
+
+
+def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at):
+    session = begun_session(event)
+    turn, _ = say(venue_of(event), session.key, "Hello?")
+    LiveTurnRow.objects.filter(key=turn.key).update(asked=timezone.now() - timedelta(seconds=45))
+    page = organiser.get(f"{at}operations/").content.decode()
+
+    assert "stuck: waits for a reply since 45 s" in page
+    assert "<dt>Stuck replies</dt><dd>1</dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("state", "approved", "decided", "next_one"),
+    [
+        ("draft", True, False, "waits for your decision"),
+        ("draft", True, True, "publish it as the first edition"),
+        ("published", False, True, "no ethics approval holds today"),
+        ("published", True, True, "open the event"),
+        ("open", True, True, "the event is open"),
+        ("paused", True, False, "everything stands still"),
+        ("closed", True, True, "measure what was said"),
+    ],
+)
+def test_the_first_page_says_what_is_next(event, organiser, at, state, approved, decided, next_one):
+    HostedStudy.objects.filter(pk=event.pk).update(state=state)
+    if not approved:
+        EthicsApproval.objects.all().delete()
+    if decided:
+        event.submissions.filter(state="submitted").update(state="returned")
+
+    assert next_one in organiser.get(at).content.decode()
+
+
+def test_the_first_page_asks_as_often_for_many_people_as_for_few(event, organiser, at):
+    organiser.get(at)  # opens the venue
+    few = _queries(organiser, at)
+    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
+
+    assert _queries(organiser, at) == few
+    assert "30 invited" in organiser.get(at).content.decode()
+
+
+def test_people_are_shown_by_state(event, organiser, at):
+    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 2, "first": 1})
+    page = organiser.get(f"{at}people/?state=invited").content.decode()
+
+    assert "2 people: testers, invited" in page
+    assert ">Ravi<" not in page
+
+
+def test_nothing_is_paused_that_is_not_open(event, organiser, at):
+    organiser.post(f"{at}operations/close/")
+    organiser.post(f"{at}operations/pause/", PAUSE)
+
+    assert HostedStudy.objects.get(pk=event.pk).state == "closed"
+
+
+def _queries(client, page) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        client.get(page)
+    return len(asked)

@@ -108,7 +108,7 @@ def test_before_it_opens_people_get_ready_and_begin_nothing(own, client_as):
     tester = client_as(Role.RED_TEAMER)
     walk(tester, own, 3)
     where, words = on(tester, own)
-    client_as(Role.ORGANISER).post(f"/s/{own.token}/organise/operations/hours/")
+    client_as(Role.ORGANISER).post(f"/s/{own.token}/organise/operations/hours/", {"hold": "no"})
 
     assert (where, "Saturday 2 March 2999, 09:00 (Europe/Berlin)" in words) == ("", True)
     assert walk(tester, own, 1) == "1/"

@@ -114,3 +114,17 @@ def test_what_cannot_be_put_there_is_said(organiser, form, words):
 
 def test_only_hosts_put_studies_on_the_server(client_as):
     assert client_as(Role.SENIOR).get("/studies/").status_code == 404
+
+
+def test_what_was_published_before_can_be_published_again(organiser, own):
+    publish(organiser, own)
+    change(own, "minutes: 30", "minutes: 25")
+    publish(organiser, own)
+    change(own, "minutes: 25", "minutes: 30")
+    page = organiser.get(f"/s/{own.token}/organise/").content.decode()
+    publish(organiser, own)
+
+    first, second, third = own.editions.order_by("number")
+    assert "edition 2" in page
+    assert "1 change since" in page
+    assert (first.version == third.version, first.version == second.version) == (True, False)

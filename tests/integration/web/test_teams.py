@@ -9,14 +9,19 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
+from django.db import transaction
 from django.test import Client, override_settings
 
-from theodolite.domain.errors import InputError
+from tests.integration.web.editing import add, published
+from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.role import Role
+from theodolite.usecases.examining import Examination
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
+from theodolite.web.teams.conformance import _begin, _keep
 from theodolite.web.teams.connecting import application_of, study_entry
 from theodolite.web.teams.kit import KIT_NAME, kit_archive
-from theodolite.web.teams.vault import opened, seal, vault_of
+from theodolite.web.teams.terms import public_packets
+from theodolite.web.vault import opened, seal, vault_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -199,3 +204,33 @@ def test_the_kit_checks_itself(tmp_path):
 
 def test_the_kit_is_the_same_each_time():
     assert kit_archive() == kit_archive()
+
+
+def test_a_check_of_what_was_changed_meanwhile_counts_for_nothing(event, team):
+    draft = Submission.objects.get(name="echo")
+    since = _begin(draft)
+    page = team.get(at(event, "echo") + "edit/").content.decode()
+    team.post(at(event, "echo") + "edit/", {"name": "echo", "way": "class", "target": draft.target,
+                                            "guardrails": draft.guardrails, "description": "another"})  # fmt: skip
+    _keep(draft, since, Examination(name="echo", calls=9))
+    draft.refresh_from_db()
+
+    assert "echo" in page
+    assert (draft.description, draft.examined, draft.examining_since) == ("another", None, None)
+
+
+def test_what_was_withdrawn_a_moment_ago_is_not_decided_about(event, team):
+    seen = Submission.objects.get(name="echo-two")
+    team.post(at(event, "echo-two") + "withdraw/")
+
+    with pytest.raises(Conflict, match="withdrawn by now"), transaction.atomic():
+        seen.held(Submission.State.SUBMITTED)
+
+
+def test_teams_are_told_of_the_scenarios_that_people_meet_and_not_of_unpublished_ones(own, client_as):
+    published(own)
+    before = public_packets(own)
+    add(own, "scenarios: {secret-plan: {goal: Try what nobody has seen.}}")
+
+    assert public_packets(own) == before
+    assert b"secret-plan" not in client_as(Role.TEAM).get(f"/s/{own.token}/team/criteria/").content

@@ -11,7 +11,7 @@ from theodolite.bootstrap.rehearsal.visitor import Answer, Form
 from theodolite.domain.role import Role
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission
-from theodolite.web.teams.vault import seal
+from theodolite.web.vault import seal
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

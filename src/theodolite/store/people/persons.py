@@ -64,7 +64,7 @@ def keep_profile(participant: str, profile: PersonProfile, *, now: datetime) -> 
         row = ProfileRow.objects.create(
             participant_id=person,
             revision=(before or 0) + 1,
-            user_type=profile.user_type.value,
+            user_type=profile.user_type.value if profile.user_type else "",
             expertise=profile.expertise,
             created=now,
         )
@@ -82,7 +82,7 @@ def profiles(participants: list[str]) -> dict[str, PersonProfile]:
     by_profile = grouped(entries, "profile_id")
     return {
         key: PersonProfile(
-            user_type=UserType(row.user_type),
+            user_type=UserType(row.user_type) if row.user_type else None,
             expertise=row.expertise,
             languages=tuple(entry.value for entry in by_profile.get(row.id, []) if not entry.name),
             groups={entry.name: entry.value for entry in by_profile.get(row.id, []) if entry.name},

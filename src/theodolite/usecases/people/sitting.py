@@ -150,7 +150,8 @@ def places_left(venue: Venue, level: Level, stratum: str | None) -> int:
 def stratum_of(venue: Venue, participant: str, plan: LevelPlan) -> str:
     """Return the part of the people that a person is balanced with: the type of user, where the level has a quota."""
     profile = venue.store.profile(participant)
-    return profile.user_type.value if profile and profile.user_type.value in plan.quotas else ""
+    said = profile.user_type.value if profile and profile.user_type else ""
+    return said if said in plan.quotas else ""
 
 
 def _session(venue: Venue, seat: Seat, place: int, cell: Cell) -> Session:

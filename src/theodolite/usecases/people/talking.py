@@ -67,14 +67,20 @@ def why_silent(venue: Venue, session: Session, dialogue: LiveDialogue | None) ->
         session: The session.
         dialogue: Its latest dialogue; None before the first word.
     """
-    if session.clock.pausers:
-        return STANDS_STILL
-    if left_s(venue, session) == 0:
-        return TIME_IS_UP
+    shut = _why_shut(venue, session)
+    if shut:
+        return shut
     most = venue.study.scenario(session.scenario).turns
     if dialogue is not None and dialogue.is_open and len(dialogue.turns) >= most:
         return f"This dialogue has its {most} turns. Begin a new one, or end the session."
     return ""
+
+
+def _why_shut(venue: Venue, session: Session) -> str:
+    """Return why no application is asked for a session now, whatever its dialogue holds; empty where one is."""
+    if session.clock.pausers:
+        return STANDS_STILL
+    return TIME_IS_UP if left_s(venue, session) == 0 else ""
 
 
 def left_s(venue: Venue, session: Session, at: datetime | None = None) -> float | None:
@@ -96,12 +102,16 @@ def retry(venue: Venue, turn: str) -> tuple[LiveTurn, SayToApplication]:
     """Let a turn whose reply ended in an error be answered again.
 
     Raises:
+        InputError: If the session stands still or has no time left; in words for the person.
         Conflict: If it has brought a response, or is not the last one of an open dialogue.
         NotFound: If there is no such turn.
     """
+    held = venue.store.session(venue.store.dialogue_of_turn(turn).session)
+    silence = _why_shut(venue, held)
+    if silence:
+        raise InputError(silence)
     again = venue.store.retry(turn, now=venue.clock.now())
-    dialogue = venue.store.dialogue_of_turn(turn)
-    return again, _request(venue, venue.store.session(dialogue.session), again, dialogue.turns)
+    return again, _request(venue, held, again, venue.store.dialogue_of_turn(turn).turns)
 
 
 def finish(venue: Venue, turn: str, ending: LiveEnding) -> LiveTurn:

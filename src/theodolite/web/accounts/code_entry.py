@@ -15,9 +15,9 @@ from theodolite.domain.errors import Conflict
 from theodolite.web.access import open_to_all
 from theodolite.web.accounts.codes import come_in, give_code, words_of
 from theodolite.web.accounts.forms import CodeForm, NameForm
-from theodolite.web.accounts.home import entrance
 from theodolite.web.accounts.joining import BACKEND
 from theodolite.web.accounts.recruiting import Sent, take_in, take_in_anybody, why_shut
+from theodolite.web.entrances import entrance
 from theodolite.web.models import Account, Membership, RecruitLink
 
 _FAILED = "code_failed"

@@ -6,22 +6,11 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 
 from theodolite.domain.role import Role
 from theodolite.web.access import account_of, signed_in
+from theodolite.web.entrances import entrance
 from theodolite.web.models import Membership
-
-ENTRANCES = {
-    Role.ORGANISER: "organiser:home",
-    Role.SENIOR: "senior:home",
-    Role.ANNOTATOR: "annotator:home",
-    Role.RED_TEAMER: "tester:home",
-    Role.FIELD_TESTER: "tester:home",
-    Role.ANALYST: "organiser:results",
-    Role.TEAM: "teams:home",
-}
-"""The page on which each role begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +40,3 @@ def home(request: HttpRequest) -> HttpResponse:
     if len(doors) == 1 and not account_of(request).is_host:
         return redirect(doors[0].address)
     return render(request, "web/accounts/home.html", {"doors": doors})
-
-
-def entrance(held: Membership) -> str:
-    """Return the address on which a role in a study begins."""
-    return reverse(ENTRANCES[held.as_role], args=[held.hosted.token])

@@ -65,7 +65,7 @@ def invite(
         InputError: If the address is none.
     """
     address = email.strip().lower()
-    if address and not _is_address(address):
+    if address and not is_address(address):
         message = f"an e-mail address was expected, e.g. `ana@example.org`; got {email!r}"
         raise InputError(message)
     invitation = Invitation.objects.create(
@@ -76,7 +76,8 @@ def invite(
     return invitation
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Tell whether a text is an e-mail address."""
     try:
         validate_email(text)
     except ValidationError:
@@ -165,6 +166,6 @@ def join(account: Account, hosted: HostedStudy, role: Role) -> Membership:
     """Return a person's membership in a role; made, or taken up again, where it is not held."""
     membership, _ = Membership.objects.get_or_create(account=account, hosted=hosted, role=role.value)
     if membership.left_at:
-        membership.left_at = None
-        membership.save(update_fields=["left_at"])
+        membership.left_at, membership.withdrew = None, False
+        membership.save(update_fields=["left_at", "withdrew"])
     return membership

@@ -10,20 +10,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
 from theodolite.web.accounts.adapter import INVITED
 from theodolite.web.accounts.codes import give_code, words_of
 from theodolite.web.accounts.forms import AccountForm, NameForm
-from theodolite.web.accounts.home import entrance
 from theodolite.web.accounts.inviting import Standing, accept, invitation_of, invitation_of_words, standing_of
+from theodolite.web.approvals import TESTERS
+from theodolite.web.entrances import entrance
 from theodolite.web.hosting import host_all
 from theodolite.web.models import Account, Invitation, Membership
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 """Who vouches for people whom a link or a code lets in."""
-
-_TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
 
 
 @open_to_all
@@ -49,7 +47,7 @@ def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if standing_of(invitation) is not Standing.OPEN:
         return _shut(request, f"This invitation is {standing_of(invitation)}.")
     known = request.user if isinstance(request.user, Account) else None
-    kind = NameForm if invitation.role in _TESTERS else AccountForm
+    kind = NameForm if invitation.role in TESTERS else AccountForm
     posted = request.method == "POST"
     form = kind(request.POST if posted and not known else None, initial=_known_of(invitation))
     if posted and (known or form.is_valid()):
@@ -85,7 +83,7 @@ def _let_in(
 
 def _code_for(membership: Membership | None) -> str:
     """Return words by which a person without password comes back; empty for people with one."""
-    if membership is None or membership.as_role not in _TESTERS:
+    if membership is None or membership.as_role not in TESTERS:
         return ""
     return words_of(give_code(membership))
 

@@ -57,6 +57,8 @@ class HostedStudy(models.Model):
 class Edition(models.Model):
     """A version of a study that people met; its contents lie in the store under the hash.
 
+    Whoever goes back to what was published before publishes it again, as a further edition.
+
     Attributes:
         number: 1 for the first one.
         version: Content hash of the study.
@@ -75,7 +77,6 @@ class Edition(models.Model):
         ordering: ClassVar = ["number"]
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["hosted", "number"], name="web_edition_number"),
-            models.UniqueConstraint(fields=["hosted", "version"], name="web_edition_version"),
         ]
 
     def __str__(self) -> str:

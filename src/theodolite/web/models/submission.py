@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from theodolite.bootstrap.sealing import key_variable
 from theodolite.domain.application import GuardrailSite
+from theodolite.domain.errors import Conflict
 from theodolite.web.models.hosted_study import HostedStudy
 from theodolite.web.models.membership import Membership
 from theodolite.web.models.token import new_token
@@ -108,7 +109,22 @@ class Submission(models.Model):
     @property
     def is_open(self) -> bool:
         """Whether its team may still change it."""
-        return self.state in {self.State.DRAFT, self.State.RETURNED}
+        return self.state in OPEN_STATES
+
+    def held(self, *states: str) -> Submission:
+        """Return it as it stands now, so that nobody else changes it before the transaction ends.
+
+        Args:
+            states: Those in which it must be; its team and the organisers may press at the same moment.
+
+        Raises:
+            Conflict: If it is in another one.
+        """
+        now = Submission.objects.select_for_update().get(pk=self.pk)
+        if now.state not in states:
+            message = f"`{now.name}` is {now.state} by now; look at it once more"
+            raise Conflict(message)
+        return now
 
     @property
     def key_variable(self) -> str:
@@ -120,3 +136,7 @@ class Submission(models.Model):
         """Whether the last check could call it and found no fault."""
         found = self.examined or {}
         return bool(found) and not found["unexamined"] and all(one["severity"] != "fault" for one in found["remarks"])
+
+
+OPEN_STATES = (Submission.State.DRAFT, Submission.State.RETURNED)
+"""States in which a team may change its submission."""

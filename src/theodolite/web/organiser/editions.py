@@ -8,13 +8,11 @@ from django.shortcuts import redirect, render
 
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
-from theodolite.domain.errors import NotFound
 from theodolite.domain.identity import version_of
 from theodolite.domain.role import Role
-from theodolite.reporting.study_changes import StudyChange, changes_between
 from theodolite.web.access import Here, allowed
-from theodolite.web.editions import publish, study_in_files
-from theodolite.web.published import last_edition, study_of
+from theodolite.web.editions import changes_since, publish, study_in_files
+from theodolite.web.published import last_edition
 
 
 @allowed(Role.ORGANISER)
@@ -35,11 +33,7 @@ def editions(request: HttpRequest, here: Here) -> HttpResponse:
 def _compared(here: Here) -> dict[str, object]:
     loaded = study_in_files(here.hosted)
     version, last = version_of(loaded.study), last_edition(here.hosted)
-    changes: tuple[StudyChange, ...] = ()
-    if last is not None and last.version != version:
-        try:
-            changes = changes_between(study_of(last), loaded.study)
-        except NotFound:  # published into another database; the hashes still tell that it is another one
-            changes = ()
+    is_new = last is None or last.version != version
+    changes = changes_since(last, loaded.study) if last is not None and is_new else ()
     notes = render_faults(loaded.notes, limit=None) if loaded.notes else ""
-    return {"version": version, "is_new": last is None or last.version != version, "changes": changes, "notes": notes}
+    return {"version": version, "is_new": is_new, "changes": changes, "notes": notes}

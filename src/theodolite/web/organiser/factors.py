@@ -6,6 +6,7 @@ from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -13,6 +14,7 @@ from theodolite.domain.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.audit import audit
 from theodolite.web.factors import FACTOR_ROLES, required_by_server, required_roles
+from theodolite.web.models import HostedStudy, Membership
 
 
 class FactorForm(forms.Form):
@@ -41,14 +43,22 @@ def factors(request: HttpRequest, here: Here) -> HttpResponse:
                       roles=here.hosted.second_factor)  # fmt: skip
             messages.success(request, "Kept.")
             return redirect("organiser:factors", study=here.hosted.token)
-    needed = [role.value for role in required_roles(here.hosted)]
-    members = here.hosted.memberships.filter(left_at=None, role__in=needed).select_related("account")
-    having = set(Authenticator.objects.filter(user__memberships__in=members).values_list("user_id", flat=True))
     shown = {
         "here": here,
         "form": form,
         "by_server": sorted(role.value for role in required_by_server()),
-        "lacking": [one for one in members.order_by("id") if one.account_id not in having],
-        "n_needed": len(members),
+        "lacking": lacking_factor(here.hosted),
+        "n_needed": _needing(here.hosted).count(),
     }
     return render(request, "web/organiser/factors.html", shown, status=422 if form.errors else 200)
+
+
+def lacking_factor(hosted: HostedStudy) -> list[Membership]:
+    """Return those of a study who need a second factor and have none."""
+    having = Authenticator.objects.values("user_id")
+    return list(_needing(hosted).exclude(account_id__in=having).order_by("id"))
+
+
+def _needing(hosted: HostedStudy) -> QuerySet[Membership]:
+    needed = [role.value for role in required_roles(hosted)]
+    return hosted.memberships.filter(left_at=None, role__in=needed).select_related("account")

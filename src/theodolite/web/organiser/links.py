@@ -22,14 +22,12 @@ from theodolite.web.accounts.recruiting import COMPLETION, why_shut
 from theodolite.web.approvals import NO_APPROVAL, TESTERS, may_invite
 from theodolite.web.audit import audit
 from theodolite.web.models import RecruitLink
-from theodolite.web.moments import told, zone_of
+from theodolite.web.moments import moment_field, told, zone_of
 from theodolite.web.pages import absolute
 from theodolite.web.venues import venue_of
 
 PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 """What Prolific fills in, as its study pages want it written."""
-
-_LOCAL = "%Y-%m-%dT%H:%M"
 
 
 class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
@@ -43,9 +41,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
         labels = {  # noqa: RUF012 - read once by Django
             "name": "What you call it",
             "kind": "Who comes in by it",
-            "role": "As",
             "most": "How many people at most",
-            "closes_at": "Lets nobody new in from (empty: no such time)",
             "study_id": "Prolific's study id (empty: any)",
             "completion_code": "Completion code (empty: one is made)",
             "screened_out_code": "Code for people who are screened out",
@@ -55,18 +51,10 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
             "completion_code": "For Prolific: shown to each person at the end, with a button that hands it in.",
             "screened_out_code": "For Prolific; empty for none.",
         }
-        widgets = {  # noqa: RUF012
-            "kind": forms.RadioSelect,
-            "closes_at": forms.DateTimeInput(attrs={"type": "datetime-local"}, format=_LOCAL),
-        }
+        widgets = {"kind": forms.RadioSelect}  # noqa: RUF012
 
     role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in reversed(TESTERS)])
-    closes_at = forms.DateTimeField(
-        label="Lets nobody new in from (empty: no such time)",
-        required=False,
-        input_formats=[_LOCAL],
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-    )
+    closes_at = moment_field("Lets nobody new in from (empty: no such time)", required=False)
 
     def __init__(self, *args: Any, zone: ZoneInfo, **kwargs: Any) -> None:
         """Read times by the event's own clock."""
@@ -138,7 +126,7 @@ def close_link(request: HttpRequest, here: Here, link: str) -> HttpResponse:
     """Let nobody new in by a link, or open it again; who is in stays in."""
     found = get_object_or_404(RecruitLink, token=link, hosted=here.hosted)
     with transaction.atomic():
-        found.closed_at = None if found.closed_at else timezone.now()
+        found.closed_at = (found.closed_at or timezone.now()) if request.POST.get("shut") == "yes" else None
         found.save(update_fields=["closed_at"])
         verb = "closed recruiting link" if found.closed_at else "opened recruiting link"
         audit(here.account, verb, f"link {found.token}", hosted=here.hosted)

@@ -9,8 +9,6 @@ from io import StringIO
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,14 +17,23 @@ from django.views.decorators.http import require_POST
 from theodolite.domain.role import Role, why_not_both
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
-from theodolite.web.accounts.inviting import Standing, invitation_path, invite, standing_of, withdraw_invitation
-from theodolite.web.approvals import NO_APPROVAL, TESTERS, approval_of, may_invite
+from theodolite.web.accounts.inviting import (
+    Standing,
+    invitation_path,
+    invite,
+    is_address,
+    standing_of,
+    withdraw_invitation,
+)
+from theodolite.web.approvals import NO_APPROVAL, approval_of, may_invite
 from theodolite.web.blindness import clash_of_address
 from theodolite.web.mail import send_invitation
 from theodolite.web.models import Invitation
+from theodolite.web.moments import zone_of
 from theodolite.web.organiser.person import link_of
-from theodolite.web.organiser.pool import counted_states, pool_of
+from theodolite.web.organiser.pool import counted_states, n_invited_testers, pool_of
 from theodolite.web.pages import absolute
+from theodolite.web.venues import venue_of
 
 MOST_ROWS = 2000
 """Rows of a list at most; count."""
@@ -37,7 +44,7 @@ _ROLES = [(role.value, role.value) for role in Role]
 class InviteForm(forms.Form):
     """One person."""
 
-    role = forms.ChoiceField(label="As", choices=_ROLES)
+    role = forms.ChoiceField(label="As", choices=_ROLES, initial=Role.FIELD_TESTER.value)
     name = forms.CharField(label="Name", required=False, max_length=120)
     email = forms.EmailField(label="E-mail address", required=False, help_text="Empty: hand the link over yourself.")
 
@@ -78,14 +85,17 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
         AskedIn(one, standing_of(one), absolute(request, invitation_path(one)))
         for one in Invitation.objects.select_related("hosted").filter(hosted=here.hosted, used_at=None).order_by("-id")
     ]
-    pool, invited = pool_of(here.hosted), [one for one in open_ones if one.standing is not Standing.WITHDRAWN]
+    everybody, chosen = pool_of(here.hosted), request.GET.get("state", "")
+    pool = [one for one in everybody if not chosen or (one.state.value == chosen and one.is_tester)]
+    invited = [one for one in open_ones if one.standing is not Standing.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
-    n_invited = sum(Role(one.invitation.role) in TESTERS for one in invited if one.standing is Standing.OPEN)
     told = {
         "here": here,
         "pool": [(one, link_of(request, one.membership) if shows_links and one.is_waited_for else "") for one in pool],
-        "states": counted_states(pool, n_invited),
-        "n_waited_for": sum(one.is_waited_for for one in pool),
+        "states": counted_states(everybody, n_invited_testers(here.hosted)),
+        "chosen": chosen,
+        "zone": zone_of(venue_of(here.hosted).study).key,
+        "n_waited_for": sum(one.is_waited_for for one in everybody),
         "shows_links": shows_links,
         "slots": here.hosted.time_slots.exists(),
         "invitations": invited,
@@ -183,24 +193,16 @@ def _rows(read: Sequence[dict[str, str]]) -> tuple[list[tuple[str, str, Role]], 
     roles = {role.value: role for role in Role}
     for line, row in enumerate(read[:MOST_ROWS], 2):
         email, name, role = ((row.get(key) or "").strip() for key in ("email", "name", "role"))
-        if email and not _is_address(email):
-            faults.append(f"Line {line}: `{email}` is no e-mail address.")
+        if email and not is_address(email):
+            faults.append(f"Line {line}: “{email}” is no e-mail address.")
         if role.lower() not in roles:
-            faults.append(f"Line {line}: `{role}` is no role; expected one of {', '.join(roles)}.")
+            faults.append(f"Line {line}: “{role}” is no role; expected one of {', '.join(roles)}.")
             continue
         if email and (email.lower(), role.lower()) in seen:
             faults.append(f"Line {line}: {email} stands in line {seen[email.lower(), role.lower()]} already.")
         seen[email.lower(), role.lower()] = line
         rows.append((email, name, roles[role.lower()]))
     return rows, faults
-
-
-def _is_address(text: str) -> bool:
-    try:
-        validate_email(text)
-    except ValidationError:
-        return False
-    return True
 
 
 @allowed(Role.ORGANISER)

@@ -18,11 +18,11 @@ from theodolite.domain.withdrawal import Withdrawal
 from theodolite.reporting.figures import number_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, code_path, give_code
-from theodolite.web.accounts.home import entrance
 from theodolite.web.approvals import TESTERS
 from theodolite.web.audit import audit
 from theodolite.web.booking import book, booked_slot, offered
 from theodolite.web.departures import depart, take_back
+from theodolite.web.entrances import entrance
 from theodolite.web.mail import send
 from theodolite.web.models import Membership, Screening
 from theodolite.web.moments import told_span, zone_of

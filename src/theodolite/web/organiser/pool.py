@@ -15,7 +15,7 @@ from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.session import Session, SessionState
 from theodolite.store.models.people import AcknowledgementRow, LiveTurnRow
 from theodolite.web.approvals import TESTERS
-from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.models import HostedStudy, Invitation, Membership
 from theodolite.web.venues import server_store
 
 
@@ -65,9 +65,14 @@ class Pooled:
         return sum(one.is_over for one in self.sessions)
 
     @property
+    def is_tester(self) -> bool:
+        """Whether the person tests applications."""
+        return self.membership.as_role in TESTERS
+
+    @property
     def is_waited_for(self) -> bool:
         """Whether the person is a tester with something left to do."""
-        return self.membership.as_role in TESTERS and self.state not in FINISHED
+        return self.is_tester and self.state not in FINISHED
 
 
 def pool_of(hosted: HostedStudy) -> list[Pooled]:
@@ -83,9 +88,15 @@ def pool_of(hosted: HostedStudy) -> list[Pooled]:
     ]
 
 
+def n_invited_testers(hosted: HostedStudy) -> int:
+    """Return how many testers were asked in by links that are still open; count."""
+    asked = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
+    return asked.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
+
+
 def counted_states(pool: Iterable[Pooled], n_invited: int) -> list[tuple[str, int]]:
     """Return how many testers stand where, in order of the way; `n_invited` more have not come yet."""
-    counts = Counter(one.state for one in pool if one.membership.as_role in TESTERS)
+    counts = Counter(one.state for one in pool if one.is_tester)
     counts[PoolState.INVITED] += n_invited
     return [(state.value, counts[state]) for state in PoolState if counts[state]]
 

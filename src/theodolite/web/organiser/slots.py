@@ -18,20 +18,17 @@ from theodolite.web.access import Here, allowed
 from theodolite.web.approvals import TESTERS
 from theodolite.web.audit import audit
 from theodolite.web.models import TimeSlot
-from theodolite.web.moments import told_span, zone_of
+from theodolite.web.moments import moment_field, told_span, zone_of
 from theodolite.web.venues import venue_of
 
 _MOST = 60
-_LOCAL = "%Y-%m-%dT%H:%M"
 
 
 class SlotForm(forms.Form):
     """One slot, or several of one length one after the other."""
 
     role = forms.ChoiceField(label="For", choices=[(role.value, f"{role.value}s") for role in TESTERS])
-    begins = forms.DateTimeField(
-        label="Begins", input_formats=[_LOCAL], widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
-    )
+    begins = moment_field("Begins")
     minutes = forms.IntegerField(label="Length in minutes", min_value=5, max_value=24 * 60, initial=90)
     places = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
     n = forms.IntegerField(label="How many such slots, one after the other", min_value=1, max_value=_MOST, initial=1)
@@ -93,8 +90,8 @@ def _make(here: Here, filled: dict[str, Any], zone: Any) -> int:
 @require_POST
 def drop_slot(request: HttpRequest, here: Here, slot: str) -> HttpResponse:
     """Take a slot away that nobody has booked."""
-    found = get_object_or_404(TimeSlot, token=slot, hosted=here.hosted)
     with transaction.atomic():
+        found = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=here.hosted)
         if found.bookings.exists():
             messages.error(request, "People have booked this slot; book another one for them first.")
         else:

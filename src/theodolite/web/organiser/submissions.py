@@ -53,8 +53,8 @@ def submission(request: HttpRequest, here: Here, submission: str) -> HttpRespons
     found = get_object_or_404(handed_in, token=submission, hosted=here.hosted)
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and found.state == _State.SUBMITTED and form.is_valid():
-        _decide(here, found, form.cleaned_data["decision"], form.cleaned_data["reason"])
-        messages.success(request, f"{found.name}: {found.state}.")
+        decided = _decide(here, found, form.cleaned_data["decision"], form.cleaned_data["reason"])
+        messages.success(request, f"{decided.name}: {decided.state}.")
         return redirect("organiser:submission", study=here.hosted.token, submission=found.token)
     told = {
         "here": here,
@@ -67,9 +67,11 @@ def submission(request: HttpRequest, here: Here, submission: str) -> HttpRespons
 
 
 @transaction.atomic
-def _decide(here: Here, found: Submission, decision: str, reason: str) -> None:
+def _decide(here: Here, submission: Submission, decision: str, reason: str) -> Submission:
+    found = submission.held(_State.SUBMITTED)
     found.state, found.reason, found.decided_at = _DECISIONS[decision], reason, timezone.now()
     if found.state == _State.DECLINED:
         found.sealed = b""
     found.save()
     audit(here.account, f"decided: {decision}", f"submission {found.token}", hosted=here.hosted, reason=reason)
+    return found

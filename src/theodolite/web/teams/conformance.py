@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from theodolite.usecases.examining import Examination
 from theodolite.web.background import Background
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
-from theodolite.web.teams.vault import opened
+from theodolite.web.vault import opened
 
 _background = Background()
 
@@ -32,11 +33,12 @@ async def conformance_bench() -> AsyncIterator[None]:
 
 async def check(submission: Submission) -> None:
     """Begin the check of an application, unless one is under way; without a running server it ends before this does."""
-    if await sync_to_async(_begin)(submission):
-        await _background.do(_checked(submission))
+    since = await sync_to_async(_begin)(submission)
+    if since is not None:
+        await _background.do(_checked(submission, since))
 
 
-async def _checked(submission: Submission) -> None:
+async def _checked(submission: Submission, since: datetime) -> None:
     try:
         application, environ = await sync_to_async(prepared)(submission)
         found = await examine_alone(application, folder=Path(submission.hosted.folder or "."), environ=environ)
@@ -45,7 +47,7 @@ async def _checked(submission: Submission) -> None:
         found.note(str(error))
     except Exception as error:  # noqa: BLE001 - a foreign class may raise whatever it likes, and no check may stay open
         found = Examination(name=submission.name, unexamined=f"the check broke off ({type(error).__name__})")
-    await sync_to_async(_keep)(submission, found)
+    await sync_to_async(_keep)(submission, since, found)
 
 
 def prepared(submission: Submission) -> tuple[Application, dict[str, str]]:
@@ -58,13 +60,14 @@ def prepared(submission: Submission) -> tuple[Application, dict[str, str]]:
     return application_of(submission), environ
 
 
-def _begin(submission: Submission) -> bool:
-    fresh = Submission.objects.filter(pk=submission.pk, examining_since=None)
-    return bool(fresh.update(examining_since=timezone.now()))
+def _begin(submission: Submission) -> datetime | None:
+    now, fresh = timezone.now(), Submission.objects.filter(pk=submission.pk, examining_since=None)
+    return now if fresh.update(examining_since=now) else None
 
 
-def _keep(submission: Submission, found: Examination) -> None:
-    Submission.objects.filter(pk=submission.pk).update(
+def _keep(submission: Submission, since: datetime, found: Examination) -> None:
+    """Write down what was found, unless the submission has been changed since the check began."""
+    Submission.objects.filter(pk=submission.pk, examining_since=since).update(
         examined=as_json(found), examined_at=timezone.now(), examining_since=None
     )
 

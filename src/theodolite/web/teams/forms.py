@@ -16,7 +16,7 @@ from theodolite.domain.errors import InputError, TemplateError
 from theodolite.testing.templates import variables_of
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
-from theodolite.web.teams.vault import can_seal, seal
+from theodolite.web.vault import can_seal, seal
 
 BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
 """What is sent to an endpoint unless its team says otherwise."""
@@ -48,8 +48,10 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
     )
 
+    field_order = ("name", "description", "way", "url", "body", "reply", "target", "credentials")
+
     class Meta:
-        """Fields, in the order of the page."""
+        """Fields; credentials stand where it is said how the application is reached."""
 
         model = Submission
         fields = (
@@ -161,8 +163,8 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             return str(error)
 
     def save(self, commit: bool = True) -> Submission:  # noqa: FBT001, FBT002 - Django's signature
-        """Keep it; a check of what it was before counts no longer."""
-        self.instance.examined, self.instance.examined_at = None, None
+        """Keep it; a check of what it was before counts no longer, not even one that is under way."""
+        self.instance.examined, self.instance.examined_at, self.instance.examining_since = None, None, None
         if self.cleaned_data["credentials"]:
             self.instance.sealed = seal(self.cleaned_data["credentials"])
         saved: Submission = super().save(commit)

@@ -10,10 +10,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from theodolite.domain.errors import Conflict
 from theodolite.domain.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.audit import audit
 from theodolite.web.models import Submission
+from theodolite.web.models.submission import OPEN_STATES
 from theodolite.web.teams.conformance import check
 from theodolite.web.teams.forms import AgreementForm, SubmissionForm
 from theodolite.web.teams.terms import TERMS, terms_version
@@ -43,6 +45,8 @@ def _written(request: HttpRequest, here: Here, submission: Submission) -> HttpRe
     form = SubmissionForm(request.POST or None, instance=submission)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
+            if submission.pk:
+                submission.held(*OPEN_STATES)
             kept = form.save()
             sealed = bool(form.cleaned_data["credentials"])
             audit(here.account, "wrote submission", f"submission {kept.token}", hosted=here.hosted, credentials=sealed)
@@ -69,7 +73,7 @@ def _shown(
 async def examine(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
     """Begin the conformance check."""
     found = await sync_to_async(own)(here, submission)
-    if request.method == "POST":
+    if request.method == "POST" and found.is_open:
         await sync_to_async(audit)(
             here.account, "began conformance check", f"submission {found.token}", hosted=here.hosted
         )
@@ -89,6 +93,10 @@ def submit(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
     if not form.is_valid():
         return _shown(request, here, found, form, status=422)
     with transaction.atomic():
+        found = found.held(*OPEN_STATES)
+        if not found.conforms:
+            message = "the application was changed a moment ago; check it once more, then submit it"
+            raise Conflict(message)
         found.state, found.reason = _State.SUBMITTED, ""
         found.agreed_by, found.agreed_at = form.cleaned_data["name"], timezone.now()
         found.agreed_version = terms_version()
@@ -104,6 +112,7 @@ def withdraw(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
     found = own(here, submission)
     if request.method == "POST" and (found.is_open or found.state == _State.SUBMITTED):
         with transaction.atomic():
+            found = found.held(*OPEN_STATES, _State.SUBMITTED)
             found.state, found.sealed = _State.WITHDRAWN, b""
             found.save()
             audit(here.account, "withdrew", f"submission {found.token}", hosted=here.hosted)

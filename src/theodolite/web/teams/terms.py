@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.config.loading import load_study
+from django.http import Http404
+
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.identity import digest
 from theodolite.web.models import HostedStudy
+from theodolite.web.venues import venue_of
 
 CRITERIA = (
     "It answers a text with a text, within 60 seconds: at a public address, or as a class that the operator installed.",
@@ -53,12 +55,10 @@ class PublicPacket:
 
 
 def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
-    """Return the public part of an event's test packets; none where its study cannot be read at present."""
-    if not hosted.folder:
-        return ()
+    """Return the public part of the test packets of what was published; none where it cannot be read at present."""
     try:
-        study = load_study(hosted.folder).study
-    except TheodoliteError:
+        study = venue_of(hosted).study
+    except (Http404, TheodoliteError):
         return ()
     return tuple(
         PublicPacket(

@@ -31,16 +31,15 @@ def screening(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask what the study asks everybody first; only whether it let the person in is kept."""
     event = visit.venue.study.event
     asked = event.screening if event else ()
-    questions = [(f"q{number}", one.text) for number, one in enumerate(asked, start=1)]
+    given = [request.POST.get(f"q{number}", "") for number in range(1, len(asked) + 1)]
+    questions = [(one.text, answer) for one, answer in zip(asked, given, strict=True)]
     context: dict[str, object] = {"here": visit.here, "questions": questions, "contact": event.contact if event else ""}
     if request.method != "POST":
         return render(request, "web/tester/screening.html", context)
-    given = {name: request.POST.get(name, "") for name, _ in questions}
-    if any(answer not in _ANSWERS for answer in given.values()):
-        context |= {"fault": "Answer every question with yes or no.", "given": given}
+    if any(answer not in _ANSWERS for answer in given):
+        context["fault"] = "Answer every question with yes or no."
         return render(request, "web/tester/screening.html", context, status=422)
-    wanted = {name: one.wanted for (name, _), one in zip(questions, asked, strict=True)}
-    passed = all(_ANSWERS[given[name]] is wanted[name] for name in wanted)
+    passed = all(_ANSWERS[answer] is one.wanted for one, answer in zip(asked, given, strict=True))
     Screening.objects.update_or_create(
         membership=visit.here.membership, defaults={"version": visit.screening_version, "passed": passed}
     )

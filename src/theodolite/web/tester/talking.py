@@ -48,7 +48,7 @@ def retry(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: i
     """Ask the application again after an error."""
     try:
         stored = _stored_again(visit, place, dialogue, turn)
-    except Conflict:
+    except (Conflict, InputError):  # the page says how the session stands
         return redirect("tester:chat", study=visit.here.hosted.token, place=place)
     return _asked(request, visit, stored)
 

@@ -85,6 +85,15 @@ def test_a_retry_asks_the_same_again(venue, session):
     assert (again.key, again.tries, asked_again) == (first.key, 2, asked)
 
 
+def test_nothing_is_tried_again_while_the_clock_stands_still(venue, session):
+    first, _ = say(venue, session.key, "How long?")
+    finish(venue, first.key, ERROR)
+    venue.store.revise_session(session.key, lambda one: one.paused(Pauser.ORGANISER, venue.clock.now()))
+
+    with pytest.raises(InputError, match=STANDS_STILL):
+        retry(venue, first.key)
+
+
 def test_no_more_turns_than_the_scenario_has(venue, session):
     for text in ("one", "two"):
         turn, _ = say(venue, session.key, text)

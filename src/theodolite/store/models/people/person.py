@@ -38,7 +38,7 @@ class AcknowledgementRow(models.Model):
 
 
 class ProfileRow(models.Model):
-    """One revision of what a person says of themselves."""
+    """One revision of what a person says of themselves; the type of user is empty where it was not said."""
 
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     revision = models.IntegerField()
@@ -52,7 +52,9 @@ class ProfileRow(models.Model):
         db_table = "store_profile"
         constraints: ClassVar = [
             models.UniqueConstraint(name="profile_revision", fields=["participant", "revision"]),
-            models.CheckConstraint(name="profile_user_type", condition=Q(user_type__in=[v.value for v in UserType])),
+            models.CheckConstraint(
+                name="profile_user_type", condition=Q(user_type__in=["", *(v.value for v in UserType)])
+            ),
         ]
 
 

@@ -140,6 +140,7 @@ async function send() {
   if (!answer.ok) return tell(element(html)?.textContent.trim() || "This could not be sent. Your text is kept here.");
   const article = element(html);
   document.getElementById(article.id)?.remove();
+  for (const earlier of log.querySelectorAll("form.retry")) earlier.remove(); // only the last turn can be asked again
   log.append(article);
   window.htmx?.process(article);
   document.getElementById("nothing")?.remove();
