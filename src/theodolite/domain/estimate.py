@@ -12,6 +12,7 @@ from theodolite.domain.conduct import Conduct
 from theodolite.domain.event_record import EventFinding
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
+from theodolite.domain.proxy_check import ProxyCheck
 from theodolite.domain.realism import Realism
 from theodolite.domain.response_finding import ResponseFinding
 from theodolite.domain.risk import RiskFinding
@@ -152,6 +153,7 @@ class Findings:
         raters: What models of raters make of the annotators, a question and application each.
         codings: What came of coding answers in own words, an open question each.
         tasks: In how many sessions people completed their task, an application and level each.
+        proxies: What scenarios show of serving as the proxies that they are, a rule and annotator each.
         event: Blinding, exposure and withdrawals; None where nobody took part.
     """
 
@@ -170,4 +172,5 @@ class Findings:
     raters: tuple[RaterChecks, ...] = ()
     codings: tuple[CodingFinding, ...] = ()
     tasks: tuple[TaskTally, ...] = ()
+    proxies: tuple[ProxyCheck, ...] = ()
     event: EventFinding | None = None

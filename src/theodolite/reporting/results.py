@@ -25,6 +25,7 @@ from theodolite.reporting.events import event_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
+from theodolite.reporting.proxies import proxy_entry
 from theodolite.reporting.realism import realism_entry
 from theodolite.reporting.responses import response_entry
 from theodolite.reporting.risks import risk_entry
@@ -33,7 +34,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.12"
+SCHEMA_VERSION = "1.13"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -79,6 +80,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "responses": [response_entry(finding) for finding in findings.responses],
         "codings": [coding_entry(found) for found in findings.codings],
         "tasks": [task_entry(tally) for tally in findings.tasks],
+        "proxies": [proxy_entry(check) for check in findings.proxies],
         "event": event_entry(findings.event),
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
         "raters": [raters_entry(found) for found in findings.raters],
