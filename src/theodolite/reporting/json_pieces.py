@@ -25,6 +25,9 @@ def json_pieces(value: Flowing, level: int = 0) -> Iterator[str]:
     """
     if value is None or isinstance(value, str | int | float):
         yield _text(value)
+    elif isinstance(value, list) and value and all(map(_is_plain, value)):
+        space = "\n" + " " * (level + 1)
+        yield f"[{space}{f',{space}'.join(map(_text, value))}{space[:-1]}]"
     elif isinstance(value, Mapping):
         entries = ((f"{_text(key)}: ", entry) for key, entry in value.items())
         yield from _enclosed("{}", entries, level)

@@ -19,6 +19,7 @@ from theodolite.store.fields import DatabaseClock, clock_words
 from theodolite.store.fresh import RowNumbers
 from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.owners import Owners
+from theodolite.store.reading import rows_of
 from theodolite.store.statements import Row, insert
 
 CHUNK = 500
@@ -90,8 +91,8 @@ class Ledger:
         run_id = id_of_run(run)
         with transaction.atomic():
             one_at_a_time(run.key)
-            keys = [unit.key for unit in units]
-            present = set(UnitRow.objects.filter(key__in=keys).values_list("key", flat=True))
+            keys = (bytes.fromhex(unit.key) for unit in units)
+            present = {row.key for row in rows_of(UnitRow, "key", keys, columns=("key",))}
             new = list({unit.key: unit for unit in units if unit.key not in present}.values())
             origins = self._origins(run_id, new) if adopt else {}
             done = _done_among({unit.subject for unit in new if unit.subject})
