@@ -66,6 +66,7 @@ class ProxyCheck:
         rates: Rate by application and level.
         apart: Test whether applications differ, over testers who met all of them at one level.
         orders: Order of applications, two levels each.
+        adjusted_p_value: The p-value of `apart` for all checks of the run; None where it is undefined.
     """
 
     scenario: str
@@ -77,6 +78,7 @@ class ProxyCheck:
     rates: tuple[ProxyRate, ...]
     apart: Significance | Undefined
     orders: tuple[LevelOrder, ...] = ()
+    adjusted_p_value: float | None = None
 
     @property
     def reach(self) -> Reach:

@@ -9,6 +9,9 @@ from urllib.parse import quote, urlsplit
 
 _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]+(?:%[\w.-]+)?")
+_LONGEST_PART = 63
+"""Letters of one part of a name at most."""
+
 _STAYS = "!#$%&'()*+,-./:;=?@[]_~|"
 
 
@@ -87,4 +90,6 @@ def _networked(host: str) -> str:
     """
     if ":" in host:
         return host.replace("%25", "%")
+    if host.isascii() and all(0 < len(part) <= _LONGEST_PART for part in host.removesuffix(".").split(".")):
+        return host
     return host.encode("idna").decode("ascii")

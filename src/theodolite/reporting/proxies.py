@@ -19,7 +19,7 @@ def proxy_entry(check: ProxyCheck) -> dict[str, Json]:
         "labelled": check.n_labelled,
         "reach": check.reach.value,
         "rates": [_rate(rate) for rate in check.rates],
-        "apart": comparison_fields(check.apart),
+        "apart": {**comparison_fields(check.apart), "adjusted_p_value": check.adjusted_p_value},
         "orders": [_order(order) for order in check.orders],
     }
 

@@ -95,7 +95,7 @@ def measure_study(
         raters=tuple(_raters(evidence)),
         codings=tuple(coding_findings(evidence)),
         tasks=tuple(task_tallies(evidence)),
-        proxies=tuple(proxy_checks(evidence)),
+        proxies=proxy_checks(evidence),
         event=event_finding(evidence.study, evidence.event),
     )
 

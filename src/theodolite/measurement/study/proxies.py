@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from theodolite.domain.dialogue import Level
@@ -14,6 +15,7 @@ from theodolite.domain.proxy_check import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.domain.significance import Significance
 from theodolite.measurement.clusters import cluster_sizes
+from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.matched import TOO_FEW, told_apart
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.study.labels import Sheet, sources
@@ -22,18 +24,30 @@ Flags = Mapping[int, bool]
 """Position of each labelled dialogue in the plan to whether it is a defect."""
 
 
-def proxy_checks(evidence: Evidence) -> Iterator[ProxyCheck]:
-    """Yield what a run shows of each scenario that says what it is a proxy of.
+def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
+    """Return what a run shows of each scenario that says what it is a proxy of.
 
     Looked at are the rules that show one of the scenario's risks or are about its
     guardrail, by each annotator for itself; dialogues without a label stay counted.
+
+    P-values are adjusted for all checks at once.
 
     Args:
         evidence: All records of one run.
 
     Source:
-        `defect_rate` over testers as clusters; `told_apart`.
+        `defect_rate` over testers as clusters; `told_apart`; `adjust_p_values`.
     """
+    checks = tuple(_checks(evidence))
+    tested = [check.apart.p_value for check in checks if not isinstance(check.apart, Undefined)]
+    adjusted = iter(adjust_p_values(tested) if tested else ())
+    return tuple(
+        check if isinstance(check.apart, Undefined) else replace(check, adjusted_p_value=next(adjusted))
+        for check in checks
+    )
+
+
+def _checks(evidence: Evidence) -> Iterator[ProxyCheck]:
     for scenario in evidence.study.scenarios:
         if scenario.proxy == Proxy():
             continue

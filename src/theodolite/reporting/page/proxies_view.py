@@ -64,7 +64,8 @@ def _apart_text(check: ProxyCheck) -> str:
     if isinstance(test, Undefined):
         return test.reason
     gap = "" if test.effect is None else f"{figures.points(test.effect)} points between the furthest two, "
-    chance = "p < .001" if test.p_value < 0.001 else f"p = {figures.coefficient(test.p_value)}"
+    p_value = test.p_value if check.adjusted_p_value is None else check.adjusted_p_value
+    chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
     return f"{gap}{chance} ({figures.count(test.n)} sets of {figures.count(test.n_clusters or test.n)} testers)"
 
 

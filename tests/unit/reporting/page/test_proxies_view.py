@@ -28,6 +28,7 @@ CHECK = ProxyCheck(
     n_labelled=36,
     rates=(ProxyRate(application="leaky", level=Level.MODEL_TESTING, defect=HALF),),
     apart=APART,
+    adjusted_p_value=0.04,
     orders=(LevelOrder(first=Level.MODEL_TESTING, second=Level.RED_TEAMING, alike=2, opposed=0, tied=1),),
 )
 
@@ -42,7 +43,7 @@ def test_a_check_is_a_row_of_words():
     row = row_of(CHECK)
 
     assert (row.by, row.labelled, row.reach) == ("final labels", "36 of 40 (90.0 %)", "some fail, some do not")
-    assert row.apart == "40.0 points between the furthest two, p = .03 (20 sets of 10 testers)"
+    assert row.apart == "40.0 points between the furthest two, p = .040 (20 sets of 10 testers)"
     assert row.orders == (
         "model testing and red teaming: 2 of 3 pairs of applications in the same order, 0 in the opposite one, 1 tied"
     )
@@ -51,7 +52,7 @@ def test_a_check_is_a_row_of_words():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"apart": replace(APART, p_value=0.0005)}, "p < .001"),
+        ({"adjusted_p_value": 0.0005}, "p < .001"),
         ({"apart": Undefined(reason="One application alone.")}, "One application alone."),
     ],
 )
