@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.errors import Conflict
 from theodolite.store.annotations import annotations_in
 from theodolite.store.models import AnnotationRow
-from theodolite.store.results import ids_of_dialogues, keep_answers
+from theodolite.store.results import annotation_row, ids_of_dialogues, keep_answers
+from theodolite.store.statements import fetched, insert
 
 
 def keep_labels(annotations: Sequence[Annotation]) -> None:
@@ -35,8 +37,10 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
             )
             raise Conflict(message)
     with transaction.atomic():
-        rows = AnnotationRow.objects.bulk_create(_row(one, dialogues[one.dialogue], now) for one in annotations)
-        keep_answers((row.id, annotation.answers) for row, annotation in zip(rows, annotations, strict=True))
+        last = AnnotationRow.objects.aggregate(last=Max("id"))["last"] or 0
+        insert(AnnotationRow, (annotation_row(None, dialogues[one.dialogue], one, now) for one in annotations))
+        ids = _ids_since(last)
+        keep_answers((ids[_place(one, dialogues)], one.answers) for one in annotations)
 
 
 def are_there_labels() -> bool:
@@ -58,18 +62,23 @@ def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
     return annotations_in(sorted(latest.values(), key=lambda row: (place[row.dialogue.unit_id], row.id)))
 
 
-def _row(annotation: Annotation, dialogue_id: int, now: datetime) -> AnnotationRow:
-    return AnnotationRow(
-        unit_id=None,
-        dialogue_id=dialogue_id,
-        annotator=annotation.annotator,
-        annotator_version=annotation.annotator_version,
-        guideline=annotation.guideline,
-        instrument_version=annotation.instrument_version,
-        revision=annotation.revision,
-        scripted=annotation.scripted,
-        created=now,
-    )
+_Place: TypeAlias = tuple[int, bytes, bytes, int]
+"""What there is one annotation of: dialogue, hashes of annotator and instrument, revision."""
+
+
+def _place(annotation: Annotation, dialogues: Mapping[str, int]) -> _Place:
+    versions = bytes.fromhex(annotation.annotator_version), bytes.fromhex(annotation.instrument_version)
+    return (dialogues[annotation.dialogue], *versions, annotation.revision)
+
+
+def _ids_since(last: int) -> dict[_Place, int]:
+    """Return the numbers of the annotations by hand that were entered after one."""
+    rows = AnnotationRow.objects.filter(id__gt=last, unit__isnull=True)
+    columns = rows.values_list("id", "dialogue_id", "annotator_version", "instrument_version", "revision")
+    return {
+        (dialogue, bytes(annotator), bytes(instrument), revision): number
+        for number, dialogue, annotator, instrument, revision in fetched(columns)
+    }
 
 
 def _revisions(dialogue_ids: Iterable[int]) -> dict[tuple[int, str, str], set[int]]:

@@ -113,7 +113,7 @@ def _keep_annotations(
 ) -> None:
     insert(
         AnnotationRow,
-        [_annotation_row(ids[w.unit.key], dialogues[w.annotation.dialogue], w.annotation, now) for w in writes],
+        [annotation_row(ids[w.unit.key], dialogues[w.annotation.dialogue], w.annotation, now) for w in writes],
     )
     placed = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
     keep_answers((placed[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes)
@@ -129,7 +129,8 @@ def _keep_annotations(
     _mark(first, UnitState.DONE)
 
 
-def _annotation_row(unit_id: int, dialogue_id: int, annotation: Annotation, now: datetime) -> Row:
+def annotation_row(unit_id: int | None, dialogue_id: int, annotation: Annotation, now: datetime) -> Row:
+    """Return what is inserted for an annotation; labels by hand belong to no unit."""
     return {
         "unit_id": unit_id,
         "dialogue_id": dialogue_id,
