@@ -200,12 +200,24 @@ def main() -> None:
     timed("list of discrepancies, page 60", lambda: disputed_items(queue, page=60))
     timed("progress", lambda: progress(queue))
     timed("progress of people", lambda: people_progress(queue))
-    timed("agreement page (10 questions), first look", lambda: agreement(Library(library.contents), queue, "risk"))
+    timed(
+        "agreement page (10 questions), first look of a process",
+        lambda: agreement(Library(library.contents), queue, "risk"),
+    )
     timed("the same again, nothing submitted since", lambda: agreement(library, queue, "risk"))
-    timed("raters of one question", lambda: question_figures(Library(library.contents), queue, "risk", "q0").raters())
-    timed("most divided dialogues", lambda: question_figures(Library(library.contents), queue, "risk", "q0").divided())
-    timed("planner", lambda: question_figures(Library(library.contents), queue, "risk", "q7").plan(0.2))
-    timed("annotators, first look", lambda: from_above(Library(library.contents), queue))
+    timed(
+        "raters of one question, first look of a process",
+        lambda: question_figures(Library(library.contents), queue, "risk", "q0").raters(),
+    )
+    timed(
+        "most divided dialogues, first look of a process",
+        lambda: question_figures(Library(library.contents), queue, "risk", "q0").divided(),
+    )
+    timed(
+        "planner, first look of a process",
+        lambda: question_figures(Library(library.contents), queue, "risk", "q7").plan(0.2),
+    )
+    timed("annotators from above, first look of a process", lambda: from_above(Library(library.contents), queue))
     timed("the same again, nothing submitted since", lambda: from_above(library, queue))
 
 
