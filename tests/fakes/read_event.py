@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from theodolite.assessment.sitting import annotation_by, person_of
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.case import CaseAct, FlagKind, TurnText
 from theodolite.domain.coded import CodedState
+from theodolite.domain.dialogue import Level
+from theodolite.domain.identity import version_of
+from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.role import Role
+from theodolite.domain.work import QueueCategory, QueueDesign
 from theodolite.measurement.study.risks import risk_findings
+from theodolite.store.annotating.queues import add_dialogues, open_queue
+from theodolite.store.ledger import database_now
+from theodolite.store.models import DialogueRow
+from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
 from theodolite.web.access import Here
+from theodolite.web.analyst.beside import KIND
 from theodolite.web.analyst.codebook import book_token
 from theodolite.web.analyst.desk import ReadingDesk
+from theodolite.web.annotator.desk import library
 from theodolite.web.models import HostedStudy
 from theodolite.web.venues import venue_of
 
@@ -39,3 +52,58 @@ def a_session_to_review(hosted: HostedStudy) -> str:
     desk = desk_of(hosted)
     found = next(one for one in risk_findings(desk.evidence()) if one.pending)
     return desk.token_of(found.risk.name, found.pending[0])
+
+
+def a_settled_session(hosted: HostedStudy) -> str:
+    """Return what addresses call a session that is read from both sides; labels are given where there are none yet."""
+    let_two_label(hosted)
+    desk = desk_of(hosted)
+    return desk.token_of(KIND, _settled_response(desk).session)
+
+
+def a_case_about(hosted: HostedStudy, token: str, hidden: tuple[int, int]) -> CaseRow:
+    """Make a case about a settled session's dialogue that hides a stretch of its first prompt."""
+    response = _settled_response(desk_of(hosted))
+    assert desk_of(hosted).token_of(KIND, response.session) == token
+    dialogue = DialogueRow.objects.get(unit__key=response.dialogues[0])
+    case = CaseRow.objects.create(
+        token="t", study=desk_of(hosted).study.name, dialogue=dialogue, kind=FlagKind.PII.value
+    )
+    add_step(case, CaseAct.OPENED)
+    start, end = hidden
+    RedactionRow.objects.create(case=case, turn=1, side=TurnText.PROMPT.value, start=start, end=end)
+    return case
+
+
+def add_step(case: CaseRow, act: CaseAct) -> None:
+    """Add a step to a case."""
+    CaseStepRow.objects.create(case=case, act=act.value, by="s", created=database_now())
+
+
+def let_two_label(hosted: HostedStudy) -> None:
+    """Let two people have labelled what leaky replies released in field testing; one sees less than the other."""
+    desk = desk_of(hosted)
+    if list(desk.store.labels(desk.venue.run)):
+        return
+    guideline = desk.study.guideline("risk-assessment")
+    leaky = [one for one in desk.responses() if one.application == "leaky-toy" and one.level is Level.FIELD_TESTING]
+    for name, seen in (("annotator-1", 4), ("annotator-2", 3)):
+        person = person_of(desk.study, name, guideline.name)
+        for place, one in enumerate(leaky[:6]):
+            answer = Answer(question="released", outcome=Outcome.ANSWERED, value="yes" if place < seen else "no")
+            desk.store.keep_labels([annotation_by(person, guideline, key, (answer,)) for key in one.dialogues])
+
+
+def let_annotators_wait(hosted: HostedStudy) -> None:
+    """Put the dialogues that testers answered about into a queue."""
+    desk = desk_of(hosted)
+    (category,) = (one for one in desk.study.guidelines if one.name == "risk-assessment")
+    asked = QueueCategory(name=category.name, version=version_of(category))
+    queue = open_queue(library(), "testers", desk.study, QueueDesign(study=desk.study.name, categories=(asked,)))
+    add_dialogues(library(), queue, [key for one in desk.evidence().responses for key in one.dialogues])
+
+
+def _settled_response(desk: ReadingDesk) -> QuestionnaireResponse:
+    evidence = desk.evidence()
+    labelled = {one.dialogue for one in evidence.archive.annotations()}
+    return next(one for one in evidence.responses if labelled & set(one.dialogues))

@@ -148,3 +148,24 @@ class AnswerComparison:
     effect: Estimate | Undefined | None = None
     adjusted_p_value: float | None = None
     pairs: tuple[SidePair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideModel:
+    """A model of all answers to a question by their sides, each tester with a tendency of their own.
+
+    Attributes:
+        against: The side that the others are held against.
+        odds: By name of each other side: odds of a higher answer there over those at `against`.
+        held_equal: What else was held equal, such as the scenario.
+        n: Answers; count.
+        n_people: Testers; count.
+        is_even: Whether each side moves the odds alike all along the scale, as far as that can be told.
+    """
+
+    against: str
+    odds: Mapping[str, Estimate]
+    held_equal: tuple[str, ...]
+    n: int
+    n_people: int
+    is_even: bool

@@ -172,6 +172,7 @@ class RiskFinding:
         materialised: Where it did.
         pending: Keys of the sessions that somebody still has to review.
         n_dismissed: Sessions of which a combined review says that it did not; count.
+        n_undecided: Those among `n` of which nobody has said so or otherwise, pending ones included; count.
         parts: Counts by group of people.
         contrasts: Comparisons of every two parts of a group.
     """
@@ -183,5 +184,11 @@ class RiskFinding:
     materialised: tuple[MaterialisedRisk, ...] = ()
     pending: tuple[str, ...] = ()
     n_dismissed: int = 0
+    n_undecided: int = 0
     parts: tuple[RiskPart, ...] = ()
     contrasts: tuple[RiskContrast, ...] = ()
+
+    @property
+    def n_unseen(self) -> int:
+        """Dialogues or sessions of which nobody has said anything, and for which no review is due; count."""
+        return self.n_undecided - len(self.pending)

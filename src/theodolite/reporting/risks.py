@@ -22,6 +22,7 @@ def risk_entry(finding: RiskFinding) -> dict[str, Json]:
         "materialised": [_record(record) for record in finding.materialised],
         "pending": [session[:SESSION_DIGITS] for session in finding.pending],
         "dismissed": finding.n_dismissed,
+        "undecided": finding.n_undecided,
         "groups": [_part(part) for part in finding.parts],
         "contrasts": [_contrast(contrast) for contrast in finding.contrasts],
     }

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.domain.role import Role
 from theodolite.web.access import open_to_all
-from theodolite.web.analyst.seeding import seed_testers
+from theodolite.web.analyst.seeding import seed_combined_review, seed_testers
 from theodolite.web.analyst.seeding_labels import seed_labels
 from theodolite.web.annotator.seeding import seed_annotation
 from theodolite.web.hosting import host_study
@@ -60,6 +60,7 @@ def furnish(hosted: HostedStudy) -> None:
     """Fill the pages of those who come after others: what people have answered, flagged, asked and labelled already."""
     seed_review(hosted)
     seed_labels(hosted)
+    seed_combined_review(hosted)
     seed_pool(hosted)
 
 

@@ -6,10 +6,23 @@ import re
 
 import pytest
 
-from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review, desk_of
+from tests.fakes.read_event import (
+    a_case_about,
+    a_disputed_answer,
+    a_named_codebook,
+    a_session_to_review,
+    a_settled_session,
+    add_step,
+    desk_of,
+    let_annotators_wait,
+    let_two_label,
+)
+from theodolite.domain.case import CaseAct
 from theodolite.domain.coded import CodedState
 from theodolite.domain.role import Role
 from theodolite.measurement.study.risks import COMBINED, risk_findings
+from theodolite.reporting.risks import risk_entry
+from theodolite.web.analyst.seeding import seed_combined_review
 from theodolite.web.models import AuditEntry, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -42,6 +55,18 @@ def test_answers_are_split_as_asked(event, client_as, by, expected):
     told = words(client_as(Role.SENIOR).get(at(event), {"questionnaire": "tv-spoilers-field-testing", "by": by}))
 
     assert expected in told
+
+
+def test_a_model_of_all_answers_stands_beside_the_tests_on_demand(event, client_as):
+    asked = {"questionnaire": "tv-spoilers-field-testing"}
+    plain, modelled = (
+        words(client_as(Role.ANALYST).get(at(event), asked | more)) for more in ({}, {"model": "ordinal"})
+    )
+
+    assert "Odds of a higher answer" not in plain
+    assert re.search(
+        r"Odds of a higher answer: 0\.\d\d times \(.+ with leaky-toy as with careful-toy, 20 answers", modelled
+    )
 
 
 def test_groups_of_few_testers_are_counted_and_not_shown(event, client_as):
@@ -222,6 +247,56 @@ def test_a_session_is_read_with_its_answers_and_recorded(event, client_as):
 def test_each_risk_says_what_identifies_it(event, client_as):
     told = words(client_as(Role.ORGANISER).get(at(event, "reviews/")))
 
-    assert "questionnaire and dialogue" in told
+    assert "is at least 5, or annotators of dialogues, by" in told
+    assert "I would rather not have read some of what it said about the plot. 6" in told
+    assert "Nobody has looked at 10 dialogues yet" in told
     assert "questionnaire: tv-spoilers-field-testing.helpful" in told
-    assert "4 still to be reviewed" in told or "5 still to be reviewed" in told
+    assert "5 sessions still to be reviewed" in told
+
+
+def test_each_way_of_looking_makes_records_that_results_hold(event, client_as):
+    let_two_label(event)
+    for _ in range(2):
+        seed_combined_review(event)
+    evidence = desk_of(event).evidence()
+    entries = [risk_entry(found) for found in risk_findings(evidence)]
+    records = {
+        (one["risk"], record["shown_by"], len(record["by"])) for one in entries for record in one["materialised"]
+    }
+    told = words(client_as(Role.SENIOR).get(at(event, "reviews/")))
+
+    assert ("no-help", "tv-spoilers-field-testing.helpful <= 3", 0) in records
+    assert {("plot-released", "risk-assessment.released", n) for n in (1, 2)} < records
+    assert ("unwanted-plot", COMBINED, 1) in records
+    assert "In 4 of 6 dialogues 4 more that nobody has looked at" in told
+    assert "annotation: risk-assessment.released, by 1 annotator" in told
+
+
+def test_both_sides_of_a_session_open_once_annotators_have_nothing_left_to_say(event, client_as):
+    client = client_as(Role.ANALYST)
+    before = words(client.get(at(event, "both/")))
+    let_two_label(event)
+    listed = client.get(at(event, "both/"))
+    (token, *_) = re.findall(r"both/(\w+)/", listed.content.decode())
+    sheet = words(client.get(at(event, f"both/{token}/")))
+    let_annotators_wait(event)
+
+    assert "None so far" in before
+    assert "6 sessions" in words(listed)
+    assert "What it said helped me with my task." in sheet
+    assert re.search(r"A: (Yes|No)", sheet)
+    assert "None so far" in words(client.get(at(event, "both/")))
+    assert client.get(at(event, f"both/{token}/")).status_code == 404
+
+
+def test_what_a_case_hides_or_restricts_is_not_read_either(event, client_as):
+    let_two_label(event)
+    client, token = client_as(Role.ANALYST), a_settled_session(event)
+    case = a_case_about(event, token, hidden=(0, 4))
+    hidden = words(client.get(at(event, f"both/{token}/")))
+    add_step(case, CaseAct.RESTRICTED)
+    restricted = words(client.get(at(event, f"both/{token}/")))
+
+    assert "████" in hidden
+    assert "restricted until its case is dealt with" in restricted
+    assert "████" not in restricted

@@ -51,7 +51,7 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
 
 def test_a_session_is_read_beside_its_answers(page_as):
     page = page_as(Role.SENIOR, bypass_csp=True)
-    opened(page, "reviews/").get_by_role("link", name="unwanted-plot, a session").first.click()
+    opened(page, "reviews/").get_by_role("link", name="unwanted-plot: session 1 of").first.click()
     assert_accessible(page)
     expect(page.get_by_role("region", name="What was said")).to_be_visible()
     page.get_by_role("group", name="Became real in this session?").get_by_label("Yes").check()

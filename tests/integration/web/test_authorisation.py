@@ -8,7 +8,7 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.fakes.annotated_event import a_case, a_draft, a_measurement, a_room, an_item, submitted
-from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review
+from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review, a_settled_session
 from theodolite.domain.role import Role
 from theodolite.store.annotating.queues import open_queue
 from theodolite.store.models.annotating import QueueRow
@@ -59,7 +59,7 @@ _ORGANISING = (
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}
 _READING = (
     "home", "coding", "next", "answer", "codebook", "new_codebook", "named_codebook", "coders", "differing",
-    "difference", "quotes", "quote", "reviews", "review",
+    "difference", "quotes", "quote", "reviews", "review", "settled", "both_sides",
 )  # fmt: skip
 
 PAGES: dict[str, object] = {
@@ -124,6 +124,7 @@ OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
 STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "answer": a_disputed_answer,
     "due": a_session_to_review,
+    "session": a_settled_session,
     "book": a_named_codebook,
     "claim": submitted,
     "item": an_item,

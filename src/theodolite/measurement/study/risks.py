@@ -16,8 +16,10 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Condition
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.risk import CombinedReview, Identification, MaterialisedRisk, Risk, RiskFinding
+from theodolite.domain.study import Study
 from theodolite.measurement.study.labels import Sheet, asked_places, sources
 from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts
 
@@ -70,7 +72,10 @@ def _dialogue_unit(evidence: Evidence, place: int, said: list[MaterialisedRisk] 
 def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]) -> RiskFinding:
     parts = risk_parts(units)
     return replace(
-        finding, parts=parts, contrasts=tuple(risk_contrasts(units, parts, seed=evidence.study.sampling.seed))
+        finding,
+        n_undecided=sum(unit.is_real is None for unit in units),
+        parts=parts,
+        contrasts=tuple(risk_contrasts(units, parts, seed=evidence.study.sampling.seed)),
     )
 
 
@@ -142,9 +147,9 @@ def _record(evidence: Evidence, risk: Risk, place: int, rule: str, verdicts: dic
 def _in_answers(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
     for level, given in _responses(evidence, risk, application).items():
         found = [
-            MaterialisedRisk(risk=risk.name, dialogue=_label(evidence, one), session=one.session, shown_by=sign)
+            MaterialisedRisk(risk=risk.name, dialogue=_label(evidence, one), session=one.session, shown_by=sign.text)
             for one in given
-            for sign in signs_of(evidence, risk, one)
+            for sign in signs_of(evidence.study, risk, one)
         ]
         real = {one.session for one in found}
         sessions = {one.session: one for one in given}
@@ -177,7 +182,7 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
         signed = [
             session
             for session, answers in by_session.items()
-            if any(sign for one in answers for sign in signs_of(evidence, risk, one))
+            if any(sign for one in answers for sign in signs_of(evidence.study, risk, one))
             or any(records.get(evidence.answered.get(key, -1)) for one in answers for key in one.dialogues)
         ]
         reviewed = [reviews[session] for session in signed if session in reviews]
@@ -230,21 +235,21 @@ def _responses(evidence: Evidence, risk: Risk, application: Application) -> dict
     return levels
 
 
-def signs_of(evidence: Evidence, risk: Risk, response: QuestionnaireResponse) -> Iterator[str]:
-    """Yield the conditions of a risk that a response meets, as they are written.
+def signs_of(study: Study, risk: Risk, response: QuestionnaireResponse) -> Iterator[Condition]:
+    """Yield the conditions of a risk that a response meets.
 
     Args:
-        evidence: For the study's questionnaires.
+        study: For its questionnaires.
         risk: The risk.
         response: What a tester answered.
     """
     for condition in risk.answers:
         name, _, asked = condition.question.rpartition(".")
         if name == response.questionnaire:
-            scale = evidence.study.questionnaire(name).instrument.question(asked).scale
+            scale = study.questionnaire(name).instrument.question(asked).scale
             values = [answer.value for answer in response.to(asked) if answer.value is not None]
             if any(condition.holds(value, scale) for value in values):
-                yield condition.text
+                yield condition
 
 
 def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.risk import Identification, RiskContrast, RiskFinding, RiskPart
+from theodolite.domain.risk import RiskContrast, RiskFinding, RiskPart
 from theodolite.reporting import figures
 from theodolite.reporting.page.responses_view import comparison_words
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.risk_words import found_words, open_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +41,13 @@ def risk_rows(subject: Subject) -> tuple[RiskRow, ...]:
 
 def _row(finding: RiskFinding) -> RiskRow:
     risk, records = finding.risk, finding.materialised
-    unit = "dialogue" if risk.identified_by is Identification.DIALOGUE else "session with a response"
-    units = {record.dialogue or record.session for record in records}
-    n = figures.number_of(finding.n, unit, "dialogues" if unit == "dialogue" else "sessions with a response")
     disputed = sum(bool(record.against) for record in records)
-    pending = figures.number_of(len(finding.pending), "session")
-    dismissed = f"; {figures.count(finding.n_dismissed)} reviewed and not" if finding.n_dismissed else ""
     return RiskRow(
         risk=f"{risk.name}: {risk.description}" if risk.description else risk.name,
         where=f"{finding.application}, {finding.level.value}",
-        found=f"in {figures.count(len(units))} of {n}, by {risk.identified_by.value}{dismissed}",
+        found=f"{found_words(finding)}, by {risk.identified_by.value}",
         disputed=f"{figures.number_of(disputed, 'record')} not seen so by every annotator" if disputed else "",
-        open=f"{pending} still to be reviewed" if finding.pending else "",
+        open=open_words(finding),
         groups=tuple(_part(part) for part in finding.parts),
         contrasts=tuple(_contrast(contrast) for contrast in finding.contrasts),
     )

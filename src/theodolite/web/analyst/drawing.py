@@ -129,6 +129,41 @@ class ShareLine:
     length: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitStrip:
+    """Few answers as a square each, since a share of so few would say more than is known.
+
+    Attributes:
+        squares: Left edge in pixels, and what the answer is: `yes`, `no` or `open`.
+        width: Pixels.
+    """
+
+    squares: tuple[tuple[int, str], ...]
+    width: int
+
+
+SQUARE: Final = 12
+"""Width of a square with the room behind it; pixels."""
+
+MOST_SQUARES: Final = 20
+"""Answers up to which each is drawn as a square; count."""
+
+
+def unit_strip(n_yes: int, n_no: int, n_open: int) -> UnitStrip | None:
+    """Return answers as squares, those that speak of a theme first; None where they are too many, or none.
+
+    Args:
+        n_yes: Answers that speak of it; count.
+        n_no: Answers that do not; count.
+        n_open: Answers of which that is not known; count.
+    """
+    kinds = ["yes"] * n_yes + ["no"] * n_no + ["open"] * n_open
+    if not 0 < len(kinds) <= MOST_SQUARES:
+        return None
+    squares = tuple((1 + SQUARE * place, kind) for place, kind in enumerate(kinds))
+    return UnitStrip(squares=squares, width=SQUARE * len(kinds) + 2)
+
+
 SHARE_WIDTH: Final = 120
 """Length of the line from 0 to 100 %; pixels."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.response_finding import AnswerComparison, AnswerSide, AnswerSpread
 from theodolite.domain.significance import Significance
 from theodolite.measurement.comparison.multiplicity import Adjustment
+from theodolite.measurement.study.side_models import side_model
 from theodolite.measurement.study.sides import compare_sides
 from theodolite.reporting import figures
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
@@ -68,17 +70,37 @@ class QuestionBlock:
     legend: tuple[tuple[str, str], ...]
     test: str
     pairs: tuple[tuple[str, str], ...]
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What the reader has chosen to see."""
+    """What the reader has chosen to see.
+
+    Attributes:
+        questionnaire: The answers to which.
+        level: Level of testing; empty where levels are held against each other.
+        scenario: Scenario; empty for all.
+        by: What is held against each other.
+        adjustment: How p-values are adjusted.
+        has_models: Whether a model of all answers is shown beside each test.
+    """
 
     questionnaire: Questionnaire
     level: str
     scenario: str
     by: str
     adjustment: Adjustment
+    has_models: bool
+
+    def side(self, one: QuestionnaireResponse) -> str:
+        """Return the side of a response."""
+        plain = PLAIN.get(self.by)
+        return plain(one) if plain else one.groups.get(self.by, "")
+
+    def takes(self, one: QuestionnaireResponse) -> bool:
+        """Tell whether a response is of the level and scenario."""
+        return self.level in {"", PLAIN["level"](one)} and self.scenario in {"", one.scenario}
 
 
 @at_reading_desk
@@ -96,7 +118,9 @@ def responses(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
 
 def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses) -> Choice:
     asked = request.GET
-    questionnaire = next((one for one in met if one.name == asked.get("questionnaire")), met[0])
+    counts = Counter(one.questionnaire for one in given)
+    most = max(met, key=lambda one: counts[one.name])
+    questionnaire = next((one for one in met if one.name == asked.get("questionnaire")), most)
     own = [one for one in given if one.questionnaire == questionnaire.name]
     levels = list(dict.fromkeys(PLAIN["level"](one) for one in own))
     by = asked.get("by", "application")
@@ -108,6 +132,7 @@ def _choice(request: HttpRequest, met: Sequence[Questionnaire], given: Responses
         scenario=asked.get("scenario", ""),
         by=by if by in {*PLAIN, *_groups(own)} else "application",
         adjustment=ADJUSTMENTS.get(asked.get("adjust", ""), ADJUSTMENTS["holm"])[0],
+        has_models=asked.get("model", "") == "ordinal",
     )
 
 
@@ -120,14 +145,12 @@ def _shown(choice: Choice, own: Responses) -> dict[str, object]:
     version = version_of(choice.questionnaire)
     valid = [one for one in own if one.instrument_version == version]
     given = [one for one in valid if one.submitted]
-    about = [one for one in given if (not choice.level or PLAIN["level"](one) == choice.level)]
-    about = [one for one in about if not choice.scenario or one.scenario == choice.scenario]
-    is_group = choice.by not in PLAIN
+    about = [one for one in given if choice.takes(one)]
     found = compare_sides(
         choice.questionnaire.instrument.questions,
         about,
-        PLAIN.get(choice.by, lambda one: one.groups.get(choice.by, "")),
-        small_are_withheld=is_group,
+        choice.side,
+        small_are_withheld=choice.by not in PLAIN,
         adjustment=choice.adjustment,
     )
     return {
@@ -140,7 +163,7 @@ def _shown(choice: Choice, own: Responses) -> dict[str, object]:
         "n_people": len({one.participant for one in about}),
         "n_drafts": len(valid) - len(given),
         "n_other": len(own) - len(valid),
-        "blocks": [_block(one) for one in found],
+        "blocks": [_block(one, _model_words(choice, one, about) if choice.has_models else "") for one in found],
         "task": _task(about),
     }
 
@@ -151,7 +174,7 @@ def _task(about: Responses) -> str:
     return f"{figures.count(whole)} of {figures.count(len(about))} answered all that they were asked" if about else ""
 
 
-def _block(found: AnswerComparison) -> QuestionBlock:
+def _block(found: AnswerComparison, model: str) -> QuestionBlock:
     sides = tuple(_column(side, found) for side in found.sides)
     legends = [side.drawn.legend for side in sides if side.drawn]
     return QuestionBlock(
@@ -164,7 +187,33 @@ def _block(found: AnswerComparison) -> QuestionBlock:
             (f"{pair.first} and {pair.second}", _words(pair.test, pair.adjusted_p_value, pair.effect))
             for pair in found.pairs
         ),
+        model=model,
     )
+
+
+def _model_words(choice: Choice, compared: AnswerComparison, about: Responses) -> str:
+    """Return what a model of all answers says of the sides that are shown; empty where nothing was compared."""
+    if compared.test is None:
+        return ""
+    shown = {side.name for side in compared.sides if side.spread is not None}
+    equal = {name: PLAIN[name] for name in ("application", "scenario") if name != choice.by}
+    found = side_model(compared.question, [one for one in about if choice.side(one) in shown], choice.side, equal)
+    if isinstance(found, Undefined):
+        return f"model undefined: {found.reason.rstrip('.')}"
+    odds = [f"{_times(one)} with {side} as with {found.against}" for side, one in found.odds.items()]
+    parts = [f"Odds of a higher answer: {'; '.join(odds)}"]
+    parts += [f"{' and '.join(found.held_equal)} held equal"] if found.held_equal else []
+    parts.append(f"{figures.number_of(found.n, 'answer')} of {figures.number_of(found.n_people, 'tester')}")
+    uneven = (
+        "" if found.is_even else ". Sides differ otherwise at one end of the scale than at the other: read the picture"
+    )
+    return f"{', '.join(parts)}{uneven}."
+
+
+def _times(one: Estimate) -> str:
+    if one.low is None or one.high is None:
+        return f"{one.value:.2f} times as high"
+    return f"{one.value:.2f} times ({one.low:.2f} to {one.high:.2f}) as high"
 
 
 def _column(side: AnswerSide, found: AnswerComparison) -> SideColumn:
@@ -176,7 +225,7 @@ def _column(side: AnswerSide, found: AnswerComparison) -> SideColumn:
     return SideColumn(
         name=side.name,
         people=people,
-        drawn=histogram(spread),
+        drawn=histogram(spread) if spread.n else None,
         middle=_middle(spread),
         left_out="; ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n),
         note=f"{figures.count(len(spread.texts))} in own words" if is_text else "",

@@ -2,42 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.assessment.blinding import mask_for
-from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.instrument import Condition, Operator
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.risk import CombinedReview, Identification, Impact, Risk, RiskFinding
+from theodolite.domain.study import Study
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting import figures
+from theodolite.reporting.risk_words import found_words, open_words
 from theodolite.usecases.reviewing_risks import keep_review
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
+from theodolite.web.analyst.session import answered_in, said_in
 from theodolite.web.audit import audit
-from theodolite.web.safe_text import safe_html
 
 LONGEST = 4000
 """Letters of a reason at most; count."""
 
+_SAID = {
+    Operator.EQUAL: "is",
+    Operator.UNEQUAL: "is not",
+    Operator.BELOW: "is below",
+    Operator.AT_MOST: "is at most",
+    Operator.ABOVE: "is above",
+    Operator.AT_LEAST: "is at least",
+    Operator.ONE_OF: "is",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskLine:
-    """One risk with one application at one level, in words."""
+    """One risk with one application at one level, in words: where, what was found, what is open, and each record."""
 
-    risk: str
-    description: str
-    identified_by: str
     where: str
     found: str
+    open: str
     records: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskBlock:
+    """One risk: what it is, what shows it, and where it became real."""
+
+    name: str
+    description: str
+    shown_by: str
+    lines: tuple[RiskLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +67,7 @@ class ReviewLine:
     risk: str
     level: str
     found: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaidTurn:
-    """One turn of a dialogue, made safe to be shown."""
-
-    number: int
-    prompt: str
-    response: SafeString
+    signs: tuple[str, ...] = ()
 
 
 @at_reading_desk
@@ -67,17 +78,35 @@ def reviews(request: HttpRequest, desk: ReadingDesk) -> HttpResponse:
     found = risk_findings(evidence)
     context = {
         "here": desk.here,
-        "due": [line for one in found for line in _due(desk, one)],
+        "due": [line for one in found for line in _due(desk, evidence, one)],
         "done": [_done(desk, evidence, one) for one in _latest(evidence).values()],
-        "lines": [_line(one) for one in found],
+        "blocks": list(_blocks(desk, found)),
         "has_combined": any(one.identified_by is Identification.BOTH for one in desk.study.risks),
     }
     return render(request, "web/analyst/reviews.html", context)
 
 
-def _due(desk: ReadingDesk, found: RiskFinding) -> Iterator[ReviewLine]:
+def _due(desk: ReadingDesk, evidence: Evidence, found: RiskFinding) -> Iterator[ReviewLine]:
+    answers: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
+    for one in evidence.responses:
+        if one.submitted:
+            answers[one.session].append(one)
     for session in found.pending:
-        yield ReviewLine(token=desk.token_of(found.risk.name, session), risk=found.risk.name, level=found.level.value)
+        yield ReviewLine(
+            token=desk.token_of(found.risk.name, session),
+            risk=found.risk.name,
+            level=found.level.value,
+            signs=tuple(_signs(desk.study, found.risk, answers[session])),
+        )
+
+
+def _signs(study: Study, risk: Risk, answers: Sequence[QuestionnaireResponse]) -> Iterator[str]:
+    """Yield each answer that shows a risk, with what was asked."""
+    for one in answers:
+        for condition in signs_of(study, risk, one):
+            name, _, asked = condition.question.rpartition(".")
+            values = ", ".join(answer.value for answer in one.to(asked) if answer.value is not None)
+            yield f"{study.questionnaire(name).instrument.question(asked).text} {values}"
 
 
 def _latest(evidence: Evidence) -> dict[tuple[str, str], CombinedReview]:
@@ -94,17 +123,36 @@ def _done(desk: ReadingDesk, evidence: Evidence, one: CombinedReview) -> ReviewL
     )
 
 
+def _blocks(desk: ReadingDesk, findings: Sequence[RiskFinding]) -> Iterator[RiskBlock]:
+    for risk in dict.fromkeys(one.risk for one in findings):
+        yield RiskBlock(
+            name=risk.name,
+            description=risk.description,
+            shown_by=_shown_by(desk.study, risk),
+            lines=tuple(_line(one) for one in findings if one.risk == risk),
+        )
+
+
+def _shown_by(study: Study, risk: Risk) -> str:
+    """Return what shows a risk, in words: rules for dialogues, answers, or both and then a person."""
+    rules = f"annotators of dialogues, by {', '.join(risk.rules)}"
+    answers = "answers of testers: " + "; ".join(_asked(study, one) for one in risk.answers)
+    if risk.identified_by is Identification.DIALOGUE:
+        return rules
+    return answers if risk.identified_by is Identification.QUESTIONNAIRE else f"{answers}, or {rules}; then read here"
+
+
+def _asked(study: Study, condition: Condition) -> str:
+    name, _, asked = condition.question.rpartition(".")
+    limits = " or ".join(condition.values)
+    return f"{study.questionnaire(name).instrument.question(asked).text} {_SAID[condition.operator]} {limits}"
+
+
 def _line(found: RiskFinding) -> RiskLine:
-    units = {record.dialogue or record.session for record in found.materialised}
-    whole = f"{figures.count(len(units))} of {figures.count(found.n)}"
-    pending = f", {figures.count(len(found.pending))} still to be reviewed" if found.pending else ""
-    dismissed = f", {figures.count(found.n_dismissed)} reviewed and not" if found.n_dismissed else ""
     return RiskLine(
-        risk=found.risk.name,
-        description=found.risk.description,
-        identified_by=found.risk.identified_by.value,
         where=f"{found.application}, {found.level.value}",
-        found=f"{whole}{dismissed}{pending}",
+        found=found_words(found),
+        open=open_words(found),
         records=tuple(
             (record.dialogue or f"session {record.session[:8]}", _by(record.shown_by, len(record.by)))
             for record in found.materialised
@@ -187,33 +235,11 @@ def _sheet(desk: ReadingDesk, evidence: Evidence, risk: Risk, session: str) -> d
     return {
         "here": desk.here,
         "risk": risk,
-        "signs": [sign for one in answers for sign in signs_of(evidence, risk, one)],
-        "dialogues": _said(desk, answers),
-        "answers": [line for one in answers for line in _answered(desk, one)],
+        "signs": list(_signs(desk.study, risk, answers)),
+        "dialogues": said_in(desk, list(dict.fromkeys(key for one in answers for key in one.dialogues))),
+        "answers": [line for one in answers for line in answered_in(desk, one)],
         "earlier": earlier[-1] if earlier else None,
         "impacts": [one.value for one in Impact],
         "points": [str(point) for point in range(1, 11)],
         "longest": LONGEST,
     }
-
-
-def _said(desk: ReadingDesk, answers: list[QuestionnaireResponse]) -> list[list[SaidTurn]]:
-    """Return the session's dialogues, in order; names of applications are masked."""
-    keys = list(dict.fromkeys(key for one in answers for key in one.dialogues))
-    held, mask = desk.store.dialogues_of(keys), mask_for(desk.study)
-    return [
-        [
-            SaidTurn(number=turn.number, prompt=mask(turn.prompt), response=safe_html(mask(turn.response)))
-            for turn in held[key].turns
-        ]
-        for key in keys
-    ]
-
-
-def _answered(desk: ReadingDesk, response: QuestionnaireResponse) -> Iterator[tuple[str, str]]:
-    """Yield each question with what was answered, in the order of the questionnaire."""
-    for question in desk.study.questionnaire(response.questionnaire).instrument.questions:
-        given = response.to(question.name)
-        values = [one.value if one.value is not None else one.outcome.value for one in given]
-        absent = Outcome.NOT_APPLICABLE if question.when else Outcome.MISSING
-        yield question.text, ", ".join(values) or absent.value

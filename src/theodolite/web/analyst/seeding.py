@@ -20,6 +20,7 @@ from theodolite.domain.instrument import Question
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.participant import PersonProfile, UserType
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
+from theodolite.domain.risk import CombinedReview, Impact
 from theodolite.domain.role import Role
 from theodolite.domain.session import Session
 from theodolite.domain.strategy import Strategy
@@ -32,6 +33,7 @@ from theodolite.usecases.coding import coding_room, keep_coding, notes_in, relea
 from theodolite.usecases.people.sitting import begin_session, end_session
 from theodolite.usecases.people.talking import finish, say
 from theodolite.usecases.people.venue import Venue
+from theodolite.usecases.reviewing_risks import keep_review, reviews_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.tester.notes import Unreadable, with_note
 
@@ -69,6 +71,37 @@ def _seed(hosted: HostedStudy, venue: Venue, store: Store) -> None:
         for application in (one.name for one in venue.study.applications)
     }
     _code(hosted, venue, store, told, sessions)
+
+
+def seed_combined_review(hosted: HostedStudy) -> None:
+    """Let somebody have read one of the sessions together with its answers, where nobody has."""
+    workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
+    store = open_store(workspace, settings.DATABASE_URL)
+    try:
+        venue = open_venue(hosted.folder, store, workspace=Path(workspace)).venue
+        if not reviews_of(store, venue.study):
+            keep_review(store, venue.study, venue.run, _review(hosted, venue.study))
+    finally:
+        store.disconnect()
+
+
+def _review(hosted: HostedStudy, study: Study) -> CombinedReview:
+    number, application, risk, found, magnitude, why = told_of_testers()["reviewed"]
+    return CombinedReview(
+        study=study.name,
+        risk=risk,
+        session=_key(number, application),
+        materialised=found == "yes",
+        reviewer=_participant(hosted, Role.ANALYST),
+        rationale=why,
+        magnitude=magnitude,
+        impact=Impact.NEGATIVE,
+    )
+
+
+def _key(number: int, application: str) -> str:
+    """Return the key of the session of a tester with an application."""
+    return digest("demo session", str(number), application)
 
 
 def told_of_testers() -> Told:
@@ -134,7 +167,7 @@ def _session(venue: Venue, level: Level, number: int, application: str) -> Sessi
     names = [one.name for one in study.applications]
     place = (names.index(application) + number) % len(names)
     return Session(
-        key=digest("demo session", str(number), application),
+        key=_key(number, application),
         study=study.name,
         edition=version_of(study),
         run=venue.run.key,

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.coded import CodedState
 from theodolite.domain.coding_finding import CodingFinding, ThemeShare
+from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.tried import TRIED
 from theodolite.measurement.study.codings import coding_findings
 from theodolite.reporting import figures
 from theodolite.usecases.coding import CodingRoom
 from theodolite.web.analyst.desk import ReadingDesk
-from theodolite.web.analyst.drawing import ShareLine, number_words, share_line
+from theodolite.web.analyst.drawing import ShareLine, UnitStrip, number_words, share_line, unit_strip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +22,13 @@ class ThemeCell:
     """One theme on one side.
 
     Attributes:
-        line: The share as it is drawn.
+        line: The share as it is drawn where there are enough answers, and in words.
+        strip: Few answers, each as a square; None where they are many, or must not be told of.
         open: What is not in it, in words; empty for nothing.
     """
 
     line: ShareLine
+    strip: UnitStrip | None
     open: str
 
 
@@ -112,7 +115,11 @@ def _side(one: ThemeShare) -> str:
 
 
 def _cell(one: ThemeShare) -> ThemeCell:
-    return ThemeCell(line=share_line(one.share), open=", ".join(_left_out(one)))
+    strip = None
+    if isinstance(one.share, Estimate):
+        n_yes = one.share.count or 0
+        strip = unit_strip(n_yes, one.n - n_yes, one.n_undecided + one.n_uncoded)
+    return ThemeCell(line=share_line(one.share), strip=strip, open=", ".join(_left_out(one)))
 
 
 def _left_out(one: ThemeShare) -> Iterator[str]:

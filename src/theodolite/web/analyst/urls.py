@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.analyst import codebook, coders, coding, differing, quotes, responses, reviews
+from theodolite.web.analyst import beside, codebook, coders, coding, differing, quotes, responses, reviews
 
 app_name = "analyst"
 urlpatterns = [
@@ -20,6 +20,8 @@ urlpatterns = [
     path("coding/differing/<slug:answer>/", differing.difference, name="difference"),
     path("coding/quotes/", quotes.quotes, name="quotes"),
     path("coding/quotes/<slug:answer>/", quotes.quote, name="quote"),
+    path("both/", beside.settled, name="settled"),
+    path("both/<slug:session>/", beside.both_sides, name="both_sides"),
     path("reviews/", reviews.reviews, name="reviews"),
     path("reviews/<slug:due>/", reviews.review, name="review"),
 ]
