@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 
 import click
 
@@ -15,6 +16,7 @@ from theodolite.usecases.knocking import knock_at
 
 _MICRO = 1_000_000
 _WIDTH = 80
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 
 
 async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind], *, quiet: bool) -> None:
@@ -46,6 +48,8 @@ def _not_started(bench: Workbench, knocks: list[Knock], dead: list[Knock]) -> st
         lines += _row(f"  {knock.name:<{name_width}}{knock.host:<{host_width}}", knock.answer + where)
     for knock in dead:
         lines += _advice(bench.users_of(knock.name), knock)
+    if any(not knock.reached for knock in dead):
+        lines += _on_proxies(bench.environ)
     spent = sum((knock.spent for knock in knocks if knock.reached), start=Spending())
     calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
     lines.append(f"Nothing recorded; {calls} made (${spent.cost_microusd / _MICRO:.2f}).")
@@ -56,6 +60,14 @@ def _row(start: str, words: str) -> list[str]:
     wrapped = textwrap.wrap(words, max(20, _WIDTH - len(start)), break_long_words=False, break_on_hyphens=False)
     rest = (" " * len(start) + line for line in wrapped[1:])
     return [start + (wrapped[0] if wrapped else ""), *rest]
+
+
+def _on_proxies(environ: Mapping[str, str]) -> list[str]:
+    """Say that a proxy is not asked where one is set: `curl` asks it, and would get through."""
+    for name in _PROXIES:
+        if environ.get(name) or environ.get(name.lower()):
+            return [f"  `{name}` is set and not read: calls go straight to the host that the study names."]
+    return []
 
 
 def _advice(users: str, knock: Knock) -> list[str]:

@@ -42,8 +42,9 @@ class Answering:
         return self._knock
 
 
-def bench(*knocks):
+def bench(*knocks, **environ):
     return SimpleNamespace(
+        environ=environ,
         endpoints=lambda lines, kinds: [Answering(knock) for knock in knocks],
         place_of=lambda name: {"app": "line 3"}.get(name, ""),
         users_of=lambda name: "application `bot-1.4`",
@@ -55,6 +56,12 @@ async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
         await knock_first(bench(DEAD, ALIVE), None, frozenset(UnitKind), quiet=False)
 
     assert str(stopped.value) == SCREEN
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "http_proxy"])
+async def test_a_proxy_that_is_set_and_not_read_is_named_where_nobody_is_reached(name):
+    with pytest.raises(RunStopped, match=f"`{name.upper()}` is set and not read"):
+        await knock_first(bench(DEAD, **{name: "http://proxy.example:3128"}), None, frozenset(UnitKind), quiet=False)
 
 
 async def test_endpoints_that_answer_take_one_line(capsys):
