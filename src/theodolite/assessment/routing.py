@@ -36,6 +36,10 @@ def is_open(question: Question, answers: Sequence[Answer], instrument: Instrumen
     )
 
 
+CLOSED = "asked only when"
+"""How the reason of an answer begins that nobody gave, since its question was not asked."""
+
+
 def left_closed(question: Question, answers: Sequence[Answer], instrument: Instrument, turn: int | None) -> Answer:
     """Return the answer to a question that was not asked.
 
@@ -45,7 +49,7 @@ def left_closed(question: Question, answers: Sequence[Answer], instrument: Instr
     openers = _openers(question, instrument.question(name), answers, turn)
     unread = {answer.outcome for answer in openers} & {Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.FAILED}
     outcome = next(iter(sorted(unread)), Outcome.NOT_APPLICABLE)
-    reason = f"asked only when {question.when.text}" if question.when else ""
+    reason = f"{CLOSED} {question.when.text}" if question.when else ""
     return Answer(question=question.name, outcome=outcome, turn=turn, reasoning=reason)
 
 

@@ -120,6 +120,8 @@ class DisputedItem:
     Attributes:
         item: Token of the work item.
         category: Name of the category.
+        dialogue: Name of the dialogue as the reader's pages call it.
+        about: What was asked where answers differ, in the order of asking.
         n_disputed: Questions, at turns or of the dialogue, that were not answered alike; count.
         n_resolved: Those of them that a review has dealt with; count.
         is_frozen: Whether the review has begun.
@@ -127,6 +129,8 @@ class DisputedItem:
 
     item: str
     category: str
+    dialogue: str
+    about: tuple[str, ...]
     n_disputed: int
     n_resolved: int
     is_frozen: bool

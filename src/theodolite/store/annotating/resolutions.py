@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
@@ -14,15 +15,17 @@ from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Outco
 from theodolite.domain.discrepancy import DisputedItem, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.work import ItemState, Routed
 from theodolite.store.annotating.cases import redactions_of
-from theodolite.store.annotating.claims import participant_id
+from theodolite.store.annotating.claims import SUBMITTED, participant_id
 from theodolite.store.annotating.given import given_to, salt_of
 from theodolite.store.annotating.judge_passes import let_judges_take
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.routes import route_on
 from theodolite.store.ledger import database_now, one_at_a_time
-from theodolite.store.models.annotating import ResolutionRow, ResolverRow, WorkItemRow
+from theodolite.store.models import AnswerRow
+from theodolite.store.models.annotating import ReservationRow, ResolutionRow, ResolverRow, WorkItemRow
 from theodolite.store.reading import grouped
 from theodolite.store.results import replace_adjudication
 
@@ -30,23 +33,49 @@ PAGE = 50
 """Items on one page of the list; count."""
 
 
-def disputed_items(queue: str, *, category: str = "", page: int = 0) -> list[DisputedItem]:
-    """Return one page of the items that were not answered alike, the most disputed first."""
+def disputed_items(
+    library: Library, queue: str, reader: str, *, category: str = "", page: int = 0
+) -> list[DisputedItem]:
+    """Return one page of the items that were not answered alike, the most disputed first; for one reader's eyes."""
     items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0)
     items = items.filter(category=category) if category else items
-    rows = list(items.order_by("-disputed", "id")[page * PAGE : (page + 1) * PAGE])
+    items = items.select_related("queue", "dialogue__unit").order_by("-disputed", "id")
+    rows = list(items[page * PAGE : (page + 1) * PAGE])
     counted = ResolutionRow.objects.filter(item__in=rows, current=True).values_list("item_id")
     n_resolved = dict(counted.annotate(n=Count("id")))
+    differing = _differing(rows)
     return [
         DisputedItem(
             item=row.token or "",
             category=row.category,
+            dialogue=blind_name(row.dialogue.unit.key, reader, row.queue.salt),
+            about=tuple(
+                question.text
+                for question in library.guideline(row.version).instrument.questions
+                if question.name in differing[row.pk] and question.scale.kind is not ScaleKind.TEXT
+            ),
             n_disputed=row.disputed,
             n_resolved=n_resolved.get(row.pk, 0),
             is_frozen=row.state == ItemState.FROZEN.value,
         )
         for row in rows
     ]
+
+
+def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
+    """Return the names of the questions that submitted passes did not answer alike, by item; one query."""
+    claims = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
+    items = dict(claims.values_list("annotation_id", "item_id"))
+    said: defaultdict[tuple[int, str, int | None], set[tuple[str, str | None]]] = defaultdict(set)
+    answers = AnswerRow.objects.filter(annotation_id__in=list(items))
+    told = answers.values_list("annotation_id", "question", "turn", "outcome", "value")
+    for annotation, question, turn, outcome, value in told:
+        said[items[annotation], question, turn].add((outcome, value))
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    for (item, question, _), ways in said.items():
+        if len(ways) > 1:
+            found[item].add(question)
+    return found
 
 
 def n_disputed_items(queue: str, *, category: str = "") -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import OWN_WORDS, WAYS_OUT, Answer
-from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, OpenQuestion, Question, ScaleKind
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, OpenQuestion, Operator, Question, ScaleKind
 from theodolite.web.questions.form import Field, field_of
 
 Key = str
@@ -68,9 +68,8 @@ class Item:
 
     @property
     def opened_by(self) -> str:
-        """After which answer a follow-up is asked, e.g. `after Yes`; empty for others."""
-        when = self.question.when
-        return f"after {' or '.join(worded(value) for value in when.values)}" if when else ""
+        """After which answer a follow-up is asked; see `opening_of`."""
+        return opening_of(self.question)
 
     @property
     def is_text(self) -> bool:
@@ -171,6 +170,27 @@ def place_of(key: Key) -> tuple[str, int | None]:
     """Return the question and the turn that a key stands for; a key of no page stands for no turn."""
     question, at, turn = key.rpartition("@")
     return (question, int(turn)) if at and turn.isdecimal() else (key, None)
+
+
+_OPENINGS = {
+    Operator.EQUAL: "after {}",
+    Operator.UNEQUAL: "unless the answer is {}",
+    Operator.BELOW: "after less than {}",
+    Operator.AT_MOST: "after {} or less",
+    Operator.ABOVE: "after more than {}",
+    Operator.AT_LEAST: "after {} or more",
+}
+
+
+def opening_of(question: Question) -> str:
+    """Return after which answer a follow-up is asked, in words; empty for other questions.
+
+    Example: `after Yes`, `after 6 or more`.
+    """
+    when = question.when
+    if when is None:
+        return ""
+    return _OPENINGS.get(when.operator, "after {}").format(" or ".join(worded(value) for value in when.values))
 
 
 def worded(name: str) -> str:

@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.annotation import OWN_WORDS, Answer
+from theodolite.assessment.routing import CLOSED
+from theodolite.domain.annotation import OWN_WORDS, Answer, Outcome
 from theodolite.domain.discrepancy import Position
 from theodolite.domain.guideline import Guideline
-from theodolite.web.annotator.items import worded
+from theodolite.domain.instrument import Question
+from theodolite.web.annotator.items import opening_of, worded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +41,26 @@ class SideBySide:
 
 def said(answer: Answer) -> str:
     """Return what somebody answered, in words."""
+    if was_closed(answer):
+        return "Not asked"
     if answer.value is not None:
         return worded(answer.value)
     return worded(OWN_WORDS.get(answer.outcome, answer.outcome.value))
 
 
-def voice_of(position: Position) -> Voice:
-    """Return what stands under one letter."""
+def was_closed(answer: Answer) -> bool:
+    """Tell whether the question was not put, since an earlier answer did not open it."""
+    return answer.outcome is Outcome.NOT_APPLICABLE and answer.reasoning.startswith(CLOSED)
+
+
+def voice_of(position: Position, question: Question) -> Voice:
+    """Return what stands under one letter at a question."""
     answer = position.answer
     quotes = tuple(quote.text for quote in answer.evidence)
     return Voice(
         letter=position.letter,
         words=said(answer),
-        note=answer.reasoning,
+        note=f"comes only {opening_of(question)}" if was_closed(answer) else answer.reasoning,
         quotes=quotes,
         is_model=position.is_model,
     )
@@ -59,9 +68,12 @@ def voice_of(position: Position) -> Voice:
 
 def votes_side_by_side(guideline: Guideline, positions: Sequence[Position]) -> tuple[SideBySide, ...]:
     """Return the answers of several people, place by place, in the order of the guideline."""
+    asked = guideline.instrument.question
     by_place: dict[tuple[str, int | None], list[Voice]] = defaultdict(list)
     for position in positions:
-        by_place[position.answer.question, position.answer.turn].append(voice_of(position))
+        by_place[position.answer.question, position.answer.turn].append(
+            voice_of(position, asked(position.answer.question))
+        )
     return tuple(
         SideBySide(text=question.text, turn=turn, voices=tuple(by_place[question.name, turn]))
         for question in guideline.instrument.questions

@@ -24,6 +24,7 @@ class QuestionLine:
     """One question with everything that is drawn of it."""
 
     name: str
+    ask: str
     found: QuestionAgreement
     alike: Strip
     alpha: Strip
@@ -36,9 +37,11 @@ class QuestionLine:
 @at_senior_desk
 def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show progress by category, and agreement by question of one category."""
-    names = [one.name for one in library().design(queue_of(desk.queue).design_id).categories]
-    category = request.GET.get("category", "")
-    category = category if category in names else names[0]
+    design = library().design(queue_of(desk.queue).design_id)
+    names = [one.name for one in design.categories]
+    asked = design.category(request.GET.get("category", "")) or design.categories[0]
+    category = asked.name
+    texts = {one.name: one.text for one in library().guideline(asked.version).instrument.questions}
     found = figures.agreement(library(), desk.queue, category)
     context = {
         "here": desk.here,
@@ -46,7 +49,7 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
         "categories": [(name, worded(name), name == category) for name in names],
         "category": category,
         "title": worded(category),
-        "lines": [_line(one) for one in found],
+        "lines": [_line(one, texts.get(one.question, "")) for one in found],
         "width": WIDTH + 2 * MARGIN,
         "zero": place_of(0.0),
         "rooms": [
@@ -57,10 +60,11 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
     return render(request, "web/senior/agreement.html", context)
 
 
-def _line(one: QuestionAgreement) -> QuestionLine:
+def _line(one: QuestionAgreement, ask: str) -> QuestionLine:
     stretches = tuple((each, strip_of(each.alpha)) for each in one.over_time)
     return QuestionLine(
         name=worded(one.question),
+        ask=ask,
         found=one,
         alike=strip_of(one.alike),
         alpha=strip_of(one.alpha),

@@ -23,11 +23,12 @@ def home(request: HttpRequest, here: Here) -> HttpResponse:
         return render(request, "web/senior/home.html", {"here": here})
     n_cases = cases.n_cases(queue_of(desk.queue).study)
     n_disputed, page = resolutions.n_disputed_items(desk.queue), page_number(request)
+    disputed = resolutions.disputed_items(library(), desk.queue, desk.participant, page=page)
     context = {
         "here": here,
         "desk": desk,
         "n_disputed": n_disputed,
-        "disputed": [(worded(one.category), one) for one in resolutions.disputed_items(desk.queue, page=page)],
+        "disputed": [(worded(one.category), one) for one in disputed],
         "pages": Pages(page=page, n=n_disputed, size=resolutions.PAGE),
         "to_review": reviews.to_review(library(), desk.queue),
         "threads": threads.all_threads(desk.queue, desk.participant, is_open=True),

@@ -71,8 +71,11 @@ def people(request: HttpRequest, desk: Desk) -> HttpResponse:
     ways = training.onboardings(library(), desk.queue, [one.participant for one in held])
     seen = {one.participant: one for one in reviews.from_above(library(), desk.queue)}
     standing = [Standing.of(one.token, ways[one.participant], seen.get(one.participant)) for one in held]
+    process = library().design(row.design_id).process
     context = {
         "here": desk.here,
+        "asks_practice": process.practice,
+        "asks_tests": bool(process.pass_mark),
         "people": standing,
         "categories": [(one.name, worded(one.name)) for one in library().design(row.design_id).categories],
     }

@@ -72,7 +72,7 @@ def _dispute(seen: ReviewSheet, one: Discrepancy) -> Dispute:
     found = next((each for each in seen.resolutions if (each.question, each.turn) == place), None)
     return Dispute(
         item=Item(key=key_of(*place), question=question, turn=one.turn, is_asked=True),
-        voices=tuple(map(voice_of, one.positions)),
+        voices=tuple(voice_of(each, question) for each in one.positions),
         found=found,
         words=_in_words(found) if found else "",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.domain.role import Role
-from theodolite.domain.thread import ThreadEnd
+from theodolite.domain.thread import AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.store.annotating import rooms, threads
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed
@@ -18,6 +20,24 @@ from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownThread:
+    """A thread under a heading that says what it hangs on, and the question in its own words; empty for none."""
+
+    thread: FeedbackThread
+    title: str
+    ask: str
+
+
+def _shown(thread: FeedbackThread) -> ShownThread:
+    anchor = thread.anchor
+    about = f"turn {anchor.turn}" if anchor.kind is AnchorKind.TURN else f"the {anchor.kind.value}"
+    where = f", turn {anchor.turn}" if anchor.turn and anchor.kind is not AnchorKind.TURN else ""
+    known = {one.name: one.text for one in library().guideline(thread.version).instrument.questions}
+    title = f"{worded(anchor.category)}: about {about}{where}"
+    return ShownThread(thread=thread, title=title, ask=known.get(anchor.question, ""))
 
 
 @allowed(Role.SENIOR)
@@ -28,8 +48,8 @@ def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
     found = threads.all_threads(desk.queue, desk.participant)
     context = {
         "here": desk.here,
-        "open": [one for one in found if one.end is None],
-        "ended": [one for one in found if one.end is not None],
+        "threads": [_shown(one) for one in found if one.end is None],
+        "ended": [_shown(one) for one in found if one.end is not None],
         "for_guideline": [
             (worded(category), text) for category, text in threads.settled(desk.queue, end=ThreadEnd.GUIDELINE)
         ],

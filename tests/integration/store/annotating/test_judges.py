@@ -153,7 +153,7 @@ def test_what_a_judge_completes_is_compared_and_sent_on(venue: Venue, queue: str
 
     raised(venue, queue)
 
-    item = disputed_items(queue)[0].item
+    item = disputed_items(venue.library, queue, "s-1")[0].item
     open_review(item)
     (discrepancy,) = review_sheet(venue.library, item, "s-1").discrepancies[:1]
     assert RoutedRow.objects.filter(violation=True).count() == 3
@@ -173,7 +173,7 @@ def test_a_withdrawn_judge_gives_its_passes_back_but_those_under_review(venue: V
     for number in range(3):
         read(venue, number)
     raised(venue, queue)
-    open_review(disputed_items(queue)[0].item)
+    open_review(disputed_items(venue.library, queue, "s-1")[0].item)
 
     assert demote(venue.library, queue, "judge", by="s-1", reason="It drifts.") == 2
     assert promoted(venue.library, queue) == frozenset()

@@ -56,8 +56,8 @@ def queue(venue: Venue) -> str:
 
 
 @pytest.fixture
-def item(queue: str) -> str:
-    return disputed_items(queue)[0].item
+def item(venue: Venue, queue: str) -> str:
+    return disputed_items(venue.library, queue, "s-1")[0].item
 
 
 def found(question: str, **changes) -> Resolution:
@@ -81,7 +81,9 @@ def test_what_was_not_answered_alike_is_listed_with_letters_for_names(venue: Ven
         ("how-bad", ["A", "B", "C"]),
     ]
     assert not any(name in canonical_json(sheet) for name in (*PEOPLE, "bot-9", "red teaming"))
-    assert (disputed_items(queue)[0].n_disputed, n_disputed_items(queue, category="style")) == (2, 0)
+    (listed,) = disputed_items(venue.library, queue, "s-1")
+    assert (listed.n_disputed, n_disputed_items(queue, category="style")) == (2, 0)
+    assert (listed.dialogue, listed.about) == (sheet.dialogue.name, ("Was something released?", "How bad is it?"))
 
 
 def test_a_dialogue_waits_for_the_review_and_goes_on_by_its_consensus(venue: Venue, queue: str, item: str) -> None:

@@ -108,7 +108,7 @@ def practise(anna):
 
 
 def press_link(page, name):
-    page.get_by_role("link", name=name, exact=name == "annotators").first.click()
+    page.get_by_role("link", name=name, exact=name == "Annotators").first.click()
 
 
 def annotate(page, keys):
@@ -150,7 +150,7 @@ def submitted_by(page):
 
 
 def admit_ben(sami):
-    press_link(sami, "annotators")
+    press_link(sami, "Annotators")
     assert_accessible(sami)
     sami.select_option("#who", index=1)
     sami.select_option("#category", "risk_assessment")
