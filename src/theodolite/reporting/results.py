@@ -21,6 +21,7 @@ from theodolite.reporting.claims import claim_entry
 from theodolite.reporting.codings import coding_entry, task_entry
 from theodolite.reporting.conduct import conduct_entry
 from theodolite.reporting.corrections import certificate_of_judge
+from theodolite.reporting.criteria import criteria_entries
 from theodolite.reporting.events import event_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
@@ -34,7 +35,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.13"
+SCHEMA_VERSION = "1.14"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -88,6 +89,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
+        "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
     }

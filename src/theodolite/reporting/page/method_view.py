@@ -8,6 +8,7 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.run import Spending
 from theodolite.domain.scenario import Proxy
 from theodolite.reporting import figures
+from theodolite.reporting.criteria import criteria_facts
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.series import series_facts
 
@@ -22,6 +23,7 @@ class MethodView:
     facts: tuple[tuple[str, str], ...]
     scenarios: tuple[tuple[str, str, tuple[str, ...]], ...]
     series: tuple[tuple[str, str], ...] = ()
+    criteria: tuple[tuple[str, str], ...] = ()
 
 
 def method_view(subject: Subject) -> MethodView:
@@ -47,6 +49,7 @@ def method_view(subject: Subject) -> MethodView:
         facts=tuple(entries.items()),
         scenarios=tuple((scenario.name, scenario.goal, _unstated(scenario.proxy)) for scenario in study.scenarios),
         series=series_facts(study),
+        criteria=criteria_facts(subject.evidence.criteria),
     )
 
 

@@ -1,0 +1,38 @@
+"""Stated criteria in results and report."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
+from theodolite.reporting.criteria import criteria_entries, criteria_facts
+
+
+def stated(about, revision, text):
+    at = datetime(2026, 11, revision, tzinfo=UTC)
+    return StatedCriteria(study="s", about=about, text=text, revision=revision, by="olga", at=at, why="more")
+
+
+STATED = (
+    stated(CriteriaSubject.SELECTION, 1, "Speaks English."),
+    stated(CriteriaSubject.SELECTION, 2, "Speaks English and German."),
+    stated(CriteriaSubject.RECRUITMENT, 1, "By a notice."),
+)
+
+
+def test_the_report_says_what_holds_with_its_day():
+    assert criteria_facts(STATED) == (
+        ("Recruitment, statement 1 of 2026-11-01", "By a notice."),
+        ("Selection, statement 2 of 2026-11-02", "Speaks English and German."),
+    )
+
+
+def test_the_results_file_keeps_every_statement_and_nobody_s_name():
+    entries = criteria_entries(STATED)
+
+    assert [(one["about"], one["revision"]) for one in entries] == [
+        ("selection", 1),
+        ("selection", 2),
+        ("recruitment", 1),
+    ]
+    assert "olga" not in str(entries)
