@@ -9,10 +9,8 @@ from django.db import transaction
 
 from theodolite.domain.errors import NotFound
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
-from theodolite.store.models.people import (
-    LiveAttemptRow,
-    LiveDialogueRow,
-)
+from theodolite.store.models.people import LiveAttemptRow, LiveDialogueRow
+from theodolite.store.reading import rows_of
 
 
 def keep_strategies_of(dialogue: str, strategies: Sequence[Strategy]) -> None:
@@ -39,8 +37,7 @@ def attempts_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ...]]
         dialogues: Number of the row to the key of the dialogue.
     """
     found: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
-    rows = LiveAttemptRow.objects.filter(dialogue_id__in=list(dialogues)).order_by("dialogue_id", "place", "number")
-    for row in rows:
+    for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "place", "number"):
         found[row.dialogue_id, row.place].append(row)
     strategies: dict[int, list[Strategy]] = defaultdict(list)
     for (dialogue, _), attempts in found.items():

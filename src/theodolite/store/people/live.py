@@ -22,7 +22,7 @@ from theodolite.store.models.people import (
 )
 from theodolite.store.people.attempts import attempts_of
 from theodolite.store.people.turns import live_turn
-from theodolite.store.reading import grouped
+from theodolite.store.reading import grouped, rows_of
 from theodolite.store.repair import repaired_text
 from theodolite.store.statements import chunks, execute
 
@@ -175,7 +175,7 @@ def _dialogue_rows() -> QuerySet[LiveDialogueRow]:
 
 def _dialogues(rows: Sequence[LiveDialogueRow]) -> tuple[LiveDialogue, ...]:
     ids = [row.id for row in rows]
-    turns = grouped(LiveTurnRow.objects.filter(dialogue_id__in=ids).order_by("number"), "dialogue_id")
+    turns = grouped(rows_of(LiveTurnRow, "dialogue_id", ids, "dialogue_id", "number"), "dialogue_id")
     strategies = attempts_of({row.id: row.key for row in rows})
     return tuple(
         LiveDialogue(
