@@ -36,7 +36,7 @@ _TESTER_PAGES = (
         "questions",
         "questionnaire",
     ),
-    *("questionnaire", "say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave"),
+    *("questionnaire", "say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave", "mine", "mine_file"),
 )
 
 _SITTING = ("take", "sheet", "answer", "undo", "submit", "release", "skip", "flag", "comment")
@@ -53,7 +53,7 @@ _WRITING = ("criteria", "schemas", "schema_begin", "schema", "schema_publish", "
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
     "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
-    "person", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
+    "person", "kept", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}

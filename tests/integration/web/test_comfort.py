@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from django.urls import reverse
 
+from theodolite import web
 from theodolite.domain.role import Role
 
 
 def test_what_is_chosen_holds_on_every_page(client_as):
     client = client_as(Role.ANNOTATOR)
     before = client.get(reverse("comfort")).content.decode()
-    client.post(reverse("comfort"), {"text_size": "3", "streams": "on"})
+    client.post(reverse("comfort"), {"text_size": "3", "colours": "contrast", "streams": "on"})
     after = client.get(reverse("comfort")).content.decode()
 
     assert 'data-keys="off"' not in before
-    assert '<html lang="en" class="size-3">' in after
+    assert '<html lang="en" class="size-3 contrast">' in after
     assert 'data-keys="off"' in after
 
 
-def test_a_size_that_does_not_exist_is_refused(client_as):
-    assert client_as(Role.ANNOTATOR).post(reverse("comfort"), {"text_size": "9"}).status_code == 422
+@pytest.mark.parametrize("wanted", [{"text_size": "9"}, {"text_size": "1", "colours": 'red" onload="x'}])
+def test_what_does_not_exist_is_refused(client_as, wanted):
+    assert client_as(Role.ANNOTATOR).post(reverse("comfort"), wanted).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -30,3 +35,32 @@ def test_nobody_is_led_elsewhere(client_as, wanted):
     answer = client_as(Role.ANNOTATOR).post(reverse("comfort"), {"text_size": "1", "next": wanted})
 
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+
+
+@pytest.mark.parametrize("colours", ["contrast", "contrast-dark"])
+def test_strong_contrast_is_seven_to_one_or_more(colours):
+    style = (Path(web.__file__).parent / "static" / "web" / "app.css").read_text(encoding="utf-8")
+    inside = re.search(rf"html\.{colours} {{(.*?)}}", style, re.DOTALL)[1]
+    shades = dict(re.findall(r"(--[\w-]+): (#\w+);", inside))
+
+    for ink, paper in (
+        ("ink", "paper"),
+        ("soft", "paper"),
+        ("accent", "paper"),
+        ("fault", "paper"),
+        ("on-accent", "accent"),
+    ):
+        assert contrast(shades[f"--{ink}"], shades[f"--{paper}"]) >= 7, ink
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of WCAG 2.2."""
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(shade: str) -> float:
+    digits = shade[1:] if len(shade) == 7 else "".join(2 * digit for digit in shade[1:])
+    channels = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
+    return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

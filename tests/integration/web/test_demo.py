@@ -22,7 +22,7 @@ from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
-PAGES = {"people": ">Nils<", "slots": "Room A", "links": "Poster in the hall"}
+PAGES = {"people": ">Nils<", "slots": "Room A", "links": "Notice board"}
 
 
 def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_labels(event, client_as):

@@ -20,13 +20,14 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
         """Fields, in the order of the page."""
 
         model = Comfort
-        fields = ("keys", "enter_sends", "streams", "text_size")
-        widgets = {"text_size": RadioSelect}  # noqa: RUF012 - read once by Django
+        fields = ("keys", "enter_sends", "streams", "text_size", "colours")
+        widgets = {"text_size": RadioSelect, "colours": RadioSelect}  # noqa: RUF012 - read once by Django
         labels = {  # noqa: RUF012
             "keys": "Single letters act as keys",
             "enter_sends": "Enter sends a message (else Shift+Enter does)",
             "streams": "Replies appear piece by piece (else when they are whole)",
             "text_size": "Size of text",
+            "colours": "Colours",
         }
 
 

@@ -11,6 +11,9 @@ from django.db import models
 SIZES = ((1, "as the browser has it"), (2, "larger"), (3, "largest"))
 """Sizes of text, and what people are told that they are."""
 
+COLOURS = (("", "as the machine has them"), ("contrast", "black on white"), ("contrast-dark", "white on black"))
+"""Colours of the pages, and what people are told that they are."""
+
 
 class Comfort(models.Model):
     """What one person has chosen; who has chosen nothing has no row.
@@ -20,6 +23,7 @@ class Comfort(models.Model):
         enter_sends: Whether Enter sends a message and Shift+Enter breaks its line, or the reverse.
         streams: Whether replies appear piece by piece, or only when they are whole.
         text_size: One of `SIZES`.
+        colours: One of `COLOURS`; those of strong contrast are for people who see little.
     """
 
     account = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="comfort", primary_key=True)
@@ -29,13 +33,17 @@ class Comfort(models.Model):
     text_size = models.PositiveSmallIntegerField(
         default=1, choices=SIZES, validators=[MinValueValidator(1), MaxValueValidator(3)]
     )
+    colours = models.CharField(max_length=16, default="", blank=True, choices=COLOURS)
 
     class Meta:
         """Table."""
 
         db_table = "web_comfort"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=models.Q(text_size__range=(1, 3)), name="web_comfort_size")
+            models.CheckConstraint(condition=models.Q(text_size__range=(1, 3)), name="web_comfort_size"),
+            models.CheckConstraint(
+                condition=models.Q(colours__in=[name for name, _ in COLOURS]), name="web_comfort_colours"
+            ),
         ]
 
     def __str__(self) -> str:

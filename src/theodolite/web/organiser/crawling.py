@@ -112,7 +112,7 @@ def _starts(venue: Venue, membership: Membership) -> list[str]:
     made = [session.place + 1 for session in venue.store.sessions_of(membership.participant)]
     own = [f"{place}/{rest}" for place in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")]
     streams = [f"{place}/{dialogue}/1/" for place in made for dialogue in (1, 2)]
-    return [urljoin(home, rest) for rest in ("consent/", "you/", "guess/", "done/", "leave/", *own, *streams)]
+    return [urljoin(home, rest) for rest in ("consent/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)]
 
 
 def _pages(desk: _Desk, membership: Membership, starts: list[str]) -> Iterator[Answer]:
@@ -131,8 +131,8 @@ def _pages(desk: _Desk, membership: Membership, starts: list[str]) -> Iterator[A
 
 
 def _begins(path: str, starts: list[str]) -> bool:
-    """Tell whether looking at a page begins something: a task that was not given out, work that is held."""
-    return path not in starts and (path.endswith("/task/") or "/annotate/d/" in path)
+    """Tell whether looking at a page begins something: a task not given out, work that is held, data taken along."""
+    return path not in starts and (path.endswith(("/task/", "/mine/file/")) or "/annotate/d/" in path)
 
 
 def _shape(path: str) -> str:

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.role import Role
@@ -23,11 +23,13 @@ from theodolite.web.audit import audit
 from theodolite.web.booking import book, booked_slot, offered
 from theodolite.web.departures import depart, take_back
 from theodolite.web.entrances import entrance
+from theodolite.web.kept import kept_of
 from theodolite.web.mail import send
 from theodolite.web.models import Membership, Screening
 from theodolite.web.moments import told_span, zone_of
 from theodolite.web.organiser.pool import Pooled, pool_of
 from theodolite.web.pages import absolute
+from theodolite.web.tester.mine import kept_file
 from theodolite.web.venues import venue_of
 
 _NO_MAIL = "No mail was sent; copy the link and hand it over."
@@ -77,6 +79,15 @@ def send_reminder(request: HttpRequest, membership: Membership) -> bool:
         membership.reminded_at = timezone.now()
         membership.save(update_fields=["reminded_at"])
     return sent
+
+
+@allowed(Role.ORGANISER)
+@require_GET
+def kept(_request: HttpRequest, here: Here, member: str) -> HttpResponse:
+    """Give everything that is kept of a tester, to be handed to the person who asked for it."""
+    membership = get_object_or_404(Membership, token=member, hosted=here.hosted, role__in=TESTERS, withdrew=False)
+    audit(here.account, "took a person's data along", f"membership {membership.token}", hosted=here.hosted)
+    return kept_file(kept_of(membership))
 
 
 @allowed(Role.ORGANISER)

@@ -53,7 +53,7 @@ def seed_pool(hosted: HostedStudy) -> None:
             (tomorrow, tomorrow + timedelta(hours=2), 4, _LATER),
         )
     )  # fmt: skip
-    RecruitLink.objects.create(hosted=hosted, kind=RecruitLink.Kind.OPEN, name="Poster in the hall", most=20)
+    RecruitLink.objects.create(hosted=hosted, kind=RecruitLink.Kind.OPEN, name="Notice board", most=20)
     invite(organiser, hosted, Role.RED_TEAMER, name="Nils")
     book(organiser, hosted.memberships.get(role=Role.FIELD_TESTER.value), open_room.token, now)
     book(organiser, _screened(hosted, "Hugo", passed=True), later.token, now)

@@ -50,6 +50,7 @@ urlpatterns = [
     path("people/<slug:invitation>/take-back/", people.take_back, name="take_back"),
     path("people/remind/", person.remind_all, name="remind_all"),
     path("people/who/<slug:member>/", person.person, name="person"),
+    path("people/who/<slug:member>/kept/", person.kept, name="kept"),
     path("people/who/<slug:member>/<slug:what>/", person.act, name="act"),
     path("second-factors/", factors.factors, name="factors"),
     path("slots/", slots.slots, name="slots"),

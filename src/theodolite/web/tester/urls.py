@@ -12,6 +12,7 @@ from theodolite.web.tester import (
     home,
     instructions,
     leaving,
+    mine,
     pausing,
     questions,
     screening,
@@ -47,6 +48,8 @@ urlpatterns = [
     path("<int:place>/<int:dialogue>/<int:turn>/mark/", acts.mark, name="mark"),
     path("guess/", closing.guess, name="guess"),
     path("done/", closing.done, name="done"),
+    path("mine/", mine.mine, name="mine"),
+    path("mine/file/", mine.mine_as_file, name="mine_file"),
     path("leave/", leaving.leave, name="leave"),
     path("left/", leaving.left, name="left"),
 ]

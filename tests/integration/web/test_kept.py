@@ -1,0 +1,59 @@
+"""Testers see what is kept of them; organisers hand it over to whoever asks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.fakes.venue import exchange
+from theodolite.domain.dialogue import Level
+from theodolite.domain.participant import PersonProfile
+from theodolite.domain.role import Role
+from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.web.models import AuditEntry, Membership
+from theodolite.web.venues import venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def ravi(event) -> Membership:
+    """The red teamer, who has said something about himself and held one turn."""
+    member, venue = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value), venue_of(event)
+    venue.store.keep_profile(member.participant, PersonProfile(expertise="sailor"), now=venue.clock.now())
+    session = prepare_session(venue, member.participant, Level.RED_TEAMING, 0)
+    begin_session(venue, session.key)
+    exchange(venue, session, "Who is <b>in</b> it?", "<script>x</script> **nobody**")
+    return member
+
+
+def test_a_tester_sees_all_of_it_and_nothing_that_unblinds(event, ravi, client_as):
+    tester = client_as(Role.RED_TEAMER)
+    page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
+    file = json.loads(tester.get(f"/s/{event.token}/test/mine/file/").content)
+
+    assert ("sailor" in page, "Who is &lt;b&gt;in&lt;/b&gt; it?" in page, "<strong>nobody</strong>" in page) == (
+        True,
+    ) * 3
+    assert "<script>x" not in page
+    assert file["sessions"][0]["dialogues"][0]["turns"][0]["you"] == "Who is <b>in</b> it?"
+    assert not any(name in page + json.dumps(file) for name in ("careful-toy", "leaky-toy", ravi.participant))
+
+
+def test_nobody_sees_what_is_kept_of_another(event, ravi, client_as):
+    file = json.loads(client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/mine/file/").content)
+
+    assert (file["sessions"], file["about_you"]) == ([], {})
+
+
+def test_organisers_hand_it_over_and_that_is_written_down(event, ravi, client_as):
+    page = f"/s/{event.token}/organise/people/who/{ravi.token}/"
+    file = client_as(Role.ORGANISER).get(f"{page}kept/")
+    ravi.withdrew = True
+    ravi.save()
+
+    assert json.loads(file.content)["about_you"]["expertise"] == "sailor"
+    assert AuditEntry.objects.filter(verb="took a person's data along").count() == 1
+    assert client_as(Role.ORGANISER).get(f"{page}kept/").status_code == 404
+    assert b"kept/" not in client_as(Role.ORGANISER).get(page).content
