@@ -88,13 +88,18 @@ def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
 
 
 def _settled(desk: ReadingDesk, answered: Sessions, labelled: dict[str, list[Annotation]]) -> Sessions:
-    """Return the sessions of which every dialogue was annotated and waits for nothing."""
+    """Return the sessions of which every dialogue was annotated by a person and waits for nothing."""
     waiting = unsettled(desk.study.name)
     return {
         session: answers
         for session, answers in answered.items()
-        if all(labelled.get(key) and key not in waiting for key in answers[0].dialogues)
+        if all(_by_people(labelled.get(key, ())) and key not in waiting for key in answers[0].dialogues)
     }
+
+
+def _by_people(sittings: Sequence[Annotation]) -> bool:
+    """Tell whether a person is among those who annotated; only what programs say is a unit of the run."""
+    return any(not one.unit for one in sittings)
 
 
 def _line(
@@ -130,12 +135,12 @@ def _sheet(
 
 def _voices(evidence: Evidence, sittings: Sequence[Annotation]) -> Iterator[CategoryVoices]:
     """Yield what was said of one dialogue category by category; letters are its own in each."""
-    models = {one.name for one in evidence.study.annotators if one.kind is AnnotatorKind.MODEL}
+    programs = {one.name for one in evidence.study.annotators if one.kind is not AnnotatorKind.PERSON}
     for guideline in evidence.study.guidelines:
         own = [one for one in sittings if one.guideline == guideline.name]
         letters = letters_for([one.annotator for one in own], f"{evidence.run.key} {guideline.name}")
         positions = [
-            Position(letter=letters[one.annotator], answer=answer, is_model=one.annotator in models)
+            Position(letter=letters[one.annotator], answer=answer, is_model=one.annotator in programs)
             for one in sorted(own, key=lambda one: letters[one.annotator])
             for answer in one.answers
             if answer.replicate == 1
