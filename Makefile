@@ -23,7 +23,7 @@ demo: $(STAMPS)/package ## Run the two shipped studies; writes theodolite-demo/r
 
 test: $(STAMPS)/test ## Run all tests; brings Chromium and PostgreSQL where they are missing (ARGS="-k rate")
 	@sh tools/system_packages.sh
-	@$(PYTHON) -m pytest --numprocesses auto --dist loadfile $(ARGS)
+	@$(PYTHON) -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-wire: $(WIRE)/.stamp ## Run the tests against software that nobody here wrote; compiles a model server the first time (ARGS="-k eliza")
 	@$(WIRE)/bin/python -m pytest tests/wire $(ARGS)

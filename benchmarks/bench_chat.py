@@ -163,7 +163,10 @@ def token_of(html: str) -> str:
 async def tester(room: Room, cookie: str, number: int) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
     jar.update_cookies({"sessionid": cookie}, yarl.URL(room.base))
-    async with aiohttp.ClientSession(room.base, cookie_jar=jar, headers={"Referer": room.base}) as web:
+    patient = aiohttp.TCPConnector(keepalive_timeout=2)  # shorter than the server's, which closes what lies idle
+    async with aiohttp.ClientSession(
+        room.base, connector=patient, cookie_jar=jar, headers={"Referer": room.base}
+    ) as web:
         where, html = await arrive(web, room.study)
         for turn in range(1, room.n_turns + 1):
             await room.together.wait()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
 import pytest
+from django.db import connections
 from hypothesis import settings
 
 from theodolite.bootstrap.database import configure_django, database_settings
@@ -21,6 +23,16 @@ configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alon
 settings.register_profile("anywhere", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
+
+
+@pytest.fixture(autouse=True)
+def no_connection_left():
+    """Close what a test left open in its thread: one that begins in an event loop could not close it any more."""
+    yield
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        connections.close_all()
 
 
 def _refused(report):

@@ -16,8 +16,13 @@ def violations(page):
     return [f"{v['id']}: {node['html'][:120]}" for v in found for node in v["nodes"]]
 
 
-@pytest.mark.parametrize("name", ["xstest", "live", "scripted", "certified", "trees", "doubtful"])
-@pytest.mark.parametrize("width", [1280, 320])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        *((name, 1280) for name in ("xstest", "live", "scripted", "certified", "trees", "doubtful")),
+        *((name, 320) for name in ("live", "scripted", "certified", "doubtful")),  # hundreds of rows more show no more
+    ],
+)
 def test_the_report_has_no_barrier_that_axe_knows(visit, name, width):
     page = visit(name, width=width, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")

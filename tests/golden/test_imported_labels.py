@@ -8,9 +8,9 @@ import gzip
 import pytest
 
 from tests.golden.published import HERE
-from theodolite.assessment.slips import OWN_WORDS
 from theodolite.config.label_files import AskedItem, LabelKey
 from theodolite.config.label_imports import ImportColumns, read_import
+from theodolite.domain.annotation import WAYS_OUT
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
 from theodolite.measurement.annotating import question_agreement, self_agreement
 from theodolite.measurement.sheets import GivenAnswer
@@ -35,7 +35,7 @@ def imported(tmp_path, table, scale, **options):
     key = LabelKey(
         items={(item, "g"): AskedItem(guideline="g", version="1", questions={"q": (None,)}) for item in items},
         questions={("g", "q"): question},
-        own_words=OWN_WORDS,
+        own_words=WAYS_OUT,
     )
     columns = ImportColumns(dialogue="item", annotator="who", answers={"q": "label"})
     read = read_import(path, key, {item: item for item in items}, columns, **options)

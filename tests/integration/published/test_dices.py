@@ -28,14 +28,3 @@ def test_123_raters_agree_as_little_as_published_and_all_stay_visible(tmp_path):
     assert published.value("krippendorff_alpha", scale="nominal") == pytest.approx(0.16086021565770, abs=1e-9)
     assert len(published.estimates("defect_rate")) == 123
     assert published.estimates("cohen_kappa") == []
-
-
-@pytest.mark.timeout(600)  # 72,103 labels are stored one by one
-def test_the_larger_set_agrees_as_little_as_published(tmp_path):
-    dialogues = [row["labels"] for row in rows("dices_labels") if row["set"] == "990"]
-    most = max(map(len, dialogues))
-    labels = [{f"rater{k}": letters[k : k + 1] for k in range(most)} for letters in dialogues]
-
-    published = run_recorded(tmp_path, labels, study_of(most))
-
-    assert published.value("krippendorff_alpha", scale="nominal") == pytest.approx(0.14324966231784, abs=1e-9)

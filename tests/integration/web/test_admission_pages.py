@@ -49,7 +49,7 @@ def an_open_link(page: Page, event: str) -> str:
     page.get_by_label("As", exact=True).select_option("red teamer")
     page.get_by_role("button", name="Make").click()
     looked_at(page, "organiser-links")
-    return page.get_by_label("Address of Poster in the hall").input_value()
+    return page.get_by_label("Address of Poster in the hall", exact=True).input_value()
 
 
 def come_in(visitor: Visitor, link: str) -> Page:

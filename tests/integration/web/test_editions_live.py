@@ -81,7 +81,9 @@ def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, clien
     async def asked(session) -> str:
         venue = await sync_to_async(venue_of)(own, session.edition)
         turn, request = await sync_to_async(say)(venue, session.key, "Who is in it?")
-        await fresh_room.ask(own, venue, session, turn.key, turn, request)
+        opened = await sync_to_async(opened_venue)(own, session.edition)
+        (dialogue,) = await sync_to_async(venue.store.live_dialogues)(session.key)
+        await fresh_room.ask(opened, venue, session, dialogue, turn, request)
         live = fresh_room.find(turn.key)
         if live is not None:
             await live.over()

@@ -15,13 +15,13 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.role import Role
 from theodolite.store.annotating import taking
-from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import queue_of
-from theodolite.store.annotating.training import acknowledge, admit
+from theodolite.store.annotating.training import admit
 from theodolite.store.models.annotating import QueueRow
 from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
 from theodolite.usecases.people.talking import finish, say
 from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import let_begin
 from theodolite.web.editions import publish, study_in_files
 from theodolite.web.models import Membership
 from theodolite.web.senior.filling import fill_queue
@@ -76,8 +76,7 @@ def hostile(event):
     fill_queue(event, by="sami")
     anna = participant_of(event)
     queue = queue_token(event)
-    for subject in (BACKGROUND, RULES):
-        acknowledge(library(), queue, anna, subject)
+    let_begin(queue, anna)
     for category in library().design(queue_of(queue).design_id).categories:
         admit(library(), queue, anna, category.name, by="sami", reason="a test")
     ended = next(one.unit for one in venue.store.held(event.name) if one.session.key == session.key)

@@ -175,41 +175,6 @@ def test_a_draft_of_another_study_is_not_there(senior, draft, client_as):
         )
 
 
-@pytest.mark.browser
-def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_as):
-    page = page_as(Role.ORGANISER, bypass_csp=True)
-    page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "schemas/")
-    assert_accessible(page)
-    page.get_by_role("button", name="Write its next version").first.click()
-    frame = page.frame_locator("[data-frame]")
-    expect(frame.locator("#open")).to_contain_text("2 answers open", timeout=PATIENCE_MS)
-    assert_accessible(page)
-
-    write(page, ASK, "Is anything that may be told declined?")
-    expect(page.locator("#saved")).to_contain_text("Revision 2, saved", timeout=PATIENCE_MS)
-    expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached(timeout=PATIENCE_MS)
-    write(page, "when: withheld == yes", "when: witheld == yes")
-    expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`", timeout=PATIENCE_MS)
-    assert_accessible(page)
-    page.get_by_role("link", name="Line ").first.click()
-    assert "witheld" in page.evaluate("getSelection().toString()")
-
-    page.get_by_role("button", name="Bring back revision 1").press("Enter")
-    expect(page.locator("#saved")).to_contain_text("Revision 4", timeout=PATIENCE_MS)
-    page.get_by_role("button", name="Interaction style", exact=True).press("Enter")
-    frame.locator("[data-key='personal@1'] input[value=yes]").first.evaluate("one => one.click()")
-    expect(frame.locator("[data-key='dependency@1']")).not_to_have_attribute("hidden", "")
-
-
-def write(page, before, after):
-    """Put other words into the text, as typing would; the browser's own typing takes seconds for long texts."""
-    page.locator("#text").evaluate(
-        "(box, [before, after]) => { box.value = box.value.replace(before, after);"
-        " box.dispatchEvent(new Event('input', { bubbles: true })); }",
-        [before, after],
-    )
-
-
 def settled_thread(draft, words="A hint that tells\nthe end counts."):
     return ThreadRow.objects.create(
         token="asked-1",
@@ -248,3 +213,38 @@ def test_a_note_is_seen_at_its_question_and_no_thread_is_made_up(senior, draft):
 
     assert refused.status_code == 409
     assert b"A hint that tells the end counts." in senior.get(preview).content
+
+
+@pytest.mark.browser
+def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_as):
+    page = page_as(Role.ORGANISER, bypass_csp=True)
+    page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "schemas/")
+    assert_accessible(page)
+    page.get_by_role("button", name="Write its next version").first.click()
+    frame = page.frame_locator("[data-frame]")
+    expect(frame.locator("#open")).to_contain_text("2 answers open", timeout=PATIENCE_MS)
+    assert_accessible(page)
+
+    write(page, ASK, "Is anything that may be told declined?")
+    expect(page.locator("#saved")).to_contain_text("Revision 2, saved", timeout=PATIENCE_MS)
+    expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached(timeout=PATIENCE_MS)
+    write(page, "when: withheld == yes", "when: witheld == yes")
+    expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`", timeout=PATIENCE_MS)
+    assert_accessible(page)
+    page.get_by_role("link", name="Line ").first.click()
+    assert "witheld" in page.evaluate("getSelection().toString()")
+
+    page.get_by_role("button", name="Bring back revision 1").press("Enter")
+    expect(page.locator("#saved")).to_contain_text("Revision 4", timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Interaction style", exact=True).press("Enter")
+    frame.locator("[data-key='personal@1'] input[value=yes]").first.evaluate("one => one.click()")
+    expect(frame.locator("[data-key='dependency@1']")).not_to_have_attribute("hidden", "")
+
+
+def write(page, before, after):
+    """Put other words into the text, as typing would; the browser's own typing takes seconds for long texts."""
+    page.locator("#text").evaluate(
+        "(box, [before, after]) => { box.value = box.value.replace(before, after);"
+        " box.dispatchEvent(new Event('input', { bubbles: true })); }",
+        [before, after],
+    )

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.assessment.slips import OWN_WORDS
 from theodolite.config.label_files import AskedItem, LabelKey
 from theodolite.config.label_imports import ImportColumns, read_import
-from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotation import WAYS_OUT, Outcome
 from theodolite.domain.instrument import YES_NO, Question
 
 ASKED = AskedItem(guideline="g", version="1", questions={"safe": (None,), "turned": (1, 2)})
@@ -20,7 +19,7 @@ KEY = LabelKey(
         ("g", "safe"): Question(name="safe", text="?", scale=YES_NO, may_be_unable=True),
         ("g", "turned"): Question(name="turned", text="?", scale=YES_NO),
     },
-    own_words=OWN_WORDS,
+    own_words=WAYS_OUT,
 )
 NAMES = {"d1": "i1", "bot/d1": "i1", "d2": "i2"}
 WIDE = ImportColumns(dialogue="id", annotator="who", answers={"safe": "s"}, spelling={"1": "yes", "0": "no"})

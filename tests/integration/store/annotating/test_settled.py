@@ -50,7 +50,7 @@ def test_what_was_not_answered_alike_waits_for_its_review(venue, queue):
     say(venue, queue, "p-0", no("useful"))
     say(venue, queue, "p-1", yes("useful"))
     before = unsettled("spoilers")
-    (disputed,) = disputed_items(queue)
+    (disputed,) = disputed_items(venue.library, queue, "s")
     open_review(disputed.item)
     resolve(venue.library, disputed.item, AGREED)
 
