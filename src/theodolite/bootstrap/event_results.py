@@ -49,16 +49,17 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
         store.disconnect()
 
 
-def event_bench(folder: str, workspace: Path, store: Store, study: Study) -> Workbench:
+def event_bench(folder: str, workspace: Path, store: Store, study: Study | None = None) -> Workbench:
     """Return the workbench of a study as it was published, with what people have held of it by now.
 
     Args:
         folder: Where the study's files are.
         workspace: The server's, which need not lie beside the study.
         store: Of that workspace.
-        study: The study as it was published.
+        study: The study as it was published; None for what the files say.
     """
     opened = open_venue(folder, store, workspace=workspace, study=study)
+    study = opened.venue.study
     plan, planned = draw_plan(study, opened.loaded.recordings)
     sessions = event_sessions(study, planned, store.held(study.name))
     return Workbench(

@@ -15,13 +15,12 @@ from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.sitting import sit
-from theodolite.bootstrap.venues import open_venue
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.label_imports import ImportColumns
 from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.execution.lines import Lines
 from theodolite.usecases.running import RunOptions
-from theodolite.web.analyst.seeding import told_of_testers
+from theodolite.web.analyst.seeding import Told, told_of_testers
 from theodolite.web.models import HostedStudy
 
 _GUIDELINE = "risk-assessment"
@@ -36,11 +35,10 @@ def seed_labels(hosted: HostedStudy) -> None:
     workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
-        study = open_venue(hosted.folder, store, workspace=workspace).venue.study
-        bench = event_bench(hosted.folder, workspace, store, study)
+        bench = event_bench(hosted.folder, workspace, store)
         if not bench.is_finished():
             asyncio.run(_held(bench))
-            _labelled(event_bench(hosted.folder, workspace, store, study))
+            _labelled(bench)
     finally:
         store.disconnect()
 
@@ -54,20 +52,20 @@ async def _ask_nobody(bench: Workbench, lines: Lines, options: RunOptions) -> No
 
 
 def _labelled(bench: Workbench) -> None:
+    told = told_of_testers()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["dialogue", "annotator", "guideline", "question", "answer"])
-            writer.writerows(row for dialogue in bench.evidence().archive.dialogues() for row in _rows(dialogue))
+            writer.writerows(row for dialogue in bench.evidence().archive.dialogues() for row in _rows(told, dialogue))
         import_labels(bench, path, _COLUMNS)
 
 
-def _rows(dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
+def _rows(told: Told, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
     """Yield what both said of a dialogue that people held."""
     if dialogue.held_by is not HeldBy.PERSON:
         return
-    told = told_of_testers()
     heard = {name for turn in dialogue.turns for name, (_, text) in told["replies"].items() if text == turn.response}
     for annotator, seen in told["labels"].items():
         answers: dict[str, str] = dict.fromkeys(_FLAGS, "no")
