@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.signals import request_started
-from django.http import HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.urls import set_script_prefix
 
 from theodolite.web.crew import by_crew
@@ -24,6 +24,13 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 Response = TypeVar("Response", bound=HttpResponseBase)
+
+LARGEST_BODY = 32_000_000
+"""What is read of a request at most: the largest file that any page takes, and its form; bytes."""
+
+
+class BodyTooLarge(Exception):
+    """A request that goes on past what is read at most."""
 
 
 def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Response:
@@ -53,6 +60,9 @@ class OneTrip(ASGIHandler):
             body = await self.read_body(receive)
         except RequestAborted:
             return
+        except BodyTooLarge:
+            await self.send_response(_too_large(), send)
+            return
         with closing(body):
             response = await by_crew(self._answered, scope, body)
             if hasattr(response, "awaited"):
@@ -61,6 +71,23 @@ class OneTrip(ASGIHandler):
                 await self._stream(response, receive, send)
             else:
                 await self.send_response(response, send)
+
+    async def read_body(self, receive: Receive) -> Any:
+        """Read what the request carries, up to the bound: nobody fills this server's disk, signed in or not."""
+        n_bytes = 0
+
+        async def bounded() -> Message:
+            nonlocal n_bytes
+            message = await receive()
+            n_bytes += len(message.get("body", b""))
+            return message if n_bytes <= LARGEST_BODY else {"type": "http.disconnect"}
+
+        try:
+            return await super().read_body(bounded)
+        except RequestAborted:
+            if n_bytes > LARGEST_BODY:
+                raise BodyTooLarge from None
+            raise
 
     def _answered(self, scope: dict[str, Any], body: Any) -> Any:
         set_script_prefix(get_script_prefix(scope))
@@ -85,3 +112,11 @@ class OneTrip(ASGIHandler):
             await by_crew(response.close)
         if isinstance(sent, Exception):
             raise sent
+
+
+def _too_large() -> HttpResponse:
+    """Return what the sender reads: the connection ends with it, since the rest of the request is not wanted."""
+    most = f"{LARGEST_BODY // 1_000_000} MB"
+    words = f"413: more was sent than any page here takes, which is {most}. Send the file in parts.\n"
+    headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(words, status=413, content_type="text/plain; charset=utf-8", headers=headers)

@@ -10,6 +10,7 @@ from contextvars import copy_context
 import pytest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from theodolite.web import answering
 from theodolite.web.answering import OneTrip, once
 from theodolite.web.background import Background
 
@@ -65,6 +66,24 @@ async def test_a_view_runs_in_a_thread_and_what_is_awaited_in_the_loop_before_an
 
     assert seen == [(False, []), (True, [])]
     assert line.body == b"so"
+
+
+async def test_a_request_without_end_is_not_read_to_its_end(answer, monkeypatch) -> None:
+    monkeypatch.setattr(answering, "LARGEST_BODY", 2_000)
+    line, n_read = Line(), 0
+
+    async def receive() -> dict[str, object]:
+        nonlocal n_read
+        n_read += 1
+        return {"type": "http.request", "body": b"x" * 999, "more_body": True}
+
+    monkeypatch.setattr(line, "receive", receive)
+
+    await answer(line, lambda _: HttpResponse("seen"))
+
+    assert n_read == 3
+    assert line.messages[0]["status"] == 413
+    assert b"in parts" in line.body
 
 
 async def test_a_stream_that_nobody_listens_to_any_more_is_left(answer) -> None:
