@@ -34,6 +34,7 @@ from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
+from theodolite.config.translations import in_languages
 from theodolite.config.trees import trees_of
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.guideline import Guideline
@@ -99,7 +100,11 @@ def assemble(
         announced=announced(series_entry, series, desk),
     )
     note_departures(study, series_entry, desk)
-    return study, tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
+    return in_languages(study, entry, desk), _dialogues(parts)
+
+
+def _dialogues(parts: Parts) -> tuple[RecordedDialogue, ...]:
+    return tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
 
 
 def _models(

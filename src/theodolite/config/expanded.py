@@ -49,6 +49,7 @@ def _document(study: Study) -> dict[str, Any]:
         "study": study.name,
         "title": study.title,
         "about": study.about,
+        "language": "" if study.language == "en" else study.language,
         "series": series_document(study.announced) if study.announced else study.series,
         "pack": _packs(study),
         "models": {model.name: _model(model) for model in study.models},

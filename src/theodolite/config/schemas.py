@@ -15,6 +15,7 @@ from theodolite.config.shapes.prices import PriceListShape
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.series import SeriesShape, TaxonomyShape
 from theodolite.config.shapes.study import PackShape, StudyShape
+from theodolite.config.shapes.translations import TranslationShape
 from theodolite.config.shapes.trees import TreeShape
 from theodolite.config.shipped import shipped_text
 from theodolite.domain.errors import InputError
@@ -27,6 +28,7 @@ SHAPES: Mapping[str, type[Shape]] = {
     "tree.schema.json": TreeShape,
     "annotation-schema.schema.json": SchemaShape,
     "questionnaire.schema.json": QuestionnaireShape,
+    "translation.schema.json": TranslationShape,
     "prices.schema.json": PriceListShape,
     "series.schema.json": SeriesShape,
     "taxonomy.schema.json": TaxonomyShape,

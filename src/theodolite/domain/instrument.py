@@ -83,10 +83,17 @@ MOST_POINTS = 101
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """One point of a scale, with the words that define it."""
+    """One point of a scale.
+
+    Attributes:
+        value: What is stored, in every language.
+        meaning: The words that define it.
+        words: What people are shown in place of the value, in another language; empty for the value itself.
+    """
 
     value: str
     meaning: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,8 @@ def _parts(value: object) -> Mapping[str, str]:
 
 
 def _name(part: object, place: int) -> str:
-    return str(getattr(part, "name", "") or getattr(part, "level", "") or (part if isinstance(part, str) else place))
+    named = (getattr(part, attribute, "") for attribute in ("name", "level", "language"))
+    return str(next(filter(None, named), "") or (part if isinstance(part, str) else place))
 
 
 def _lines(before: str, after: str) -> tuple[str, ...]:

@@ -12,7 +12,16 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from theodolite.config.described import describe_shapes
-from theodolite.config.shapes import applications, guidelines, instruments, prices, scenarios, series, study
+from theodolite.config.shapes import (
+    applications,
+    guidelines,
+    instruments,
+    prices,
+    scenarios,
+    series,
+    study,
+    translations,
+)
 from theodolite.config.shapes.base import Shape
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "study-file.md"
@@ -56,6 +65,11 @@ TABLES: dict[str, type[Shape]] = {
     "event": study.EventShape,
     "breaks": study.BreaksShape,
     "screening": study.ScreeningShape,
+    "translation": translations.TranslationShape,
+    "translated scenario": translations.ScenarioWordsShape,
+    "translated questionnaire": translations.QuestionnaireWordsShape,
+    "translated category": translations.CategoryWordsShape,
+    "translated question": translations.QuestionWordsShape,
 }
 MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 

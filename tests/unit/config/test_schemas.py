@@ -45,7 +45,10 @@ def test_what_loads_is_valid_in_an_editor_too(shipped_folder, name):
 def test_shipped_guidelines_and_packs_are_valid_in_an_editor(shipped_folder):
     kinds = {
         "guideline": shipped_folder("guidelines").glob("*.yaml"),
-        "pack": shipped_folder("packs").rglob("*.yaml"),
+        "pack": shipped_folder("packs").rglob("pack.yaml"),
+        "translation": [
+            path for name in ("packs", "demo") for path in shipped_folder(name).rglob("translations/*.yaml")
+        ],
         "annotation-schema": shipped_folder("schemas").glob("*.yaml"),
     }
     for kind, paths in kinds.items():

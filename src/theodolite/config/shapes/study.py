@@ -302,6 +302,8 @@ class StudyShape(Shape):
     """Heading of the report."""
     about: str = ""
     """One or two sentences for the report's first screen."""
+    language: Word = "en"
+    """Language that its texts are written in, as a tag; `translations/<language>.yaml` holds others."""
     series: SeriesForm = ""
     """Evaluation series that the study belongs to: a name (`series/<name>.yaml`), or the series written out."""
     pack: OneOrMore | None = None

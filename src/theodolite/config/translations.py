@@ -1,0 +1,167 @@
+"""Translations of a study: what its folder and its packs say in further languages, checked against what people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from theodolite.config.consent import NEEDED, unfinished
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.places import PlacedFault
+from theodolite.config.shapes.study import StudyShape
+from theodolite.config.shapes.translations import PackTranslationShape, TranslationShape
+from theodolite.config.shaping import shaped
+from theodolite.config.yaml_source import Path, read_yaml
+from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.language import is_tag
+from theodolite.domain.study import Study
+from theodolite.domain.translation import Translation
+from theodolite.domain.wording import CONSENT, WARNING, Key, missing, texts_of, written
+
+FOLDER = "translations"
+"""Folder of a study, and of a pack, that holds translations."""
+
+_SHOWN = 8
+"""Missing texts of one part of a study that are named at most; of more their number is told. Count."""
+
+
+def in_languages(study: Study, entry: Entry[StudyShape], desk: Desk) -> Study:
+    """Return a study with the language that it is written in and those that it can be read in; faults go to the desk.
+
+    Args:
+        study: Everything else of it.
+        entry: The study file.
+        desk: Where it lies, and what takes the faults.
+    """
+    language = str(entry.shape.language)
+    if not is_tag(language):
+        message = f"`language` is `{language}`; expected a language tag, e.g. `en`, `de` or `pt-BR`"
+        desk.complaints.add(entry.fault("language", message=message))
+    spoken = replace(study, language=language)
+    return replace(spoken, translations=_translations_of(spoken, desk))
+
+
+def _translations_of(study: Study, desk: Desk) -> tuple[Translation, ...]:
+    """Return what the files in `translations/` say; faults, and what is missing, go to the desk.
+
+    A study is offered in the languages that it has a file for. What its packs say in such a
+    language holds where the file says nothing else.
+    """
+    names = desk.own_names_in(FOLDER, ".yaml")
+    if not names:
+        return ()
+    parts = texts_of(study)
+    known = {key: text for texts in parts.values() for key, text in texts.items()}
+    read = (_read(name, study, known, desk) for name in names)
+    found = tuple(translation for translation in read if translation is not None)
+    for translation in found:
+        _note_missing(study, parts, translation, desk)
+    return found
+
+
+def _read(name: str, study: Study, known: Mapping[Key, str], desk: Desk) -> Translation | None:
+    file = f"{FOLDER}/{name}.yaml"
+    if not is_tag(name) or name.lower() == study.language.lower():
+        message = (
+            f"`{name}` is the study's own language (`language`); its texts stand in the study itself"
+            if is_tag(name)
+            else f"`{name}` is no language tag; call the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
+        )
+        desk.complaints.add(PlacedFault(file=file, message=message))
+        return None
+    entry = desk.shaped_file(FOLDER, name, TranslationShape, "translation")
+    if entry is None:
+        return None
+    own = dict(_own_words(entry, known, desk))
+    shared = _shared_words(name, desk)
+    phrases = {**_phrases(shared), **entry.shape.phrases}
+    of_packs = {key: text for shape in shared for _, key, text in _leaves(shape)}
+    words = {**{key: phrases[text] for key, text in known.items() if text in phrases}, **of_packs, **own}
+    return Translation(language=name, words={written(key): words[key] for key in known if key in words})
+
+
+def _own_words(entry: Entry[TranslationShape], known: Mapping[Key, str], desk: Desk) -> Iterator[tuple[Key, str]]:
+    """Yield what a study's own file says; what the study does not have becomes faults."""
+    for path, key, text in _leaves(entry.shape):
+        if key in (CONSENT, WARNING):
+            continue
+        if key in known:
+            yield key, text
+        else:
+            desk.complaints.add(_unknown(entry, path, key, known))
+    for key, name in ((CONSENT, entry.shape.consent), (WARNING, entry.shape.warning)):
+        words = desk.text(entry, *key, name=name) if name else None
+        problem = unfinished(words) if words is not None and key == CONSENT else ""
+        if problem:  # nobody is shown it before it is whole
+            message = f"{problem}; {NEEDED}"
+            desk.complaints.add(PlacedFault(file=name, message=message, severity=Severity.OPEN))
+        elif words is not None:
+            yield key, words
+
+
+def _leaves(shape: PackTranslationShape) -> Iterator[tuple[Path, Key, str]]:
+    """Yield every text of a file: where it stands there, and the key of the study's text that it translates."""
+    yield from _below(shape.model_dump(exclude={"phrases"}, exclude_defaults=True), (), ())
+
+
+def _below(value: Any, path: Path, key: Key) -> Iterator[tuple[Path, Key, str]]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _below(item, (*path, name), (*key, name))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _below(item, (*path, at), (*key, str(at + 1)))
+    elif value:
+        yield path, key, str(value)
+
+
+def _unknown(entry: Entry[TranslationShape], path: Path, key: Key, known: Mapping[Key, str]) -> PlacedFault:
+    """Return the fault of a text that the study does not have, at the first name that nothing there bears."""
+    depth = next(n for n in range(1, len(key) + 1) if all(other[:n] != key[:n] for other in known))
+    there = dict.fromkeys(
+        other[depth - 1] for other in known if other[: depth - 1] == key[: depth - 1] and len(other) >= depth
+    )
+    where = f" in `{'/'.join(key[: depth - 1])}`" if depth > 1 else ""
+    tail = did_you_mean(key[depth - 1], there) or (f"; there are: {', '.join(there)}" if there else "")
+    message = f"the study has no text `{key[depth - 1]}`{where} that people read{tail}"
+    return entry.fault(*path[:depth], message=message, at_key=isinstance(path[depth - 1], str))
+
+
+def _shared_words(language: str, desk: Desk) -> list[PackTranslationShape]:
+    """Return what the packs of a study say in a language, in their order."""
+    shapes = []
+    for pack in desk.packs:
+        file = f"{pack}/{FOLDER}/{language}.yaml"
+        resource = desk.shelves.resource(file)
+        if resource is not None:
+            source = read_yaml(resource.raw, file)
+            shape = shaped(source, PackTranslationShape, owner=f"translation `{language}` of `{pack}`")
+            desk.complaints.add(*source.faults)
+            shapes += [shape] if shape is not None else []
+    return shapes
+
+
+def _phrases(shapes: list[PackTranslationShape]) -> dict[str, str]:
+    return {text: words for shape in shapes for text, words in shape.phrases.items()}
+
+
+def _note_missing(study: Study, parts: Mapping[Key, Mapping[Key, str]], translation: Translation, desk: Desk) -> None:
+    """Say in one note what a translation does not have."""
+    lacking = {part: keys for part, texts in parts.items() if (keys := missing(texts, translation))}
+    if not lacking:
+        return
+    n_missing, n_texts = sum(map(len, lacking.values())), sum(map(len, parts.values()))
+    listed = "; ".join(_listed(part, keys, len(parts[part])) for part, keys in lacking.items())
+    message = (
+        f"{n_missing} of {n_texts} texts are missing in `{translation.language}`; "
+        f"until they are there, people read in `{study.language}`: {listed}"
+    )
+    file = f"{FOLDER}/{translation.language}.yaml"
+    desk.complaints.add(PlacedFault(file=file, message=message, severity=Severity.NOTE))
+
+
+def _listed(part: Key, keys: list[Key], n_texts: int) -> str:
+    inner = ["/".join(key[len(part) :]) for key in keys if key != part]
+    told = ", ".join(inner) if len(inner) <= _SHOWN else f"{len(inner)} of {n_texts}"
+    return "/".join(part) + (f" ({told})" if inner else "")

@@ -1,0 +1,217 @@
+"""Wording: the texts that people read of a study, each with a key, and the study as it reads in another language.
+
+Answers name questions and labels, never words: whoever answers in another language
+gives the same answer. Names stay as they are, so that a study in another language
+is read by people and stored by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from theodolite.domain.dialogue import Level
+from theodolite.domain.event import Event
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Instrument, Label, Question, ScaleKind
+from theodolite.domain.questionnaire import Questionnaire
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.schema import AnnotationSchema, Category
+from theodolite.domain.study import Study
+from theodolite.domain.translation import Translation
+
+Key: TypeAlias = tuple[str, ...]
+"""Where a text stands, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
+
+TITLE, CONSENT, WARNING, SCREENING = ("title",), ("consent",), ("warning",), ("screening",)
+"""Parts of a study that there is one of."""
+
+_LEVELS = (Level.RED_TEAMING, Level.FIELD_TESTING)
+
+
+def written(key: Key) -> str:
+    """Return a key as translations hold it."""
+    return "/".join(key)
+
+
+def task_part(scenario: str, level: Level) -> Key:
+    """Return the part that a scenario's task at a level is."""
+    return ("scenarios", scenario, "instructions", level.value.replace(" ", "_"))
+
+
+def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
+    """Return what people read of a study: part to key to text.
+
+    A part is what is shown in one language: a consent text, a questionnaire, a category of a schema. What is empty is
+    left out.
+    """
+    event = study.event or Event()
+    screening: dict[Key, str] = {(*SCREENING, str(at)): one.text for at, one in enumerate(event.screening, start=1)}
+    parts: dict[Key, dict[Key, str]] = {
+        TITLE: {TITLE: study.title},
+        CONSENT: {CONSENT: event.consent},
+        WARNING: {WARNING: event.warning},
+        SCREENING: screening,
+    }
+    for scenario in study.scenarios:
+        for level in _LEVELS:
+            part = task_part(scenario.name, level)
+            parts[part] = {part: scenario.instructions.get(level.value, "")}
+        parts["scenarios", scenario.name, "goal"] = {("scenarios", scenario.name, "goal"): _read_goal(study, scenario)}
+    for questionnaire in study.questionnaires:
+        part = ("questionnaires", questionnaire.name)
+        words = {(*part, "title"): questionnaire.title, (*part, "about"): questionnaire.about}
+        parts[part] = words | _asked(part, questionnaire.instrument)
+    for category in (category for schema in study.schemas for category in schema.categories):
+        part = ("categories", category.name)
+        words = {(*part, "title"): category.title, (*part, "definition"): category.guideline.definition}
+        parts[part] = words | _asked(part, category.guideline.instrument)
+    kept = {part: {key: text for key, text in texts.items() if text} for part, texts in parts.items()}
+    return {part: texts for part, texts in kept.items() if texts}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalisedStudy:
+    """A study as it reads in a language: each part as a whole in it, or as a whole in the study's own.
+
+    Nobody reads half a questionnaire in one language and half in another.
+
+    Attributes:
+        study: The study, to be shown; its versions are those of no study that anybody wrote.
+        language: The language that was wanted.
+        own: The study's own language.
+        parts: What is in the wanted language.
+    """
+
+    study: Study
+    language: str
+    own: str
+    parts: frozenset[Key]
+
+    def language_of(self, part: Key) -> str:
+        """Return the language that a part is in."""
+        return self.language if part in self.parts else self.own
+
+
+def languages_of(study: Study) -> tuple[str, ...]:
+    """Return the languages that people may read a study in, its own first; tags."""
+    return (study.language, *(translation.language for translation in study.translations))
+
+
+def localised(study: Study, language: str) -> LocalisedStudy:
+    """Return a study as it reads in a language; in its own where there is no translation."""
+    translation = next((one for one in study.translations if one.language == language), None)
+    if translation is None:
+        return LocalisedStudy(study=study, language=study.language, own=study.language, parts=frozenset())
+    whole = {part: texts for part, texts in texts_of(study).items() if not missing(texts, translation)}
+    words = {written(key): translation.words[written(key)] for texts in whole.values() for key in texts}
+    return LocalisedStudy(study=_put(study, words), language=language, own=study.language, parts=frozenset(whole))
+
+
+def missing(texts: Mapping[Key, str], translation: Translation) -> list[Key]:
+    """Return the keys of some texts that a translation does not have."""
+    return [key for key in texts if not translation.words.get(written(key))]
+
+
+def _read_goal(study: Study, scenario: Scenario) -> str:
+    """Return the goal where people read it: at a level with people and without instructions."""
+    levels = [plan.level for plan in study.levels if plan.people and plan.level in _LEVELS]
+    return "" if all(scenario.instructions.get(level.value) for level in levels) else scenario.goal
+
+
+def _asked(part: Key, instrument: Instrument) -> dict[Key, str]:
+    texts: dict[Key, str] = {}
+    for question in instrument.questions:
+        place = (*part, "questions", question.name)
+        texts[*place, "ask"] = question.text
+        for label in question.scale.labels:
+            named = question.scale.kind is ScaleKind.CATEGORIES
+            texts |= {(*place, "labels", label.value): label.value} if named else {}
+            texts[*place, "meanings", label.value] = label.meaning
+        for at, exemplar in enumerate(question.exemplars, start=1):
+            texts[*place, "exemplars", str(at), "text"] = exemplar.text
+            texts[*place, "exemplars", str(at), "reason"] = exemplar.reason
+    return texts
+
+
+def _put(study: Study, words: Mapping[str, str]) -> Study:
+    guidelines = {guideline.name: _put_guideline(guideline, words) for guideline in study.guidelines}
+    return replace(
+        study,
+        title=words.get(written(TITLE), study.title),
+        event=_put_event(study.event, words) if study.event else None,
+        scenarios=tuple(_put_scenario(scenario, words) for scenario in study.scenarios),
+        questionnaires=tuple(_put_questionnaire(one, words) for one in study.questionnaires),
+        guidelines=tuple(guidelines.values()),
+        schemas=tuple(_put_schema(schema, words) for schema in study.schemas),
+    )
+
+
+def _put_event(event: Event, words: Mapping[str, str]) -> Event:
+    asked = enumerate(event.screening, start=1)
+    return replace(
+        event,
+        consent=words.get(written(CONSENT), event.consent),
+        warning=words.get(written(WARNING), event.warning),
+        screening=tuple(replace(one, text=words.get(f"screening/{at}", one.text)) for at, one in asked),
+    )
+
+
+def _put_scenario(scenario: Scenario, words: Mapping[str, str]) -> Scenario:
+    read = {level.value: words[key] for level in _LEVELS if (key := written(task_part(scenario.name, level))) in words}
+    goal = words.get(f"scenarios/{scenario.name}/goal", scenario.goal)
+    return replace(scenario, goal=goal, instructions={**scenario.instructions, **read})
+
+
+def _put_questionnaire(questionnaire: Questionnaire, words: Mapping[str, str]) -> Questionnaire:
+    part = f"questionnaires/{questionnaire.name}"
+    return replace(
+        questionnaire,
+        title=words.get(f"{part}/title", questionnaire.title),
+        about=words.get(f"{part}/about", questionnaire.about),
+        instrument=_put_instrument(questionnaire.instrument, part, words),
+    )
+
+
+def _put_schema(schema: AnnotationSchema, words: Mapping[str, str]) -> AnnotationSchema:
+    return replace(schema, categories=tuple(_put_category(category, words) for category in schema.categories))
+
+
+def _put_category(category: Category, words: Mapping[str, str]) -> Category:
+    title = words.get(f"categories/{category.name}/title", category.title)
+    return replace(category, title=title, guideline=_put_guideline(category.guideline, words))
+
+
+def _put_guideline(guideline: Guideline, words: Mapping[str, str]) -> Guideline:
+    part = f"categories/{guideline.name}"
+    definition = words.get(f"{part}/definition", guideline.definition)
+    return replace(guideline, definition=definition, instrument=_put_instrument(guideline.instrument, part, words))
+
+
+def _put_instrument(instrument: Instrument, part: str, words: Mapping[str, str]) -> Instrument:
+    asked = (_put_question(question, f"{part}/questions/{question.name}", words) for question in instrument.questions)
+    return replace(instrument, questions=tuple(asked))
+
+
+def _put_question(question: Question, place: str, words: Mapping[str, str]) -> Question:
+    labels = tuple(_put_label(label, place, words) for label in question.scale.labels)
+    exemplars = (
+        replace(
+            exemplar,
+            text=words.get(f"{place}/exemplars/{at}/text", exemplar.text),
+            reason=words.get(f"{place}/exemplars/{at}/reason", exemplar.reason),
+        )
+        for at, exemplar in enumerate(question.exemplars, start=1)
+    )
+    return replace(
+        question,
+        text=words.get(f"{place}/ask", question.text),
+        scale=replace(question.scale, labels=labels),
+        exemplars=tuple(exemplars),
+    )
+
+
+def _put_label(label: Label, place: str, words: Mapping[str, str]) -> Label:
+    meaning = words.get(f"{place}/meanings/{label.value}", label.meaning)
+    return replace(label, words=words.get(f"{place}/labels/{label.value}", ""), meaning=meaning)

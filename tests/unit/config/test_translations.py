@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.config.loading import StudyFaults, check_study, load_study
+from theodolite.domain.fault import Severity
+from theodolite.domain.wording import languages_of, localised, texts_of
+
+STUDY = """study: a
+title: Lights
+models: {m: {script: [Hello]}}
+applications: {app: {kind: model, model: m}}
+scenarios: {s: {goal: Talk., scripts: {a: b}, instructions: {field_testing: Look.}, questionnaires: {field_testing: q}}}
+questionnaires: {q: {questions: {ok: {ask: Was it?}, much: {ask: How?, scale: {1: little, 5: much}}}}}
+judges: {j: {ask: Is it?, defect: "== yes", model: m}}
+levels: {field_testing: {people: 3}}
+consent: consent.md
+contact: me
+"""
+GERMAN = """title: Lichter
+consent: consent.de.md
+scenarios: {s: {instructions: {field_testing: Schauen Sie.}}}
+questionnaires:
+  q:
+    questions:
+      ok: {ask: War es so?}
+      much: {ask: Wie sehr?, meanings: {1: wenig, 5: sehr}}
+phrases: {yes: ja, no: nein}
+"""
+
+
+@pytest.fixture
+def lights(folder):
+    """Return a function that writes the study with translations."""
+
+    def write(german=GERMAN, study=STUDY, name="de", consent="Ich stimme allem zu."):
+        home = folder(study_yaml=study, consent_md="I agree to all of it.", **{f"translations__{name}_yaml": german})
+        (home / "consent.de.md").write_text(consent, encoding="utf-8")
+        return home
+
+    return write
+
+
+def test_a_whole_translation_leaves_nothing_to_say_and_reads_throughout(lights):
+    loaded = load_study(lights())
+    read = localised(loaded.study, "de")
+    ok, much = read.study.questionnaire("q").instrument.questions
+
+    assert (loaded.notes, "translations/de.yaml" in loaded.files, "consent.de.md" in loaded.files) == ((), True, True)
+    assert read.parts == frozenset(texts_of(loaded.study))
+    assert [label.words for label in ok.scale.labels] == ["ja", "nein"]
+    assert [label.meaning for label in much.scale.labels] == ["wenig", "sehr"]
+    assert (read.study.title, read.study.event.consent) == ("Lichter", "Ich stimme allem zu.")
+
+
+def test_missing_texts_are_named_in_one_note(lights):
+    (note,) = check_study(lights(GERMAN.replace("{yes: ja, no: nein}", "{yes: ja}").replace("title: Lichter\n", "")))
+
+    assert (note.file, note.severity) == ("translations/de.yaml", Severity.NOTE)
+    assert note.message == (
+        "2 of 9 texts are missing in `de`; until they are there, people read in `en`: "
+        "title; questionnaires/q (questions/ok/labels/no)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "message", "line"),
+    [
+        ("s: {instr", "t: {instr", "no text `t` in `scenarios` that people read", 3),
+        ("ok: {ask", "okk: {ask", "no text `okk` in `questionnaires/q/questions` that people read; meant `ok`?", 7),
+        ("meanings: {1:", "meanings: {2:", "no text `2` in `questionnaires/q/questions/much/meanings`", 8),
+        ("    questions:", "    title: T\n    questions:", "no text `title` in `questionnaires/q`", 6),
+        ("title: Lichter", "screening: [Alt?]", "no text `screening` that people read", 1),
+    ],
+)
+def test_texts_that_the_study_does_not_have_are_faults_where_they_stand(lights, wrong, right, message, line):
+    with pytest.raises(StudyFaults) as refused:
+        load_study(lights(GERMAN.replace(wrong, right, 1)))
+    (fault,) = refused.value.placed
+
+    assert message in fault.message
+    assert (fault.file, fault.line) == ("translations/de.yaml", line)
+
+
+def test_keys_that_no_translation_has_are_faults_too(lights):
+    (fault,) = check_study(lights(GERMAN.replace("phrases", "phrase")))
+
+    assert "unknown key `phrase` in translation `de`; meant `phrases`?" in fault.message
+
+
+@pytest.mark.parametrize(("name", "message"), [("german", "is no language tag"), ("en", "is the study's own language")])
+def test_the_name_of_the_file_is_another_language(lights, name, message):
+    (fault,) = check_study(lights(name=name))
+
+    assert (fault.file, message in fault.message) == (f"translations/{name}.yaml", True)
+
+
+def test_a_study_says_which_language_it_is_written_in(lights):
+    study = load_study(lights(study=STUDY + "language: fr\n")).study
+    (fault,) = check_study(lights(study=STUDY + "language: french\n"))
+
+    assert languages_of(study) == ("fr", "de")
+    assert "`language` is `french`; expected a language tag" in fault.message
+
+
+def test_a_translated_consent_text_with_blanks_is_shown_to_nobody(lights):
+    home = lights(consent="Fragen an [Anschrift].")
+    blank, missing = sorted(check_study(home), key=lambda fault: fault.file)
+
+    assert (blank.file, blank.severity, "[Anschrift]" in blank.message) == ("consent.de.md", Severity.OPEN, True)
+    assert missing.message.endswith("people read in `en`: consent")
+    assert localised(load_study(home).study, "de").study.event.consent == "I agree to all of it."
+
+
+@pytest.mark.parametrize("language", ["de", "ar"])
+def test_the_demonstration_and_its_pack_are_whole_for_testers(shipped_folder, language):
+    study = load_study(shipped_folder("demo/event")).study
+    own = {part for part in texts_of(study) if part[0] != "categories"}
+
+    assert own <= localised(study, language).parts
+
+
+def test_a_packs_words_hold_where_the_study_says_nothing_else(folder):
+    text = STUDY.split("scenarios:", maxsplit=1)[0] + "pack: aria/tv-spoilers\nlevels: {field_testing: {people: 1}}\n"
+    own = "scenarios: {tv-spoilers: {instructions: {field_testing: Anders.}}}\n"
+    study = load_study(folder(study_yaml=text, translations__de_yaml=own)).study
+    told = localised(study, "de").study.scenario("tv-spoilers").instructions
+
+    assert told["field testing"] == "Anders."
+    assert told["red teaming"].startswith("Ihre Aufgabe")
