@@ -1,6 +1,6 @@
 """The race: our engine, the bare HTTP client and whoever else is installed, on one job against one server.
 
-python benchmarks/bench_race.py [--samples 2000] [--rounds 3] [--large 20000] [--full] [--page benchmarks/RESULTS.md]
+python benchmarks/bench_race.py [--samples 2000] [--rounds 3] [--under-latency 10000] [--large 100000] [--page benchmarks/RESULTS.md]
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ def main() -> None:
     parser.add_argument(
         "--large",
         type=int,
-        default=20_000,
-        help="samples of the run that shows memory; 100000 takes a quarter of an hour",
+        default=100_000,
+        help="samples of the run that shows memory; takes a quarter of an hour. Of fewer it is extrapolated",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of floor and ours, of which the least counts")
-    parser.add_argument("--full", action="store_true", help="10,000 samples against latency instead of 1,000 and 2,000")
+    parser.add_argument("--under-latency", type=int, default=10_000, help="samples of each run against a latency")
     parser.add_argument("--page", type=Path, default=HERE / "RESULTS.md")
     asked = parser.parse_args()
     load, when = os.getloadavg()[0], datetime.now(UTC).strftime("%d %b %Y")
@@ -122,8 +122,8 @@ def main() -> None:
         folder = Path(name) / "race"
         overheads = overheads_of(server, present, folder, asked.rounds)
         pressures = [
-            pressure(server, present, folder, latency_ms, c, 10_000 if asked.full else n)
-            for latency_ms, c, n in ((50, 100, asked.samples // 2), (200, 500, asked.samples))
+            pressure(server, present, folder, latency_ms, c, asked.under_latency)
+            for latency_ms, c in ((50, 100), (200, 500))
         ]
         mine = next(one for one in present if one.name == OURS)
         large = run(server, mine, folder, max(asked.samples, asked.large), AT_A_TIME, 0)

@@ -57,13 +57,15 @@ class Measured:
     """What one run cost.
 
     `wall_s` is from exec to exit, `span_s` from the first call that the server saw
-    to the last reply; `cpu_s` is user and system time of the process and its children.
+    to the last reply, `lead_s` from the knock, if there was one, to the first call;
+    `cpu_s` is user and system time of the process and its children.
     """
 
     n: int
     code: int
     wall_s: float
     span_s: float
+    lead_s: float
     cpu_s: float
     peak_mib: float
     disk_bytes: int
@@ -110,6 +112,7 @@ def measure(
         code=os.waitstatus_to_exitcode(status),
         wall_s=wall_s,
         span_s=stats["span_s"],
+        lead_s=stats["lead_s"],
         cpu_s=used.ru_utime + used.ru_stime,
         peak_mib=peak,
         disk_bytes=_size(folder),

@@ -153,7 +153,8 @@ def _overhead_table(overheads: Mapping[str, Overhead]) -> list[str]:
 def _pressure_table(pressures: Sequence[Pressure]) -> list[str]:
     rows = [
         f"| {p.latency_ms:g} ms | {p.concurrency} | {name} | {run.n} | {p.efficiency(name):.3f} "
-        f"| {p.efficiency(name) / p.efficiency(FLOOR):.3f} | {run.n / run.wall_s:.0f} | {run.cpu_s:.1f} | {run.peak_mib:.0f} | {run.max_inflight} |"
+        f"| {p.efficiency(name) / p.efficiency(FLOOR):.3f} | {run.lead_s:.1f} | {run.n / run.wall_s:.0f} "
+        f"| {run.cpu_s:.1f} | {run.peak_mib:.0f} | {run.max_inflight} |"
         for p in pressures
         for name, run in p.runs.items()
     ]
@@ -162,9 +163,11 @@ def _pressure_table(pressures: Sequence[Pressure]) -> list[str]:
         "",
         "Efficiency is the ideal time over the time from the first call to the last reply. Ours is warm where an earlier run",
         "in the same workspace has left what the account bears, and cold in an empty workspace.",
+        "Before its first call ours knocks once at each endpoint and then enters every dialogue and every annotation into",
+        "its ledger: `before` is the time from the first knock to the first call.",
         "",
-        "| latency | at a time | | N | efficiency | of the floor's | samples/s, start and report included | CPU s | peak MiB | most in flight |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| latency | at a time | | N | efficiency | of the floor's | before, s | samples/s, start and report included | CPU s | peak MiB | most in flight |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
 

@@ -1,7 +1,8 @@
 // Loopback OpenAI-compatible stub: one thread, epoll, no dependencies.
 // Build:  make -C benchmarks/server
 // Run:    PORT=8399 LATENCY_MS=50 JITTER_MS=0 P429=0 P500=0 RETRY_AFTER=1 benchmarks/server/loopback-server
-// PORT=0 takes a free port; the first line printed is the port. The knock before a run is counted as `knocks`, never as a duplicate.
+// PORT=0 takes a free port; the first line printed is the port.
+// The knock before a run is counted as `knocks`, never as a duplicate; `span_s` begins with the first call after it, and `lead_s` is what lies between.
 // POST /v1/chat/completions (also any path that ends with it), POST /task (promptfoo's simulated-user API), GET /v1/models, /stats, POST /reset
 // /reset?latency_ms=..&jitter_ms=..&p429=..&p500=..&retry_after=..&seed=.. changes settings and zeroes counters.
 #define _GNU_SOURCE
@@ -31,7 +32,7 @@ static double latency_ms, jitter_ms, p429, p500, retry_after = 1;
 static uint64_t rng = 88172645463325252ull, t_start;
 static uint64_t n_req, n_ok, n_429, n_500, n_models, n_dup, n_conn, n_other, n_role[4], n_okrole[4], n_abort, n_bytes_in, n_stream, n_knock;
 static int inflight, max_inflight, open_conns, max_conns;
-static uint64_t first_req_ns, last_resp_ns;
+static uint64_t first_knock_ns, first_req_ns, last_resp_ns;
 static const char *role_name[4] = {"user-sim", "target", "judge", "other"};
 
 static uint64_t now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000ull + t.tv_nsec; }
@@ -89,7 +90,7 @@ static void finish(Conn *c) { // the timed part is over: write the chat completi
   last_resp_ns = now_ns(); flush_out(c); }
 
 static double qs(const char *l, const char *e, const char *k, double d) { size_t n = strlen(k); for (const char *p = l; p + n < e; p++) if ((p[-1] == '?' || p[-1] == '&') && !memcmp(p, k, n) && p[n] == '=') return atof(p + n + 1); return d; }
-static void reset_counters(void) { n_req = n_ok = n_429 = n_500 = n_models = n_dup = n_conn = n_other = n_abort = n_bytes_in = n_stream = n_knock = 0; memset(n_role, 0, sizeof n_role); memset(n_okrole, 0, sizeof n_okrole); max_inflight = inflight; max_conns = open_conns; first_req_ns = last_resp_ns = 0; if (set) memset(set, 0, set_cap * 8); set_n = 0; t_start = now_ns(); }
+static void reset_counters(void) { n_req = n_ok = n_429 = n_500 = n_models = n_dup = n_conn = n_other = n_abort = n_bytes_in = n_stream = n_knock = 0; memset(n_role, 0, sizeof n_role); memset(n_okrole, 0, sizeof n_okrole); max_inflight = inflight; max_conns = open_conns; first_knock_ns = first_req_ns = last_resp_ns = 0; if (set) memset(set, 0, set_cap * 8); set_n = 0; t_start = now_ns(); }
 
 static int try_request(Conn *c) { // 1 if a whole request was taken from the buffer
   char *he = memmem(c->in, c->ilen, "\r\n\r\n", 4); if (!he) return 0;
@@ -113,8 +114,10 @@ static int try_request(Conn *c) { // 1 if a whole request was taken from the buf
   char *pe = memchr(path, ' ', le - path); char *qm = memchr(path, '?', pe - path); char *pp = qm ? qm : pe;
   int task = c->in[0] == 'P' && pp - path >= 5 && !memcmp(pp - 5, "/task", 5);
   if (task || (c->in[0] == 'P' && pp - path >= 17 && !memcmp(pp - 17, "/chat/completions", 17))) {
-    n_req++; n_bytes_in += cl; if (!first_req_ns) first_req_ns = now_ns(); if (++inflight > max_inflight) max_inflight = inflight;
-    uint64_t h = hash64(body, cl); body_hash_of[c->fd] = h; if (memmem(body, cl, "Reply with the word ok", 22)) n_knock++; else if (!set_add(h)) n_dup++;
+    n_req++; n_bytes_in += cl; if (++inflight > max_inflight) max_inflight = inflight;
+    uint64_t h = hash64(body, cl); body_hash_of[c->fd] = h; int knock = memmem(body, cl, "Reply with the word ok", 22) != NULL; uint64_t *begun = knock ? &first_knock_ns : &first_req_ns;
+    if (!*begun) *begun = now_ns();
+    if (knock) n_knock++; else if (!set_add(h)) n_dup++;
     stream_of[c->fd] = memmem(body, cl, "\"stream\":true", 13) || memmem(body, cl, "\"stream\": true", 14);
     c->role = 3; fmt_of[c->fd][0] = 0; if (task) { c->role = 0; strcpy(fmt_of[c->fd], "task"); } char *m = memmem(body, cl, "\"model\"", 7);
     if (m && !task) { m += 7; while (m < body + cl && (*m == ' ' || *m == ':' || *m == '"')) m++; for (int i = 0; i < 3; i++) if ((size_t)(body + cl - m) >= strlen(role_name[i]) && !memcmp(m, role_name[i], strlen(role_name[i]))) { c->role = i; char *q = m + strlen(role_name[i]), *o = fmt_of[c->fd]; if (*q == '-') for (q++; *q != '"' && o < fmt_of[c->fd] + 15; q++) *o++ = *q; *o = 0; } }
@@ -127,8 +130,8 @@ static int try_request(Conn *c) { // 1 if a whole request was taken from the buf
   if (pp - path >= 7 && !memcmp(pp - 7, "/models", 7)) { n_models++; n = snprintf(b, sizeof b, "{\"object\":\"list\",\"data\":[{\"id\":\"user-sim\",\"object\":\"model\",\"created\":1,\"owned_by\":\"stub\"},{\"id\":\"target\",\"object\":\"model\",\"created\":1,\"owned_by\":\"stub\"},{\"id\":\"judge\",\"object\":\"model\",\"created\":1,\"owned_by\":\"stub\"}]}"); respond(c, 200, "", b, n); }
   else if (pp - path >= 6 && (!memcmp(path, "/stats", 6) || !memcmp(path, "/reset", 6))) {
     struct rusage ru; getrusage(RUSAGE_SELF, &ru);
-    n = snprintf(b, sizeof b, "{\"requests\":%lu,\"ok\":%lu,\"r429\":%lu,\"r500\":%lu,\"models\":%lu,\"duplicates\":%lu,\"unique\":%zu,\"aborted\":%lu,\"streamed\":%lu,\"inflight\":%d,\"max_inflight\":%d,\"connections\":%lu,\"max_connections\":%d,\"user_sim\":%lu,\"target\":%lu,\"judge\":%lu,\"other\":%lu,\"ok_user_sim\":%lu,\"ok_target\":%lu,\"ok_judge\":%lu,\"unrouted\":%lu,\"knocks\":%lu,\"bytes_in\":%lu,\"span_s\":%.6f,\"latency_ms\":%g,\"p429\":%g,\"p500\":%g,\"server_cpu_s\":%.3f}\n",
-      n_req, n_ok, n_429, n_500, n_models, n_dup, set_n, n_abort, n_stream, inflight, max_inflight, n_conn, max_conns, n_role[0], n_role[1], n_role[2], n_role[3], n_okrole[0], n_okrole[1], n_okrole[2], n_other, n_knock, n_bytes_in, last_resp_ns > first_req_ns ? (last_resp_ns - first_req_ns) / 1e9 : 0.0, latency_ms, p429, p500,
+    n = snprintf(b, sizeof b, "{\"requests\":%lu,\"ok\":%lu,\"r429\":%lu,\"r500\":%lu,\"models\":%lu,\"duplicates\":%lu,\"unique\":%zu,\"aborted\":%lu,\"streamed\":%lu,\"inflight\":%d,\"max_inflight\":%d,\"connections\":%lu,\"max_connections\":%d,\"user_sim\":%lu,\"target\":%lu,\"judge\":%lu,\"other\":%lu,\"ok_user_sim\":%lu,\"ok_target\":%lu,\"ok_judge\":%lu,\"unrouted\":%lu,\"knocks\":%lu,\"bytes_in\":%lu,\"span_s\":%.6f,\"lead_s\":%.6f,\"latency_ms\":%g,\"p429\":%g,\"p500\":%g,\"server_cpu_s\":%.3f}\n",
+      n_req, n_ok, n_429, n_500, n_models, n_dup, set_n, n_abort, n_stream, inflight, max_inflight, n_conn, max_conns, n_role[0], n_role[1], n_role[2], n_role[3], n_okrole[0], n_okrole[1], n_okrole[2], n_other, n_knock, n_bytes_in, first_req_ns && last_resp_ns > first_req_ns ? (last_resp_ns - first_req_ns) / 1e9 : 0.0, first_knock_ns && first_req_ns > first_knock_ns ? (first_req_ns - first_knock_ns) / 1e9 : 0.0, latency_ms, p429, p500,
       ru.ru_utime.tv_sec + ru.ru_stime.tv_sec + (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6);
     if (path[1] == 'r') { latency_ms = qs(path, pe, "latency_ms", latency_ms); jitter_ms = qs(path, pe, "jitter_ms", jitter_ms); p429 = qs(path, pe, "p429", p429); p500 = qs(path, pe, "p500", p500); retry_after = qs(path, pe, "retry_after", retry_after); double s = qs(path, pe, "seed", 0); if (s > 0) rng = 88172645463325252ull ^ ((uint64_t)s * 0x9E3779B97F4A7C15ull); reset_counters(); }
     respond(c, 200, "", b, n); }

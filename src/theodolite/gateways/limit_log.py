@@ -1,6 +1,6 @@
 """The log of limits: how many calls an account bore when a program last used it.
 
-Without it every run begins with a few calls in flight and doubles its way up again.
+Without it every run begins with a few calls in flight and finds its way up again.
 What is remembered is a place to begin, no promise: a refusal cuts it as ever.
 """
 

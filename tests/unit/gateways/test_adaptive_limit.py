@@ -31,6 +31,16 @@ def test_each_saturated_clean_round_doubles_the_limit_up_to_the_ceiling() -> Non
     assert seen == [8, 16, 32, 50, 50]
 
 
+def test_before_the_first_refusal_each_answer_lets_one_more_in() -> None:
+    limit = AdaptiveLimit(256)
+    begun = [limit.began(number + 1) for number in range(8)]
+
+    limit.answered(begun[0], 8, now_s=0.0)
+    limit.answered(begun[1], 8, now_s=0.0)
+
+    assert limit.limit == 10
+
+
 def test_a_limit_that_is_not_used_does_not_grow() -> None:
     limit = AdaptiveLimit(256)
     for _ in range(20):
@@ -39,7 +49,7 @@ def test_a_limit_that_is_not_used_does_not_grow() -> None:
     assert limit.limit == 8
 
 
-def test_the_first_refusals_lead_back_to_where_the_doubling_began() -> None:
+def test_the_first_refusals_lead_back_to_a_round_trip_ago() -> None:
     limit = AdaptiveLimit(256)
     a_round(limit)
     a_round(limit)
@@ -49,14 +59,15 @@ def test_the_first_refusals_lead_back_to_where_the_doubling_began() -> None:
     assert limit.limit == 16
 
 
-def test_after_the_first_refusal_the_limit_grows_in_small_steps() -> None:
-    limit = AdaptiveLimit(256)
-    a_round(limit)
+def test_after_a_cut_the_limit_comes_back_by_halves_to_just_below_where_it_was_refused() -> None:
+    limit, seen = AdaptiveLimit(256, start=40), []
     overload(limit, now_s=0.0)
 
-    a_round(limit)
+    for _ in range(7):
+        a_round(limit, now_s=0.1)
+        seen.append(limit.limit)
 
-    assert limit.limit == 9
+    assert seen == [29, 34, 36, 38, 39, 39, 39]
 
 
 def test_during_the_cooldown_the_limit_stays_below_where_it_was_refused() -> None:
@@ -81,13 +92,15 @@ def test_a_refusal_during_the_cooldown_leads_back_to_where_the_cut_led() -> None
     assert limit.limit == 20
 
 
-def test_a_large_limit_grows_by_a_twentieth() -> None:
+def test_beyond_where_it_was_refused_a_limit_grows_by_a_twentieth_of_it() -> None:
     limit = AdaptiveLimit(256, start=200)
     overload(limit, now_s=0.0)
+    for _ in range(8):
+        a_round(limit, now_s=0.1)
 
-    a_round(limit)
+    a_round(limit, now_s=2.0)
 
-    assert limit.limit == 105
+    assert limit.limit == 209
 
 
 @pytest.mark.parametrize(
