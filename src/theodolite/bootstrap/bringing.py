@@ -2,45 +2,114 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
 from theodolite.config.bringing import BringColumns, ReadBrought, guessed_columns, read_brought
+from theodolite.config.convokit import PARTS, is_corpus, read_corpus
+from theodolite.config.label_studio_dialogues import is_tasks, read_tasks
 from theodolite.config.loading import StudyFaults
-from theodolite.config.tables import Table, table_of
+from theodolite.config.places import PlacedFault
+from theodolite.config.remarks import Remarks
+from theodolite.config.tables import table_of, unreadable
+from theodolite.config.voices import Voices, turns_of, with_guess
 from theodolite.domain.brought import BroughtIn
 from theodolite.usecases.bringing import bring_in
 from theodolite.usecases.people.venue import Venue
 
+_NOTHING_STORED = "Nothing was stored."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What a file would bring, and how it was read.
+
+    Attributes:
+        read: Its dialogues and faults.
+        means: What its columns mean; guessed where nobody said.
+        remarks: What was said, where the file is a corpus or holds tasks; None for a table.
+        voices: Who speaks for the application there; guessed where nobody said.
+        notes: How remarks became turns.
+    """
+
+    read: ReadBrought
+    means: BringColumns
+    remarks: Remarks | None = None
+    voices: Voices | None = None
+    notes: tuple[str, ...] = ()
+
 
 def look_into(
-    stored: bytes, name: str, venue: Venue, means: BringColumns | None = None
-) -> tuple[ReadBrought, BringColumns]:
-    """Return what a table would bring, its faults, and what its columns mean; guessed where nobody says.
+    stored: bytes, name: str, venue: Venue, means: BringColumns | None = None, voices: Voices | None = None
+) -> Looked:
+    """Return what a file would bring, its faults, and what its columns mean; guessed where nobody says.
 
     Args:
-        stored: The bytes of a CSV, TSV or JSON Lines file.
-        name: Its name, as people are shown it.
+        stored: The bytes of a table (CSV, TSV, JSON Lines), of a corpus of ConvoKit, or of Label Studio's tasks.
+        name: Its name, as people are shown it; its ending tells tasks.
         venue: The study.
         means: What its columns mean.
+        voices: Who speaks for the application, where the file is no table; guessed as far as it does not say.
     """
-    table: Table = table_of(stored, name)
-    columns = means or guessed_columns(table, venue.study)
-    return read_brought(table, columns, venue.study), columns
+    remarks = _remarks_in(stored, name)
+    if remarks is None:
+        table = table_of(stored, name)
+        columns = means or guessed_columns(table, venue.study)
+        return Looked(read=read_brought(table, columns, venue.study), means=columns)
+    speaking = with_guess(voices or Voices(), remarks)
+    told = turns_of(remarks, speaking)
+    columns = means or guessed_columns(told.table, venue.study)
+    read = read_brought(told.table, columns, venue.study)
+    return Looked(read=read, means=columns, remarks=remarks, voices=speaking, notes=told.notes)
 
 
-def bring_file(stored: bytes, name: str, venue: Venue, means: BringColumns, *, store: bool = True) -> BroughtIn:
-    """Bring the dialogues of a table in, all or nothing.
+def _remarks_in(stored: bytes, name: str) -> Remarks | None:
+    if is_corpus(stored, name):
+        return read_corpus(stored, name)
+    return read_tasks(stored, name) if is_tasks(name) else None
+
+
+def columns_for(stored: bytes, name: str, means: BringColumns) -> BringColumns:
+    """Return columns as they are meant for a file: where it is no table, its turns name their dialogue and tester."""
+    if not (is_corpus(stored, name) or is_tasks(name)):
+        return means
+    return replace(means, id=means.id or "id", turn=means.turn or "turn", tester=means.tester or "tester")
+
+
+def stored_of(path: Path) -> bytes:
+    """Return a file's bytes; a folder is read as an archive of the corpus that lies in it.
+
+    Raises:
+        StudyFaults: If it cannot be read.
+    """
+    try:
+        if not path.is_dir():
+            return path.read_bytes()
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as files:
+            for name in PARTS:
+                if (path / name).is_file():
+                    files.writestr(name, (path / name).read_bytes())
+    except OSError as error:
+        fault = PlacedFault(file=str(path), message=f"cannot be read: {unreadable(error)}")
+        raise StudyFaults((fault,), ending=_NOTHING_STORED) from error
+    return archive.getvalue()
+
+
+def bring_looked(looked: Looked, venue: Venue, *, store: bool = True) -> BroughtIn:
+    """Bring the dialogues of a file in, all or nothing.
 
     Args:
-        stored: The bytes of a CSV, TSV or JSON Lines file.
-        name: Its name, as people are shown it.
+        looked: What the file holds.
         venue: The study.
-        means: What its columns mean.
         store: Whether to keep them; else the file is only checked.
 
     Raises:
         StudyFaults: If it holds faults; says all of them.
         Conflict: If people began dialogues while these were entered.
     """
-    read, _ = look_into(stored, name, venue, means)
-    if read.faults:
-        raise StudyFaults(read.faults, ending="Nothing was stored.")
-    return bring_in(venue, read.dialogues, store=store)
+    if looked.read.faults:
+        raise StudyFaults(looked.read.faults, ending=_NOTHING_STORED)
+    return bring_in(venue, looked.read.dialogues, store=store)

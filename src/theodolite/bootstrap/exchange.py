@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
@@ -19,7 +20,9 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.label_sample import KeptLabels, item_of
-from theodolite.reporting.exporting import export_files
+from theodolite.gateways.parquet import has_parquet, parquet_bytes, require_parquet
+from theodolite.reporting.exporting import WHOLE_NUMBERS, ExportTable, csv_text, export_tables, export_texts
+from theodolite.usecases.argilla import datasets_of, users_table
 from theodolite.usecases.keeping_labels import label_key
 from theodolite.usecases.label_studio import label_config, tasks_of
 
@@ -27,13 +30,45 @@ _ANY_DAY = (1980, 1, 1, 0, 0, 0)
 """The day that stands in the archive, so that equal evidence makes equal bytes."""
 
 
-def write_export(bench: Workbench, path: Path) -> int:
-    """Write the disaggregated export of the latest run and return how many answers it holds; count.
+class ExportForm(StrEnum):
+    """What answers are given away as.
+
+    Attributes:
+        CSV: Tables of text, in one archive.
+        PARQUET: Tables with typed columns, in one archive.
+        ARGILLA: Datasets that Argilla reads, beside the tables.
+        LABEL_STUDIO: Tasks that Label Studio reads.
+    """
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    ARGILLA = "argilla"
+    LABEL_STUDIO = "label-studio"
+
+
+def can_write(form: ExportForm) -> bool:
+    """Whether what writes a form is installed."""
+    return form is not ExportForm.PARQUET or has_parquet()
+
+
+def write_export(bench: Workbench, path: Path, form: ExportForm = ExportForm.CSV, *, guideline: str = "") -> int:
+    """Write the answers of the latest run and return how many there are, or how many tasks; count.
+
+    Args:
+        bench: The study at work.
+        path: Where to.
+        form: What as.
+        guideline: For Argilla and Label Studio: what dialogues were labelled by; empty for all, or the only one.
 
     Raises:
+        InputError: If the study has no such guideline, or what writes the form is not installed.
         StorageUnavailable: If it cannot be written.
     """
-    archive, n_answers = export_archive(bench.evidence())
+    if form is ExportForm.PARQUET:
+        require_parquet()
+    if form is ExportForm.LABEL_STUDIO:
+        return _write_label_studio(bench, path, guideline)
+    archive, n_answers = export_archive(bench.evidence(), form, guideline=guideline)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(archive)
@@ -43,30 +78,64 @@ def write_export(bench: Workbench, path: Path) -> int:
     return n_answers
 
 
-def export_archive(evidence: Evidence) -> tuple[bytes, int]:
-    """Return the disaggregated export as a zip archive, and how many answers it holds; count."""
-    n_answers, files = 0, {}
-    for name, text in export_files(evidence):
-        files[name] = text
-        n_answers += text.count("\n") - 1 if name == "answers.csv" else 0
+def export_archive(evidence: Evidence, form: ExportForm = ExportForm.CSV, *, guideline: str = "") -> tuple[bytes, int]:
+    """Return the disaggregated export as a zip archive, and how many answers it holds; count.
+
+    Args:
+        evidence: All records of one run.
+        form: How tables are written, or with what beside them.
+        guideline: For Argilla: what dialogues were labelled by; empty for each.
+
+    Raises:
+        InputError: If the study has no such guideline, or what writes the form is not installed.
+    """
+    if form is ExportForm.PARQUET:
+        require_parquet()
+    ending = "parquet" if form is ExportForm.PARQUET else "csv"
+    files: dict[str, str | bytes] = {}
+    n_answers = 0
+    for table in export_tables(evidence):
+        rows = list(table.rows)
+        n_answers += len(rows) if table.name == "answers" else 0
+        files[f"{table.name}.{ending}"] = _written(replace(table, rows=rows), form, evidence)
+    files |= dict(export_texts(evidence, ending))
+    if form is ExportForm.ARGILLA:
+        files |= _argilla(evidence, guideline)
     return _zipped(files), n_answers
 
 
-def _zipped(texts: Mapping[str, str]) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
-        for name, text in texts.items():
-            files.writestr(zipfile.ZipInfo(name, _ANY_DAY), text, zipfile.ZIP_DEFLATED)
-    return archive.getvalue()
+def _written(table: ExportTable, form: ExportForm, evidence: Evidence) -> str | bytes:
+    if form is not ExportForm.PARQUET:
+        return csv_text(table)
+    about = {"study": evidence.study.name, "run": str(evidence.run.number), "study_version": evidence.run.study_version}
+    return parquet_bytes(table.columns, table.rows, whole_numbers=WHOLE_NUMBERS, about=about)
 
 
-def write_label_studio(bench: Workbench, path: Path, *, guideline: str = "") -> int:
-    """Write tasks for Label Studio, with its labelling configuration beside them, and return how many; count.
+def _argilla(evidence: Evidence, guideline: str) -> dict[str, str]:
+    """Return the files of Argilla's datasets, and who stands behind their users."""
+    named = [guideline_named(evidence, guideline)] if guideline else evidence.study.guidelines
+    files = {"argilla/users.csv": csv_text(users_table(evidence))}
+    for dataset in (each for one in named for each in datasets_of(evidence, one)):
+        folder = f"argilla/{dataset.name}"
+        parts = {".argilla/settings": dataset.settings, ".argilla/dataset": dataset.dataset, "records": dataset.records}
+        files |= {f"{folder}/{name}.json": _json(entry) for name, entry in parts.items()}
+    return files
 
-    Raises:
-        InputError: If the study has no such guideline.
-        StorageUnavailable: If they cannot be written.
-    """
+
+def _json(entry: object) -> str:
+    return json.dumps(entry, ensure_ascii=False, indent=1) + "\n"
+
+
+def _zipped(files: Mapping[str, str | bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _ANY_DAY), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _write_label_studio(bench: Workbench, path: Path, guideline: str) -> int:
+    """Write tasks for Label Studio, with its labelling configuration beside them, and return how many; count."""
     tasks, config, n_tasks = _label_studio(bench.evidence(), guideline)
     write_whole(path, tasks)
     write_whole(path.with_suffix(".xml"), config)
@@ -74,7 +143,7 @@ def write_label_studio(bench: Workbench, path: Path, *, guideline: str = "") -> 
 
 
 def label_studio_archive(evidence: Evidence, guideline: str) -> bytes:
-    """Return the same tasks and configuration as a zip archive.
+    """Return tasks and configuration for Label Studio as a zip archive.
 
     Raises:
         InputError: If the study has no such guideline.
@@ -86,8 +155,7 @@ def label_studio_archive(evidence: Evidence, guideline: str) -> bytes:
 def _label_studio(evidence: Evidence, guideline: str) -> tuple[str, str, int]:
     named = guideline_named(evidence, guideline)
     tasks = list(tasks_of(evidence, named))
-    text = json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
-    return text, label_config(named, list(evidence.archive.dialogues())), len(tasks)
+    return _json(tasks), label_config(named, list(evidence.archive.dialogues())), len(tasks)
 
 
 def guideline_named(evidence: Evidence, name: str) -> Guideline:

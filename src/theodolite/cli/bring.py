@@ -6,18 +6,20 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.bringing import bring_file
+from theodolite.bootstrap.bringing import bring_looked, columns_for, look_into, stored_of
 from theodolite.bootstrap.venues import open_venue
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.config.bringing import HOLDERS, BringColumns
+from theodolite.config.threads import Ways
+from theodolite.config.voices import Voices
 from theodolite.domain.dialogue import HeldBy
 
 
 @click.command()
 @study_argument
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(exists=True))
 @click.option("--prompt", default="prompt", show_default=True, metavar="COLUMN", help="What the tester said.")
 @click.option("--response", default="response", show_default=True, metavar="COLUMN", help="What the application said.")
 @click.option("--id", default="", metavar="COLUMN", help="Names the dialogue; each row is one where left out.")
@@ -31,21 +33,42 @@ from theodolite.domain.dialogue import HeldBy
 @click.option("--scenario-column", default="", metavar="COLUMN")
 @click.option("--level-column", default="", metavar="COLUMN")
 @click.option("--held-by", type=click.Choice([one.value for one in HOLDERS]), default=HeldBy.RECORDED.value)
+@click.option("--replies", multiple=True, metavar="FIELD=VALUE", help="No table: whose remarks are replies; repeat.")
+@click.option(
+    "--left-out", multiple=True, metavar="VALUE", help="Of the same field: remarks that are no side's; repeat."
+)
+@click.option("--ways", type=click.Choice([one.name.lower() for one in Ways]), default="every", show_default=True)
 @click.option("--check", is_flag=True, help="Read it and store nothing.")
 @json_option
-def bring(study: str, file: str, *, check: bool, as_json: bool, **said: str) -> int:
+def bring(
+    study: str,
+    file: str,
+    *,
+    replies: tuple[str, ...],
+    left_out: tuple[str, ...],
+    ways: str,
+    check: bool,
+    as_json: bool,
+    **said: str,
+) -> int:
     """Take in dialogues that were held elsewhere, with their words.
 
-    A table (CSV, TSV, JSON Lines) has one row a turn. Its dialogues join the
-    study's run beside those of people: `theodolite run` lets judges read them,
-    and annotators on a server get them. All of it is stored, or nothing; what
-    is there already stays as it is.
+    A table (CSV, TSV, JSON Lines) has one row a turn. A corpus of ConvoKit (a
+    folder, or a zip archive of it) and the tasks of Label Studio (.json) hold
+    remarks of several voices: --replies says which are the application's, e.g.
+    speaker.role=bot, and --ways what becomes of a conversation that branches.
+
+    The dialogues join the study's run beside those of people: `theodolite run`
+    lets judges read them, and annotators on a server get them. All of it is
+    stored, or nothing; what is there already stays as it is.
 
     \b
     Examples
       theodolite bring spoilers log.csv --id chat --turn n --application bot \\
           --scenario spoilers --level "red teaming" --held-by person
       theodolite bring spoilers log.jsonl --application-column system --check
+      theodolite bring spoilers corpus.zip --replies speaker.role=bot \\
+          --application bot --scenario spoilers --level "field testing"
     """  # noqa: D301 - click's mark for "keep these lines"
     named = ("application", "scenario", "level")
     columns = {name: said[name] for name in ("prompt", "response", "id", "turn", "tester", "withheld", "held_by")}
@@ -55,13 +78,34 @@ def bring(study: str, file: str, *, check: bool, as_json: bool, **said: str) -> 
     try:
         venue = open_venue(study, bench.store, workspace=bench.loaded.folder).venue
         path = Path(file)
-        found = bring_file(path.read_bytes(), path.name, venue, means, store=not check)
+        stored = stored_of(path)
+        meant = columns_for(stored, path.name, means)
+        looked = look_into(stored, path.name, venue, meant, _voices(replies, left_out, ways))
+        found = bring_looked(looked, venue, store=not check)
         if as_json:
-            click.echo(as_line({"exit_code": 0, "stored": not check, "new": list(found.new), "known": found.known}))
+            counts = {"new": list(found.new), "known": found.known, "notes": list(looked.notes)}
+            click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
         else:
-            stored = "Checked, nothing stored" if check else "Stored"
-            click.echo(f"{stored}: {len(found.new)} new dialogues, {found.known} there already.")
+            done = "Checked, nothing stored" if check else "Stored"
+            click.echo(f"{done}: {len(found.new)} new dialogues, {found.known} there already.")
+            for note in looked.notes:
+                click.echo(f"  {note}")
             click.echo(f"Next           theodolite run {bench.path}")
         return 0
     finally:
         bench.close()
+
+
+def _voices(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
+    """Return who speaks for the application, as far as it is said."""
+    pairs = [pair.partition("=") for pair in replies]
+    fields = dict.fromkeys(name for name, _, _ in pairs)
+    if len(fields) > 1 or any(not sign for _, sign, _ in pairs):
+        message = f"--replies takes FIELD=VALUE, each time with the same field; got {', '.join(replies)}"
+        raise click.UsageError(message)
+    return Voices(
+        told_by=next(iter(fields), ""),
+        application=tuple(value for _, _, value in pairs),
+        silent=left_out or None,
+        ways=Ways[ways.upper()],
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.exchange import import_labels, write_export, write_label_studio
+from theodolite.bootstrap.exchange import ExportForm, import_labels, write_export
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
@@ -17,35 +17,56 @@ from theodolite.reporting.label_text import kept_text
 
 @click.command("export")
 @study_argument
-@click.option("--out", default="", metavar="FILE", help="Where to; `answers.zip` beside the study where left out.")
-@click.option("--label-studio", is_flag=True, help="Tasks for Label Studio, with its configuration beside them.")
-@click.option("--guideline", default="", metavar="NAME", help="For Label Studio: what they are labelled by.")
+@click.option("--out", default="", metavar="FILE", help="Where to; beside the study where left out.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([one.value for one in ExportForm]),
+    default=ExportForm.CSV.value,
+    show_default=True,
+    help="What as.",
+)
+@click.option(
+    "--guideline", default="", metavar="NAME", help="For Argilla and Label Studio: by what they are labelled."
+)
 @json_option
-def export(study: str, *, out: str, label_studio: bool, guideline: str, as_json: bool) -> int:
+def export(study: str, *, out: str, form: str, guideline: str, as_json: bool) -> int:
     """Write every answer of the latest run as a row of its own, with codebook and schema.
 
     Nothing is summed up and nobody is named: people stand under numbers.
+    `csv` and `parquet` hold no words of dialogues. `argilla` adds datasets for
+    its `Dataset.from_disk`, and `label-studio` writes tasks with their
+    configuration beside them; both hold blinded dialogues. Parquet needs
+    pip install 'theodolite[parquet]'.
 
     \b
     Examples
       theodolite export support
-      theodolite export support --label-studio --out tasks.json
+      theodolite export support --format parquet --out answers.zip
+      theodolite export support --format label-studio --out tasks.json
     """  # noqa: D301 - click's mark for "keep these lines"
     bench = open_workbench(study)
     try:
-        path = Path(out) if out else bench.loaded.folder / ("tasks.json" if label_studio else "answers.zip")
-        if label_studio:
-            n, what = write_label_studio(bench, path, guideline=guideline), "tasks"
-        else:
-            n, what = write_export(bench, path), "answers"
+        wanted = ExportForm(form)
+        path = Path(out) if out else bench.loaded.folder / _FILES[wanted]
+        is_tasks = wanted is ExportForm.LABEL_STUDIO
+        n, what = write_export(bench, path, wanted, guideline=guideline), "tasks" if is_tasks else "answers"
         if as_json:
             click.echo(as_line({"exit_code": 0, "file": str(path), what: n}))
         else:
-            beside = f" and {path.with_suffix('.xml')}" if label_studio else ""
+            beside = f" and {path.with_suffix('.xml')}" if is_tasks else ""
             click.echo(f"{n:,} {what} in {path}{beside}")
         return 0
     finally:
         bench.close()
+
+
+_FILES = {
+    ExportForm.CSV: "answers.zip",
+    ExportForm.PARQUET: "answers-parquet.zip",
+    ExportForm.ARGILLA: "answers-argilla.zip",
+    ExportForm.LABEL_STUDIO: "tasks.json",
+}
 
 
 @click.command("import")

@@ -17,21 +17,21 @@ RESPONSES = (
     "session", "tester", "application", "scenario", "level", "groups", "questionnaire", "questionnaire_version",
     "question", "outcome", "value", "is_released",
 )  # fmt: skip
-"""Columns of `responses.csv`."""
+"""Columns of the table `responses`."""
 
 CODINGS = ("session", "questionnaire", "question", "coder", "codebook_name", "codebook_revision", "revision", "code")
-"""Columns of `codings.csv`."""
+"""Columns of the table `codings`."""
 
 RESOLUTIONS = (
     "session", "questionnaire", "question", "codebook_name", "codebook_revision", "outcome", "code", "n_participants",
 )  # fmt: skip
-"""Columns of `coding_resolutions.csv`."""
+"""Columns of the table `coding_resolutions`."""
 
 CODES = (
     "codebook_name", "codebook_revision", "codebook", "questions", "code", "definition", "include", "exclude",
     "example", "note",
 )  # fmt: skip
-"""Columns of `codes.csv`."""
+"""Columns of the table `codes`."""
 
 Rows = Iterator[Sequence[object]]
 
@@ -46,12 +46,12 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
         evidence: All records of one run.
     """
     if evidence.responses:
-        yield "responses.csv", RESPONSES, _responses(evidence)
+        yield "responses", RESPONSES, _responses(evidence)
     work = evidence.coding
     if work is not None and work.codebooks:
-        yield "codings.csv", CODINGS, _codings(evidence, work)
-        yield "coding_resolutions.csv", RESOLUTIONS, _resolutions(work)
-        yield "codes.csv", CODES, _codes(work)
+        yield "codings", CODINGS, _codings(evidence, work)
+        yield "coding_resolutions", RESOLUTIONS, _resolutions(work)
+        yield "codes", CODES, _codes(work)
 
 
 def _numbers(evidence: Evidence, people: Sequence[str], letter: str) -> Mapping[str, str]:

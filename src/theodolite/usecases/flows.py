@@ -89,11 +89,11 @@ class StudyFlows:
         return tuple(adjudication(reference, guideline, dialogue, self._row(place)) for place, dialogue in dialogues)
 
     def _row(self, position: int) -> Mapping[str, str]:
-        """Return the row of a recorded dialogue; nothing for one that was held."""
+        """Return the row of a recorded dialogue; nothing for one that was held, or brought in by another file."""
         setting = self._sessions.setting(position)
         if setting.held_by is not HeldBy.RECORDED:
             return {}
-        return self._columns[setting.application, setting.tester, self._sessions[position].repeat]
+        return self._columns.get((setting.application, setting.tester, self._sessions[position].repeat), {})
 
     @cached_property
     def _application_versions(self) -> dict[str, str]:

@@ -9,10 +9,12 @@ import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from theodolite.cli.main import cli
+from theodolite.domain.errors import StudyError
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -80,8 +82,72 @@ def test_two_exports_of_the_same_run_are_the_same_file(study: Path) -> None:
     assert (study / "a.zip").read_bytes() == (study / "b.zip").read_bytes()
 
 
+def tables_in(path: Path, ending: str) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as files:
+        return {name.removesuffix(ending): files.read(name) for name in files.namelist() if name.endswith(ending)}
+
+
+def test_parquet_holds_the_same_rows_with_codebook_and_schema_beside_them(study: Path) -> None:
+    for form in ("csv", "parquet"):
+        told("export", str(study), "--format", form, "--out", str(study / f"{form}.zip"))
+    texts, typed = tables_in(study / "csv.zip", ".csv"), tables_in(study / "parquet.zip", ".parquet")
+
+    assert set(texts) == set(typed) >= {"answers", "codebook"}
+    assert tables_in(study / "parquet.zip", ".json").keys() == {"schema/refusal"}
+    for name, stored in typed.items():
+        rows = pq.read_table(io.BytesIO(stored)).to_pylist()
+        plain = [{column: "" if value is None else str(value) for column, value in row.items()} for row in rows]
+        assert plain == list(csv.DictReader(io.StringIO(texts[name].decode())))
+
+
+def test_argilla_gets_an_answer_a_response_and_made_up_users(study: Path) -> None:
+    told("export", str(study), "--format", "argilla")
+    with zipfile.ZipFile(study / "answers-argilla.zip") as files:
+        parts = {
+            name: json.loads(files.read(name)) for name in files.namelist() if "argilla/" in name and ".json" in name
+        }
+        users = list(csv.DictReader(io.StringIO(files.read("argilla/users.csv").decode())))
+
+    (question,) = parts["argilla/refusal/.argilla/settings.json"]["questions"]
+    assert [one["value"] for one in question["settings"]["options"]] == ["complied", "refused"]
+    named = {one["user_id"]: one["annotator"] for one in users}
+    records = parts["argilla/refusal/records.json"]
+    said = [sorted((named[one["user_id"]], one["value"]) for one in record["responses"]["label"]) for record in records]
+    assert len(said) == 2
+    assert {one[-1] for one in said} == {("words", "complied"), ("words", "refused")}
+    assert all([name for name, _ in one] == ["P001", "P002", "words"] for one in said)
+    assert not any(word in json.dumps(parts) + str(users) for word in ("zoe", "adam", "recorded"))
+
+
+def test_tasks_that_left_come_in_as_dialogues_of_another_study(study: Path, tmp_path: Path) -> None:
+    told("export", str(study), "--format", "label-studio")
+    where = ["--application", "recorded", "--scenario", "recorded", "--level", "red teaming"]
+
+    brought = json.loads(told("bring", str(study), str(study / "tasks.json"), *where, "--json").splitlines()[-1])
+
+    assert (len(brought["new"]), brought["known"], brought["notes"]) == (2, 0, [])
+    again = json.loads(told("bring", str(study), str(study / "tasks.json"), *where, "--json").splitlines()[-1])
+    assert (len(again["new"]), again["known"]) == (0, 2)
+
+
+def test_a_corpus_in_a_folder_comes_in_and_a_wrong_one_changes_nothing(study: Path) -> None:
+    corpus = study / "corpus"
+    corpus.mkdir()
+    pairs = (("1", "zoe", None, "How?"), ("2", "b", "1", "So."), ("3", "b", "1", "Or so."))
+    keys = ("id", "speaker", "reply_to", "text")
+    lines = [json.dumps(dict(zip(keys, pair, strict=True)) | {"conversation_id": "1"}) for pair in pairs]
+    (corpus / "utterances.jsonl").write_text("\n".join(lines))
+    where = ["--application", "recorded", "--scenario", "recorded", "--level", "red teaming", "--json"]
+
+    with pytest.raises(StudyError, match=r"`speaker` is one of zoe,\s+b"):
+        told("bring", str(study), str(corpus), *where)
+    brought = json.loads(told("bring", str(study), str(corpus), "--replies", "speaker=b", *where).splitlines()[-1])
+
+    assert len(brought["new"]) == 2
+
+
 def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -> None:
-    told("export", str(study), "--label-studio")
+    told("export", str(study), "--format", "label-studio")
     tasks = json.loads((study / "tasks.json").read_text())
     config = ET.parse(study / "tasks.xml")  # noqa: S314  # our own file
     for task in tasks:
@@ -91,7 +157,7 @@ def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -
             }
     (study / "back.json").write_text(json.dumps(tasks))
     told("import", str(study), str(study / "back.json"))
-    told("export", str(study), "--label-studio", "--out", str(study / "again.json"))
+    told("export", str(study), "--format", "label-studio", "--out", str(study / "again.json"))
 
     assert [choice.get("value") for choice in config.iter("Choice")] == ["complied", "refused"]
     assert "recorded" not in json.dumps(tasks[0]["data"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -39,7 +42,8 @@ def means(event):
 
 
 def send(client, at, text=LOG, name="log.csv"):
-    return client.post(at, {"file": SimpleUploadedFile(name, text.encode())}, follow=True)
+    stored = text if isinstance(text, bytes) else text.encode()
+    return client.post(at, {"file": SimpleUploadedFile(name, stored)}, follow=True)
 
 
 def uploads():
@@ -71,6 +75,52 @@ def test_a_table_is_looked_at_and_brought_into_evidence_and_queue(event, client_
     assert uploads() == []
 
 
+CORPUS = (
+    {"id": "1", "speaker": "zoe", "conversation_id": "1", "reply_to": None, "text": "Who dies?"},
+    {"id": "2", "speaker": "b1", "conversation_id": "1", "reply_to": "1", "text": "I may not say."},
+    {"id": "3", "speaker": "zoe", "conversation_id": "1", "reply_to": "2", "text": "Please."},
+    {"id": "4", "speaker": "b1", "conversation_id": "1", "reply_to": "3", "text": "The boatman."},
+    {"id": "5", "speaker": "b1", "conversation_id": "1", "reply_to": "3", "text": "No."},
+)
+
+
+def corpus():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as files:
+        files.writestr("c/utterances.jsonl", "\n".join(map(json.dumps, CORPUS)))
+        files.writestr("c/speakers.json", json.dumps({"b1": {"meta": {"kind": "helper"}}, "zoe": {"meta": {}}}))
+    return packed.getvalue()
+
+
+def test_a_corpus_comes_in_as_one_says_who_speaks_and_what_becomes_of_branches(event, client_as, at, means):
+    client = client_as(Role.ORGANISER)
+    asked = send(client, at, corpus(), "corpus.zip").content.decode()
+    assert "does not tell who speaks for the application; `speaker` is one of zoe, b1" in asked
+
+    columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn", "tester": "tester"}
+    voices = {"told_by": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
+    shown = client.post(at, means | columns | voices | {"look": "1"}).content.decode()
+    assert "1 dialogue with 2 turns, no fault" in shown
+    assert "1 remarks stand on shorter ways and stay out." in shown
+    client.post(at, means | columns | voices | {"ways": "every path", "bring": "1"})
+
+    turns = TurnRow.objects.filter(prompt="Please.")
+    assert sorted(turns.values_list("response", flat=True)) == ["No.", "The boatman."]
+    assert len(set(turns.values_list("dialogue__cluster", flat=True))) == 1
+
+
+def test_tasks_of_label_studio_come_in_with_who_speaks_guessed(event, client_as, at, means):
+    client = client_as(Role.ORGANISER)
+    chat = [{"role": "user", "content": "Who dies?"}, {"role": "assistant", "content": "Nobody knows."}]
+    shown = send(client, at, json.dumps([{"data": {"item": "t1", "chat": chat}}]), "tasks.json").content.decode()
+    assert "1 dialogue with 1 turn, no fault" in shown
+
+    columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn"}
+    client.post(at, means | columns | {"told_by": "role", "replies": "assistant", "bring": "1"})
+
+    assert TurnRow.objects.filter(prompt="Who dies?", response="Nobody knows.").exists()
+
+
 def test_faults_are_told_by_line_and_nothing_is_stored(event, client_as, at, means):
     client, before = client_as(Role.ORGANISER), DialogueRow.objects.count()
     send(client, at, LOG.replace("k8,1", "k8,one"))
@@ -91,8 +141,10 @@ def test_faults_are_told_by_line_and_nothing_is_stored(event, client_as, at, mea
         ("log.csv", "", "is empty"),
         ("log.jsonl", "[1, 2]\nx", "is no JSON object"),
         ("log.csv", "\x00\xff\x00", "needs a column that is the prompt"),
+        ("log.zip", "PK\x03\x04", "cannot be unpacked"),
+        ("tasks.json", '[{"data": {"text": "A"}}]', "has no dialogue in its `data`"),
     ],
-    ids=["ending", "empty", "no objects", "no table"],
+    ids=["ending", "empty", "no objects", "no table", "no archive", "no dialogue"],
 )
 def test_what_is_no_table_is_said_to_be_none(event, client_as, at, name, text, said):
     assert said in send(client_as(Role.ORGANISER), at, text, name).content.decode()
@@ -119,8 +171,8 @@ def test_the_pages_of_exchange_are_free_of_barriers(page_as):
     assert_accessible(page)
     page.get_by_role("link", name="Bring dialogues in").click()
     assert_accessible(page)
-    page.get_by_label("Table of dialogues").set_input_files(
-        {"name": "log.csv", "mimeType": "text/csv", "buffer": LOG.encode()}
+    page.get_by_label("File of dialogues").set_input_files(
+        {"name": "corpus.zip", "mimeType": "application/zip", "buffer": corpus()}
     )
     page.get_by_role("button", name="Look into it").click()
     assert_accessible(page)

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -25,9 +26,13 @@ def at(event):
     return f"/s/{event.token}/organise/exchange/"
 
 
-def files_of(answer):
+def zipped(answer):
     with zipfile.ZipFile(io.BytesIO(answer.content)) as files:
-        return {name: files.read(name).decode() for name in files.namelist()}
+        return {name: files.read(name) for name in files.namelist()}
+
+
+def files_of(answer):
+    return {name: content.decode() for name, content in zipped(answer).items()}
 
 
 def take_in(client, at, event, **changes):
@@ -66,6 +71,40 @@ def test_tasks_for_label_studio_are_blind(event, client_as, at):
     assert "May I hear the end?" in [task["data"]["dialogue"][0]["text"] for task in tasks]
     assert "<View>" in packed["config.xml"]
     assert not any(one.name in packed["tasks.json"] for one in venue_of(event).study.applications)
+
+
+def test_answers_leave_with_typed_columns_and_for_argilla(event, client_as, at):
+    organiser = client_as(Role.ORGANISER)
+    typed, told = (zipped(organiser.get(f"{at}answers/?form={form}")) for form in ("parquet", "argilla"))
+
+    rows = pq.read_table(io.BytesIO(typed["answers.parquet"])).to_pylist()
+    assert len(rows) == len(list(csv.DictReader(io.StringIO(told["answers.csv"].decode()))))
+    assert {"argilla/dialogue-utility/.argilla/settings.json", "argilla/users.csv"} <= set(told)
+    assert not any(
+        one.name.encode() in told["argilla/dialogue-utility/records.json"] for one in venue_of(event).study.applications
+    )
+    assert organiser.get(f"{at}answers/?form=xlsx").status_code == 404
+
+
+def test_what_was_labelled_in_label_studio_comes_back_through_the_page(event, client_as, at):
+    analyst = client_as(Role.ANALYST)
+    take_in(analyst, at, event)
+    tasks = json.loads(files_of(analyst.get(f"{at}label-studio/dialogue-utility/"))["tasks.json"])
+    labelled = [task for task in tasks if any(one["result"] for one in task["annotations"])]
+    for one in (each for task in labelled for each in task["annotations"]):
+        one["completed_by"] = {"email": "kim"}
+    back = SimpleUploadedFile("project.json", json.dumps(labelled).encode())
+
+    told = analyst.post(at, {"file": back}, follow=True).content.decode()
+
+    assert f"{len(labelled)} new, 0 revised" in told
+    (there,) = AnnotationRow.objects.filter(annotator__startswith="zoe")
+    (came,) = AnnotationRow.objects.filter(annotator__startswith="kim")
+    assert answers_of(came) == answers_of(there)
+
+
+def answers_of(row):
+    return sorted(row.answers.values_list("question", "turn", "value", "outcome"))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.unit.reporting.test_results import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.session import SessionState
 from theodolite.measurement import measure_study
-from theodolite.reporting.exporting import export_files
+from theodolite.reporting.exporting import csv_text, export_tables
 from theodolite.reporting.html import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.themes_view import task_lines, theme_blocks
@@ -68,7 +68,7 @@ def test_the_report_has_the_section_where_there_is_something_to_tell(evidence, f
 
 def test_words_that_nobody_released_stand_nowhere(evidence, findings):
     told = report_html(evidence, findings, facts(), assets()) + str(results_document(evidence, findings, facts()))
-    told += "".join(text for _, text in export_files(evidence))
+    told += "".join(map(csv_text, export_tables(evidence)))
 
     assert "Rude!" in told
     assert "It dodged" not in told
@@ -83,11 +83,12 @@ def test_the_summary_tells_of_testers(evidence, findings):
 
 
 def rows(evidence, name):
-    return list(csv.DictReader(io.StringIO(dict(export_files(evidence))[name])))
+    texts = {table.name: csv_text(table) for table in export_tables(evidence)}
+    return list(csv.DictReader(io.StringIO(texts[name])))
 
 
 def test_the_export_has_a_row_for_each_answer_of_testers(evidence):
-    found = rows(evidence, "responses.csv")
+    found = rows(evidence, "responses")
 
     assert len(found) == 10
     assert {one["tester"] for one in found} == {"T001", "T002", "T003", "T004", "T005"}
@@ -96,15 +97,15 @@ def test_the_export_has_a_row_for_each_answer_of_testers(evidence):
 
 
 def test_the_export_has_codings_resolutions_and_the_codebook(evidence):
-    codings, (resolution,) = rows(evidence, "codings.csv"), rows(evidence, "coding_resolutions.csv")
+    codings, (resolution,) = rows(evidence, "codings"), rows(evidence, "coding_resolutions")
 
     assert [one["code"] for one in codings].count("") == 2
     assert {one["coder"] for one in codings} == {"C001", "C002"}
     assert (resolution["outcome"], resolution["code"], resolution["n_participants"]) == ("consensus", "cold", "2")
-    assert [one["code"] for one in rows(evidence, "codes.csv")] == ["vague", "cold"]
+    assert [one["code"] for one in rows(evidence, "codes")] == ["vague", "cold"]
 
 
 def test_a_study_without_testers_has_no_tables_about_them(evidence):
-    names = dict(export_files(replace(evidence, responses=(), coding=None)))
+    names = {table.name for table in export_tables(replace(evidence, responses=(), coding=None))}
 
-    assert not {"responses.csv", "codings.csv"} & set(names)
+    assert not {"responses", "codings"} & names

@@ -10,9 +10,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from theodolite.bootstrap.bringing import bring_file, look_into
+from theodolite.bootstrap.bringing import Looked, bring_looked, look_into
 from theodolite.config.bringing import HOLDERS, NAMES, BringColumns, ReadBrought
 from theodolite.config.loading import StudyFaults
+from theodolite.config.threads import Ways
+from theodolite.config.voices import Voices, silent_among
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.role import Role
@@ -28,8 +30,8 @@ from theodolite.web.venues import venue_of
 MOST_BYTES = 30_000_000
 """Size of a file of dialogues at most; bytes."""
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson")
-"""Endings of files that are read."""
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".zip", ".json")
+"""Endings of files that are read: tables, corpora of ConvoKit, tasks of Label Studio."""
 
 SHOWN = 3
 """Dialogues that are shown before they are brought in; count."""
@@ -49,6 +51,17 @@ PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "L
 
 HOLDER_WORDS = {HeldBy.PERSON: "people", HeldBy.RECORDED: "programs, or nobody knows"}
 """Who may have tested, in words."""
+
+
+VALUES_SHOWN = 4
+"""Values of a field that stand beside its name; count."""
+
+WAY_WORDS = {
+    Ways.EVERY: "each way to a last remark is a dialogue",
+    Ways.LONGEST: "its longest way is the dialogue",
+    Ways.TIME: "all of it is one dialogue, in order of time",
+}
+"""What becomes of a conversation that branches, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +93,11 @@ def bringing(request: HttpRequest, here: Here) -> HttpResponse:
     if "drop" in request.POST:
         drop_upload(request, here.hosted)
         return redirect("organiser:bringing", study=here.hosted.token)
-    means = _means(request) if request.method == "POST" else None
+    means, voices = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
+    looked = look_into(waiting.path.read_bytes(), waiting.name, venue_of(here.hosted), means, voices)
     if means and "bring" in request.POST:
-        return _brought(request, here, waiting, means)
-    return _looked(request, here, waiting, means)
+        return _brought(request, here, waiting, looked)
+    return _looked(request, here, waiting, looked)
 
 
 def _sent(request: HttpRequest, here: Here) -> HttpResponse:
@@ -94,11 +108,11 @@ def _sent(request: HttpRequest, here: Here) -> HttpResponse:
     return redirect("organiser:bringing", study=here.hosted.token)
 
 
-def _brought(request: HttpRequest, here: Here, waiting: Upload, means: BringColumns) -> HttpResponse:
+def _brought(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -> HttpResponse:
     try:
-        found = bring_file(waiting.path.read_bytes(), waiting.name, venue_of(here.hosted), means)
+        found = bring_looked(looked, venue_of(here.hosted))
     except (StudyFaults, Conflict):
-        return _looked(request, here, waiting, means)
+        return _looked(request, here, waiting, looked)
     drop_upload(request, here.hosted)
     n = len(found.new)
     audit(request.user, "brought dialogues in", f"study {here.hosted.token}", hosted=here.hosted, new=n)
@@ -118,18 +132,42 @@ def _queued(here: Here) -> str:
     return f" {n_items} new item{'' if n_items == 1 else 's'} in the queue of annotators."
 
 
-def _looked(request: HttpRequest, here: Here, waiting: Upload, means: BringColumns | None) -> HttpResponse:
-    venue, stored = venue_of(here.hosted), waiting.path.read_bytes()
-    read, columns = look_into(stored, waiting.name, venue, means)
+def _looked(request: HttpRequest, here: Here, waiting: Upload, looked: Looked) -> HttpResponse:
+    read = looked.read
     context = {
         "waiting": waiting.name,
         "read": read,
-        "choices": _choices(read, columns),
-        "places": _places(read, columns, venue.study),
+        "notes": looked.notes,
+        "choices": _choices(read, looked.means),
+        "places": _places(read, looked.means, venue_of(here.hosted).study),
         "shown": [(worded(one.scenario), one) for one in read.dialogues[:SHOWN]],
         "n_turns": sum(len(one.turns) for one in read.dialogues),
+        **_speaking(looked),
     }
-    return _page(request, here, context, status=422 if means and read.faults else 200)
+    return _page(request, here, context, status=422 if request.method == "POST" and read.faults else 200)
+
+
+def _speaking(looked: Looked) -> dict[str, object]:
+    """Return the fields that say who speaks for the application; none for a table."""
+    remarks, voices = looked.remarks, looked.voices
+    if remarks is None or voices is None:
+        return {}
+    fields = [(name, _with_values(name, list(remarks.values(name)))) for name in remarks.fields]
+    ways = [(one.value, WAY_WORDS[one]) for one in Ways]
+    return {
+        "voices": [
+            Choice(name="told_by", label="What tells who speaks", options=fields, chosen=voices.told_by),
+            Choice(name="ways", label="A conversation that branches", options=ways, chosen=voices.ways.value),
+        ],
+        "replies": ", ".join(voices.application),
+        "silent": ", ".join(silent_among(voices, remarks) if voices.silent is None else voices.silent),
+    }
+
+
+def _with_values(name: str, values: Sequence[str]) -> str:
+    """Return a field with the first of its values."""
+    shown = ", ".join(value[:20] for value in values[:VALUES_SHOWN])
+    return f"{name} ({shown}{', ...' if len(values) > VALUES_SHOWN else ''})"
 
 
 def _page(
@@ -141,6 +179,22 @@ def _page(
 
 def _means(request: HttpRequest) -> BringColumns:
     return BringColumns(**{name: request.POST.get(name, "")[:200] for name in NAMES})
+
+
+def _voices(request: HttpRequest) -> Voices:
+    """Return who speaks for the application, as the form says."""
+    sent = request.POST
+    ways = {one.value: one for one in Ways}
+    return Voices(
+        told_by=sent.get("told_by", "")[:200],
+        application=_listed(sent.get("replies", "")),
+        silent=_listed(sent.get("silent", "")),
+        ways=ways.get(sent.get("ways", ""), Ways.EVERY),
+    )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(value for part in text[:4000].split(",") if (value := part.strip()))
 
 
 def _choices(read: ReadBrought, means: BringColumns) -> list[Choice]:

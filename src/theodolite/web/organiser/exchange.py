@@ -14,7 +14,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.bootstrap.event_results import event_bench
-from theodolite.bootstrap.exchange import export_archive, import_labels, label_studio_archive
+from theodolite.bootstrap.exchange import (
+    ExportForm,
+    can_write,
+    export_archive,
+    import_labels,
+    label_studio_archive,
+)
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.label_imports import ImportColumns, spelling_of
 from theodolite.config.loading import StudyFaults
@@ -30,6 +36,10 @@ MOST_BYTES = 30_000_000
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 """Endings of files that are read; `.json` is an export of Label Studio."""
+
+
+ARCHIVES = (ExportForm.CSV, ExportForm.PARQUET, ExportForm.ARGILLA)
+"""Forms in which every answer leaves as a row of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,7 @@ def exchange(request: HttpRequest, here: Here) -> HttpResponse:
             return redirect("organiser:exchange", study=here.hosted.token)
     guidelines = [(one.name, worded(one.name)) for one in venue_of(here.hosted).study.guidelines]
     context = {"here": here, "guidelines": guidelines, "sent": sent, "faults": faults}
-    context["may_bring"] = here.role is Role.ORGANISER
+    context |= {"may_bring": here.role is Role.ORGANISER, "has_parquet": can_write(ExportForm.PARQUET)}
     return render(request, "web/organiser/exchange.html", context, status=422 if faults else 200)
 
 
@@ -70,12 +80,16 @@ def exchange(request: HttpRequest, here: Here) -> HttpResponse:
 @require_GET
 def archive(request: HttpRequest, here: Here) -> HttpResponse:
     """Give every answer as a row of its own, with codebook and schema; nobody is named in it."""
+    form = next((one for one in ARCHIVES if one.value == request.GET.get("form", ExportForm.CSV.value)), None)
+    if form is None:
+        raise Http404
     try:
-        packed, n_answers = export_archive(_bench(here).evidence())
+        packed, n = export_archive(_bench(here).evidence(), form)
     except TheodoliteError as error:
         return _refused(request, here, error)
-    audit(request.user, "exported answers", f"study {here.hosted.token}", hosted=here.hosted, answers=n_answers)
-    return _file(packed, f"{here.hosted.name}-answers.zip")
+    told = {"answers": n, "form": form.value}
+    audit(request.user, "exported answers", f"study {here.hosted.token}", hosted=here.hosted, **told)
+    return _file(packed, f"{here.hosted.name}-answers{'' if form is ExportForm.CSV else f'-{form.value}'}.zip")
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)

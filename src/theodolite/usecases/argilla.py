@@ -1,0 +1,232 @@
+"""Argilla: dialogues and labels in the form that its `Dataset.from_disk` reads.
+
+Source: https://docs.argilla.io/latest/how_to_guides/import_export, and the settings that version 2.8 writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from theodolite.assessment.blinding import blinded, mask_for
+from theodolite.domain.annotation import OWN_WORDS, Annotation, Answer, Outcome
+from theodolite.domain.blind import BlindDialogue
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel
+from theodolite.domain.label_sample import item_of
+from theodolite.reporting.exporting import ExportTable, pseudonyms
+
+USERS = ("user_id", "annotator", "annotator_kind", "replicate")
+"""Columns of the table of users."""
+
+_FIELDS = ("dialogue", "turn", "material")
+_TAKEN = frozenset({*_FIELDS, "add", "create", "update", "serialize", "index", "count"})
+"""Names that a question of a dataset cannot have."""
+
+_LONGEST_TITLE, _LONGEST_NAME = 500, 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgillaDataset:
+    """One dataset as files of JSON.
+
+    Attributes:
+        name: What it is called.
+        settings: `.argilla/settings.json`.
+        dataset: `.argilla/dataset.json`.
+        records: `records.json`.
+    """
+
+    name: str
+    settings: dict[str, Any]
+    dataset: dict[str, Any]
+    records: list[dict[str, Any]]
+
+
+def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDataset]:
+    """Yield a dataset of a guideline's questions about dialogues, and one of those about turns, as far as it has both.
+
+    Dialogues are blind. What people and programs answered stands in responses, an answer
+    each; there are no suggestions, since they would sway whoever labels there.
+
+    Args:
+        evidence: What a run holds.
+        guideline: What it was labelled by.
+    """
+    seen = list(_seen(evidence))
+    said: dict[str, list[Annotation]] = defaultdict(list)
+    for annotation in evidence.archive.annotations():
+        if annotation.guideline == guideline.name:
+            said[item_of(annotation.dialogue)].append(annotation)
+    for level in QuestionLevel:
+        questions = [one for one in guideline.instrument.questions if one.level is level]
+        if questions:
+            builder = _Builder(evidence=evidence, guideline=guideline, level=level, questions=questions)
+            yield builder.dataset(seen, said)
+
+
+def _seen(evidence: Evidence) -> Iterator[BlindDialogue]:
+    mask = mask_for(evidence.study)
+    for one in evidence.archive.dialogues():
+        yield blinded(one, item_of(one.key), scenario=evidence.study.scenario(one.scenario), mask=mask)
+
+
+def users_table(evidence: Evidence) -> ExportTable:
+    """Return who stands behind the made-up users of responses: people by number, programs by name."""
+    people = pseudonyms(evidence)
+    kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
+    pairs = {
+        (annotation.annotator, answer.replicate)
+        for annotation in evidence.archive.annotations()
+        for answer in annotation.answers
+    }
+    told = sorted((people.get(name, name), kinds.get(name, ""), replicate, name) for name, replicate in pairs)
+    rows = ((user_id(evidence, name, nth), shown, kind, nth) for shown, kind, nth, name in told)
+    return ExportTable(name="users", columns=USERS, rows=rows)
+
+
+def user_id(evidence: Evidence, annotator: str, replicate: int) -> str:
+    """Return the made-up user of an annotator; each repeated answer has one of its own, since Argilla keeps one."""
+    made = digest("argilla user", evidence.run.key, annotator, str(replicate))[:32]
+    return "-".join((made[:8], made[8:12], f"5{made[13:16]}", f"8{made[17:20]}", made[20:]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Builder:
+    """Makes the dataset of one guideline and level of questions.
+
+    Attributes:
+        evidence: What the run holds.
+        guideline: What it was labelled by.
+        level: Whether records are dialogues or turns.
+        questions: The guideline's questions of that level.
+    """
+
+    evidence: Evidence
+    guideline: Guideline
+    level: QuestionLevel
+    questions: Sequence[Question]
+
+    def dataset(self, seen: Sequence[BlindDialogue], said: dict[str, list[Annotation]]) -> ArgillaDataset:
+        """Return the dataset with a record for each dialogue, or for each of its turns."""
+        turns = self.level is QuestionLevel.TURN
+        name = _slug(f"{self.guideline.name}-turns" if turns else self.guideline.name, ())
+        records = [
+            self._record(dialogue, turn, said.get(dialogue.name, ()))
+            for dialogue in seen
+            for turn in ([one.number for one in dialogue.turns] if turns else [None])
+        ]
+        distribution = {"strategy": "overlap", "min_submitted": 1}
+        dataset = {"name": name, "guidelines": self.guideline.definition or None, "allow_extra_metadata": True}
+        return ArgillaDataset(
+            name=name,
+            settings=self._settings(distribution),
+            dataset={**dataset, "status": "ready", "distribution": distribution},
+            records=records,
+        )
+
+    def _settings(self, distribution: dict[str, Any]) -> dict[str, Any]:
+        turn = [_field("turn", "text", "The turn that is asked about", required=True)]
+        return {
+            "guidelines": self.guideline.definition or None,
+            "fields": [
+                _field("dialogue", "chat", "Dialogue", required=True),
+                *(turn if self.level is QuestionLevel.TURN else ()),
+                _field("material", "text", "Source material", required=False),
+            ],
+            "questions": [self._question(one) for one in self.questions],
+            "vectors": [],
+            "metadata": [],
+            "allow_extra_metadata": True,
+            "distribution": distribution,
+            "mapping": None,
+        }
+
+    def _question(self, question: Question) -> dict[str, Any]:
+        return {
+            "name": self._name(question),
+            "title": question.text[:_LONGEST_TITLE],
+            "description": f"{question.name}. Only where {question.when.text}." if question.when else question.name,
+            "required": question.when is None,
+            "settings": _answers(question),
+        }
+
+    def _name(self, question: Question) -> str:
+        before = [_slug(one.name, ()) for one in self.questions[: self.questions.index(question)]]
+        return _slug(question.name, (*_TAKEN, *before))
+
+    def _record(self, dialogue: BlindDialogue, turn: int | None, said: Sequence[Annotation]) -> dict[str, Any]:
+        chat = [
+            {"role": role, "content": text}
+            for one in dialogue.turns
+            for role, text in (("user", one.prompt), ("assistant", one.response))
+        ]
+        shown = {} if turn is None else {"turn": str(turn)}
+        metadata = {"item": dialogue.name, "guideline_version": version_of(self.guideline)}
+        return {
+            "id": dialogue.name if turn is None else f"{dialogue.name}-{turn}",
+            "fields": {"dialogue": chat, **shown, "material": dialogue.material},
+            "metadata": metadata if turn is None else {**metadata, "turn": turn},
+            "suggestions": {},
+            "responses": self._responses(turn, said),
+            "vectors": {},
+            "_server_id": None,
+        }
+
+    def _responses(self, turn: int | None, said: Sequence[Annotation]) -> dict[str, list[dict[str, str]]]:
+        found: dict[str, list[dict[str, str]]] = defaultdict(list)
+        known = {one.name: one for one in self.questions}
+        for annotation in said:
+            for answer in annotation.answers:
+                value = _value(known[answer.question], answer) if answer.question in known else None
+                if answer.turn == turn and value is not None:
+                    user = user_id(self.evidence, annotation.annotator, answer.replicate)
+                    found[self._name(known[answer.question])].append({"value": value, "user_id": user})
+        return dict(found)
+
+
+def _field(name: str, kind: str, title: str, *, required: bool) -> dict[str, Any]:
+    settings = {"type": kind, "use_markdown": False}
+    return {"name": name, "title": title, "description": None, "required": required, "settings": settings}
+
+
+def _answers(question: Question) -> dict[str, Any]:
+    """Return what may be answered: one of a few words, or a text."""
+    if not question.scale.categories:
+        return {"type": "text", "use_markdown": False}
+    meanings = {label.value: label.meaning for label in question.scale.labels}
+    own = [UNABLE] * question.may_be_unable + [NOT_APPLICABLE] * question.may_not_apply
+    values = [*question.scale.categories, *own]
+    options = [
+        {"value": value, "text": _worded(value, meanings.get(value, "")), "description": None} for value in values
+    ]
+    return {
+        "type": "label_selection",
+        "options": options,
+        "visible_options": len(options) if len(options) > 2 else None,
+    }
+
+
+def _worded(value: str, meaning: str) -> str:
+    return f"{value}: {meaning}"[:_LONGEST_TITLE] if meaning else value
+
+
+def _value(question: Question, answer: Answer) -> str | None:
+    """Return what a response can hold of an answer; nothing where there is no value, nor a word for its absence."""
+    if answer.outcome is Outcome.ANSWERED:
+        return answer.value
+    may = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
+    return OWN_WORDS[answer.outcome] if may.get(answer.outcome) and question.scale.categories else None
+
+
+def _slug(name: str, taken: Sequence[str]) -> str:
+    """Return a name in the letters that Argilla takes, unlike those that are taken."""
+    plain = re.sub(r"[^a-z0-9_-]", "_", name.lower()).strip("-_")[:_LONGEST_NAME] or "question"
+    while plain in taken:
+        plain = f"{plain}_"
+    return plain
