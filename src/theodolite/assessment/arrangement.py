@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from theodolite.domain.shown_order import labels_reversed
+
 T = TypeVar("T")
 
 
@@ -29,7 +31,7 @@ class Arrangement:
     @property
     def is_reversed(self) -> bool:
         """Whether the labels stand in reverse order."""
-        return self.replicate % 2 == 0
+        return labels_reversed(self.replicate)
 
     def points(self, values: Sequence[T]) -> tuple[T, ...]:
         """Return the points of a scale in the order of this reading."""

@@ -20,15 +20,15 @@ def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) 
     """Return the item that an annotator gets next; None where nothing is left for them.
 
     What was offered to them comes first, then what has the fewest passes; ties
-    fall by the seeded draw of the item.
+    fall by the seeded draw of the item, or by its reverse for who comes from the end.
 
     Args:
         items: All items of the queue.
         who: The annotator.
         process: The rules.
     """
-    left = [item for item in items if not why_not(item, who, process)]
-    return min(left, key=lambda item: (item.key not in who.offered, item.n_live, item.draw), default=None)
+    left, way = [item for item in items if not why_not(item, who, process)], -1 if who.backwards else 1
+    return min(left, key=lambda item: (item.key not in who.offered, item.n_live, way * item.draw), default=None)
 
 
 def why_not(item: WorkItem, who: AtWork, process: AnnotationProcess) -> str:

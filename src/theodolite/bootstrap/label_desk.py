@@ -20,6 +20,8 @@ from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.label_sample import LabelSample
+from theodolite.domain.shown_order import OrderPlan
+from theodolite.domain.study import Study
 from theodolite.domain.work import QueueCategory, QueueDesign
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
 from theodolite.usecases.sampling_labels import draw_labels
@@ -109,7 +111,7 @@ def _prepared(bench: Workbench, request: LabelRequest, by: str, workspace: Path)
     judge = judge_for(study, guideline, request.judge)
     person = person_of(study, by, guideline.name)
     door = import_module(f"{WEB}.annotator.door").open_door(study=study.name, guideline=guideline.name, by=person.name)
-    queue = open_queue(library, door.hosted, study, _design(study.name, guideline), by=person.name)
+    queue = open_queue(library, door.hosted, study, _design(study, guideline), by=person.name)
     _fill(bench, request, library, queue, n_waiting(queue))
     return LabelDesk(
         study=bench.path,
@@ -122,9 +124,11 @@ def _prepared(bench: Workbench, request: LabelRequest, by: str, workspace: Path)
     )
 
 
-def _design(study: str, guideline: Guideline) -> QueueDesign:
+def _design(study: Study, guideline: Guideline) -> QueueDesign:
     category = QueueCategory(name=guideline.name, version=version_of(guideline))
-    return QueueDesign(study=study, categories=(category,), process=OWN_PACE)
+    order = study.annotation.order if study.annotation else OrderPlan()
+    process = replace(OWN_PACE, order=order, seed=study.sampling.seed)
+    return QueueDesign(study=study.name, categories=(category,), process=process)
 
 
 def _fill(bench: Workbench, request: LabelRequest, library: Library, queue: str, n_before: int) -> None:

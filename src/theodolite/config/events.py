@@ -13,6 +13,7 @@ from theodolite.config.shapes.study import BreaksShape, StudyShape
 from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route, ScreeningQuestion
 from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 
 
 def levels_of(shape: StudyShape) -> tuple[LevelPlan, ...]:
@@ -50,6 +51,12 @@ def annotation_of(shape: StudyShape) -> AnnotationProcess | None:
         attempts=plan.attempts,
         judge_passes=plan.judge_passes,
         seed=shape.sampling.seed,
+        order=OrderPlan(
+            questions=QuestionOrder(plan.order.questions),
+            options=plan.order.options,
+            turns=plan.order.turns,
+            dialogues=plan.order.dialogues,
+        ),
     )
 
 

@@ -26,6 +26,7 @@ from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.model import ModelEndpoint, ModelKind
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.shown_order import OrderPlan
 from theodolite.domain.study import Study
 from theodolite.domain.tree_form import design_document
 
@@ -291,4 +292,11 @@ def _process(process: AnnotationProcess) -> dict[str, Any]:
         pass_mark=process.pass_mark,
         attempts=process.attempts,
         judge_passes=process.judge_passes,
+        order=_order(process.order),
     )
+
+
+def _order(order: OrderPlan) -> dict[str, Any]:
+    if not order.is_varied:
+        return {}
+    return _filled(questions=order.questions.value, options=order.options, turns=order.turns, dialogues=order.dialogues)

@@ -144,6 +144,7 @@ def question_document(question: Question) -> dict[str, Any]:
     long |= {key: "yes" for key, is_allowed in allowed.items() if is_allowed}
     long |= {"when": question.when.text} if question.when else {}
     long |= {"guidance": list(question.guidance)} if question.guidance else {}
+    long |= {"stays": "yes"} if question.stays else {}
     shown = [{"text": item.text, "answer": item.answer, "reason": item.reason} for item in question.exemplars]
     return long | ({"exemplars": shown} if shown else {})
 

@@ -74,6 +74,7 @@ def questions_of(entry: Entry[Any], desk: Desk, *, noun: str, reserved: Collecti
             topic=getattr(question, "topic", None),
             several=bool(getattr(question, "several", False)),
             guidance=tuple(getattr(question, "guidance", ())) if key else (),
+            stays=bool(getattr(question, "stays", False)),
         )
         if key and getattr(question, "outcome", ""):
             _add_outcome(entry, questions[name], questions, desk)

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE
+from theodolite.domain.shown_order import NOT_VARIED, ShownOrder
 
 
 class Outcome(StrEnum):
@@ -144,6 +145,8 @@ class Annotation:
         votes: All readings of a judge that reads more than once; empty where one was to decide.
         control: How the control question was answered: `FAILED` or `UNANSWERED` if any vote did so.
         answered_as: Name that the judge's endpoint gave itself; several have a line each.
+        shown: The order that the sitting showed.
+        sitting: Which sitting of its annotator by this guideline it was, from 1; 0 where nobody counted.
     """
 
     unit: str
@@ -158,6 +161,8 @@ class Annotation:
     votes: tuple[Vote, ...] = ()
     control: Control = Control.NOT_ASKED
     answered_as: str = ""
+    shown: ShownOrder = NOT_VARIED
+    sitting: int = 0
 
     @property
     def is_ungrounded(self) -> bool:

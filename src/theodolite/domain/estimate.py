@@ -12,6 +12,7 @@ from theodolite.domain.conduct import Conduct
 from theodolite.domain.event_record import EventFinding
 from theodolite.domain.lapse import LapseCheck
 from theodolite.domain.number import Estimate, Outcomes, Undefined
+from theodolite.domain.order_effect import OrderEffect
 from theodolite.domain.proxy_check import ProxyCheck
 from theodolite.domain.realism import Realism
 from theodolite.domain.response_finding import ResponseFinding
@@ -154,6 +155,7 @@ class Findings:
         codings: What came of coding answers in own words, an open question each.
         tasks: In how many sessions people completed their task, an application and level each.
         proxies: What scenarios show of serving as the proxies that they are, a rule and annotator each.
+        orders: What the order of questions, answers and dialogues did to answers, a question and order each.
         event: Blinding, exposure and withdrawals; None where nobody took part.
     """
 
@@ -173,4 +175,5 @@ class Findings:
     codings: tuple[CodingFinding, ...] = ()
     tasks: tuple[TaskTally, ...] = ()
     proxies: tuple[ProxyCheck, ...] = ()
+    orders: tuple[OrderEffect, ...] = ()
     event: EventFinding | None = None

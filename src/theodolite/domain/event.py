@@ -10,6 +10,7 @@ from theodolite.domain.bounds import require_counts
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.exposure import BreakRule
+from theodolite.domain.shown_order import OrderPlan
 
 
 class Assignment(StrEnum):
@@ -88,6 +89,7 @@ class AnnotationProcess:
         seed: Of the order of the queue and of quality checks.
         judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
             count, fewer than `passes`: the last pass is always a person's.
+        order: What is shown in several orders, so that the effect of order can be told.
     """
 
     passes: int = 1
@@ -102,6 +104,7 @@ class AnnotationProcess:
     seed: int = 1
     judge_passes: int = 0
     practice: bool = True
+    order: OrderPlan = field(default_factory=OrderPlan)
 
     def __post_init__(self) -> None:
         """Refuse a process that nobody could begin, or in which no person would read a dialogue."""

@@ -262,6 +262,7 @@ class Question:
         topic: What it is about, in a questionnaire; None where that is not said.
         several: Whether several labels may be chosen; each is an answer of its own.
         guidance: How it is to be read, note by note: mostly what annotators asked and seniors settled.
+        stays: Whether it keeps its place where a study shows questions in several orders.
     """
 
     name: str
@@ -275,6 +276,7 @@ class Question:
     topic: Topic | None = None
     several: bool = False
     guidance: tuple[str, ...] = ()
+    stays: bool = False
 
     @property
     def is_optional(self) -> bool:

@@ -126,6 +126,8 @@ class Register:
         votes: Annotator, guideline and question to what all readings of a judge said,
             with their replicate numbers; judges that read once are left out.
         names: Annotator to the names that its endpoint gave itself.
+        sat: Annotator to the order that each sitting showed, in words, and its number among
+            theirs; None where there was none. Only annotators whose sittings are counted.
     """
 
     sessions: Sessions
@@ -142,6 +144,7 @@ class Register:
     marks: Mapping[str, Sequence[int]] = field(default_factory=dict)
     votes: Mapping[tuple[str, str, str], Column] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sat: Mapping[str, Sequence[tuple[str, int] | None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return how many sessions are planned; count."""

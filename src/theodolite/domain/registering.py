@@ -69,6 +69,7 @@ class RegisterBook:
         self._marks: dict[str, bytearray] = defaultdict(lambda: bytearray(n))
         self._votes: dict[Key, list[tuple[Said, ...] | None]] = defaultdict(lambda: [None] * n)
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
+        self._sat: dict[str, list[tuple[str, int] | None]] = defaultdict(lambda: [None] * n)
 
     def enter_dialogue(self, dialogue: Dialogue, place: int | None = None) -> None:
         """Enter a dialogue; one that is not of this plan is left out.
@@ -103,6 +104,8 @@ class RegisterBook:
         self._enter_conduct(place, annotation)
 
     def _enter_conduct(self, place: int, annotation: Annotation) -> None:
+        if annotation.sitting:
+            self._sat[annotation.annotator][place] = annotation.shown.text, annotation.sitting
         self._marks[annotation.annotator][place] = _marks(annotation)
         self._names[annotation.annotator].update(dict.fromkeys(annotation.answered_as.splitlines()))
         cast: dict[str, tuple[Said, ...]] = {}
@@ -152,6 +155,7 @@ class RegisterBook:
             marks=dict(self._marks),
             votes=dict(self._votes),
             names={annotator: tuple(names) for annotator, names in self._names.items()},
+            sat=dict(self._sat),
         )
 
     def _one(self, entry: T) -> T:

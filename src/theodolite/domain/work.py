@@ -11,6 +11,7 @@ from theodolite.domain.blind import BlindDialogue
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import OpenQuestion
+from theodolite.domain.shown_order import NOT_VARIED, ShownOrder
 
 
 class ItemState(StrEnum):
@@ -124,6 +125,7 @@ class AtWork:
         n_taken: Category to the items that they have annotated or hold; counts.
         n_items: Category to its items; counts.
         offered: Keys of items that were offered to them.
+        backwards: Whether they meet the queue from its end.
     """
 
     participant: str
@@ -133,6 +135,7 @@ class AtWork:
     n_taken: dict[str, int] = field(default_factory=dict)
     n_items: dict[str, int] = field(default_factory=dict)
     offered: frozenset[str] = frozenset()
+    backwards: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +174,7 @@ class AnnotatorSitting:
         answers: Current answers.
         saved: When an answer was saved last; UTC, None if never.
         open: Questions that are still open.
+        order: The order in which all of it is shown.
     """
 
     reservation: Reservation
@@ -179,6 +183,7 @@ class AnnotatorSitting:
     answers: tuple[Answer, ...] = ()
     saved: datetime | None = None
     open: tuple[OpenQuestion, ...] = ()
+    order: ShownOrder = NOT_VARIED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

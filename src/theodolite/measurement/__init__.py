@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from theodolite.measurement.order.ranking import ranking_agreement
     from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
     from theodolite.measurement.order.subsequence import longest_increasing_subsequence
+    from theodolite.measurement.order_shift import order_shift
     from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
     from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
     from theodolite.measurement.proportion import defect_rate, zero_defect_bound
@@ -126,6 +127,7 @@ __all__ = [
     "newcombe_unpaired",
     "non_inferiority",
     "odds_by_threshold",
+    "order_shift",
     "ordinal_model",
     "paired_difference",
     "pass_hat_k",

@@ -176,6 +176,8 @@ def _stacked(one: AnswerColumns, other: AnswerColumns) -> AnswerColumns:
         turn=np.concatenate([one.turn, other.turn]),
         value=np.concatenate([one.value, other.value]),
         at=np.concatenate([one.at, other.at]),
+        shown=np.concatenate([one.shown, other.shown]),
+        sitting=np.concatenate([one.sitting, other.sitting]),
     )
 
 

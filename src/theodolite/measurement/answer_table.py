@@ -33,11 +33,13 @@ class AnswerGroup(NamedTuple):
 
 
 class SittingFacts(NamedTuple):
-    """Who sat, at which dialogue, and when; seconds since 1970."""
+    """Who sat, at which dialogue, and when (seconds since 1970); which order it showed, and which sitting it was."""
 
     annotator: str
     dialogue: int
     at: float
+    shown: str = ""
+    sitting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +119,9 @@ class AnswerTable:
 
     def _columns(self, facts: Sequence[SittingFacts], who: Whole, kept: Whole) -> dict[str, AnswerColumns]:
         """Return the answers at some places, whose sittings stand at other places of a list, by question."""
-        annotators, dialogues, moments = zip(*facts, strict=True)
+        annotators, dialogues, moments, texts, numbers = zip(*facts, strict=True)
         annotator, names = _coded(annotators, ())
+        shown, orders = _coded(texts, ())
         dialogue = np.array(dialogues, dtype=np.int64)[who]
         turn = self.turn[kept]
         columns = AnswerColumns(
@@ -130,6 +133,9 @@ class AnswerTable:
             labels=self.labels,
             value=self.value[kept],
             at=np.array(moments, dtype=np.float64)[who],
+            orders=orders,
+            shown=shown[who],
+            sitting=np.array(numbers, dtype=np.int64)[who],
         )
         asked = self.asked[kept]
         by_question = {name: np.flatnonzero(asked == code) for code, name in enumerate(self.questions)}

@@ -41,6 +41,7 @@ from theodolite.measurement.order.profile import relevance_profile
 from theodolite.measurement.order.ranking import ranking_agreement
 from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
+from theodolite.measurement.order_shift import order_shift
 from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
 from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
@@ -112,6 +113,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             non_inferiority,
             odds_by_threshold,
             ordinal_model,
+            order_shift,
             paired_difference,
             pass_hat_k,
             people_permutation,

@@ -34,6 +34,9 @@ class GivenAnswer(NamedTuple):
         dialogue: The dialogue, which turns are clustered in.
         value: The label; None where it is none.
         at: When; seconds since 1970.
+        shown: The order that the sitting showed, in words; empty where nothing was varied.
+        sitting: Which sitting of the annotator's it was, from 1; 0 where nobody counted.
+        turn: Number of the turn; 0 for the dialogue as a whole.
     """
 
     annotator: str
@@ -41,6 +44,9 @@ class GivenAnswer(NamedTuple):
     dialogue: Hashable
     value: str | None
     at: float = 0.0
+    shown: str = ""
+    sitting: int = 0
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +62,9 @@ class AnswerColumns:
         labels: Labels that were given; `value` counts places in it.
         value: The label; -1 where it is none.
         at: When; seconds since 1970.
+        orders: Orders that sittings showed, in words; `shown` counts places in it.
+        shown: The order of the sitting.
+        sitting: Which sitting of the annotator's it was, from 1; 0 where nobody counted.
     """
 
     names: tuple[str, ...]
@@ -66,6 +75,9 @@ class AnswerColumns:
     labels: tuple[str, ...]
     value: Whole
     at: Floats
+    orders: tuple[str, ...]
+    shown: Whole
+    sitting: Whole
 
     def __len__(self) -> int:
         """Return how many answers there are."""
@@ -82,6 +94,9 @@ class AnswerColumns:
             labels=self.labels,
             value=self.value[chosen],
             at=self.at[chosen],
+            orders=self.orders,
+            shown=self.shown[chosen],
+            sitting=self.sitting[chosen],
         )
 
 
@@ -95,15 +110,19 @@ def columns_of(given: Answers) -> AnswerColumns:
         return given
     annotator, names = _coded(one.annotator for one in given)
     value, labels = _coded(one.value for one in given)
+    shown, orders = _coded(one.shown for one in given)
     return AnswerColumns(
         names=names,
         annotator=annotator,
         unit=_coded(one.unit for one in given)[0],
         dialogue=_coded(one.dialogue for one in given)[0],
-        turn=np.zeros(len(given), dtype=np.int64),
+        turn=np.array([one.turn for one in given], dtype=np.int64),
         labels=labels,
         value=value,
         at=np.array([one.at for one in given], dtype=np.float64),
+        orders=orders,
+        shown=shown,
+        sitting=np.array([one.sitting for one in given], dtype=np.int64),
     )
 
 

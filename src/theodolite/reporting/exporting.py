@@ -18,7 +18,7 @@ from theodolite.reporting.exporting_testers import tester_tables
 
 ANSWERS = (
     "dialogue", "turn", "guideline", "guideline_version", "question", "annotator", "annotator_kind",
-    "outcome", "value", "replicate", "revision", "note", "evidence",
+    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "sitting",
 )  # fmt: skip
 """Columns of the table `answers`."""
 
@@ -128,6 +128,8 @@ def _answer_row(annotation: Annotation, answer: Answer, people: Mapping[str, str
         annotation.revision,
         answer.reasoning,
         " | ".join(f"[{quote.turn}] {quote.text}" for quote in answer.evidence),
+        annotation.shown.text,
+        annotation.sitting or None,
     )
 
 

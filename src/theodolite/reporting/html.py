@@ -26,6 +26,7 @@ from theodolite.reporting.page.event_view import event_view
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
+from theodolite.reporting.page.order_view import order_tables
 from theodolite.reporting.page.proxies_view import proxy_rows
 from theodolite.reporting.page.realism_view import realism_tables
 from theodolite.reporting.page.responses_view import response_blocks
@@ -126,6 +127,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "agreements": agreement_tables(subject),
         "annotator_groups": group_tables(subject),
         "raters": rater_tables(subject),
+        "orders": order_tables(subject),
         "matrices": matrix_groups(subject),
         "method": method_view(subject),
         "proxies": proxy_rows(subject),

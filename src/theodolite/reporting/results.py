@@ -26,6 +26,7 @@ from theodolite.reporting.events import event_entry
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
+from theodolite.reporting.order_effects import order_effect_entry
 from theodolite.reporting.proxies import proxy_entry
 from theodolite.reporting.realism import realism_entry
 from theodolite.reporting.responses import response_entry
@@ -35,7 +36,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.14"
+SCHEMA_VERSION = "1.15"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -85,6 +86,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "event": event_entry(findings.event),
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
         "raters": [raters_entry(found) for found in findings.raters],
+        "order_effects": [order_effect_entry(effect) for effect in findings.orders],
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.db.models import Q
 
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Control, Outcome, Quote
+from theodolite.domain.shown_order import shown_order_of
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
@@ -91,6 +92,8 @@ def _annotation(
         votes=votes_of(votes),
         control=Control(row.control),
         answered_as=row.answered_as,
+        shown=shown_order_of(row.shown),
+        sitting=row.sitting,
     )
 
 

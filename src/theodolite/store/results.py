@@ -142,6 +142,8 @@ def annotation_row(unit_id: int | None, dialogue_id: int, annotation: Annotation
         "scripted": annotation.scripted,
         "control": annotation.control.value,
         "answered_as": annotation.answered_as,
+        "shown": annotation.shown.text,
+        "sitting": annotation.sitting,
         "created": now,
     }
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar
 
 from theodolite.domain.application import RecordedFile
@@ -19,6 +18,7 @@ from theodolite.domain.event import Assignment, LevelPlan
 from theodolite.domain.identity import keyed_draw
 from theodolite.domain.seat import Cell, Seat
 from theodolite.domain.study import Study
+from theodolite.domain.williams import williams_rows
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class SeatDesign:
         """Return how many seats it takes until every cell has been met equally often at each place; count."""
         met = self.applications if self.assignment is Assignment.WITHIN_SUBJECTS else self.scenarios
         other = self.scenarios if self.assignment is Assignment.WITHIN_SUBJECTS else self.applications
-        return len(_orders(len(met))) * len(other)
+        return len(williams_rows(len(met))) * len(other)
 
     def cells(self, number: int, stratum: str = "") -> tuple[Cell, ...]:
         """Return what the holder of a seat meets, in order.
@@ -74,7 +74,7 @@ class SeatDesign:
             pairs = _in_turn(applications, scenarios, place, self.sessions)
             return tuple(Cell(scenario=scenario, application=application) for application, scenario in pairs)
         order, which = divmod(place, len(applications))
-        rows = _orders(len(scenarios))
+        rows = williams_rows(len(scenarios))
         return tuple(
             Cell(scenario=scenarios[rows[order][at % len(scenarios)]], application=applications[which])
             for at in range(self.sessions)
@@ -120,8 +120,8 @@ def planned_seats(plan: LevelPlan) -> tuple[Seat, ...]:
 
 def _in_turn(applications: Sequence[str], scenarios: Sequence[str], place: int, sessions: int) -> list[tuple[str, str]]:
     """Return application and scenario of each session of a seat that meets all applications."""
-    first, order = divmod(place, len(_orders(len(applications))))
-    rows = _orders(len(applications))
+    first, order = divmod(place, len(williams_rows(len(applications))))
+    rows = williams_rows(len(applications))
     met = []
     for at in range(sessions):
         passed, column = divmod(at, len(applications))
@@ -129,20 +129,3 @@ def _in_turn(applications: Sequence[str], scenarios: Sequence[str], place: int, 
         row = rows[(order + passed) % len(rows)]
         met.append((applications[row[column]], scenarios[(first + passed) % len(scenarios)]))
     return met
-
-
-@lru_cache
-def _orders(n: int) -> tuple[tuple[int, ...], ...]:
-    """Return the rows of a Williams design of n treatments: n of them where n is even, else 2n with the mirrored ones.
-
-    Example:
-        >>> _orders(2)
-        ((0, 1), (1, 0))
-        >>> len(_orders(3)), _orders(3)[0], _orders(3)[3]
-        (6, (0, 2, 1), (1, 2, 0))
-    """
-    first = [step // 2 if step % 2 == 0 else n - (step + 1) // 2 for step in range(n)]
-    rows = [tuple((start + shift) % n for start in first) for shift in range(n)]
-    if n % 2 and n > 1:
-        rows += [tuple(reversed(row)) for row in rows]
-    return tuple(rows)

@@ -56,6 +56,7 @@ TABLES: dict[str, type[Shape]] = {
     "risk": study.RiskShape,
     "level": study.LevelShape,
     "annotation": study.AnnotationShape,
+    "order": study.OrderShape,
     "annotation schema": instruments.SchemaShape,
     "route": instruments.RouteShape,
     "category": instruments.CategoryShape,

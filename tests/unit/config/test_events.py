@@ -7,6 +7,7 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.event import AnnotationProcess, Assignment, LevelPlan
 from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity
+from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 
 STUDY = """study: a
 applications: {app: {kind: python, call: "a:b"}}
@@ -16,7 +17,9 @@ scenarios: {s: {scripts: {hello: Hello}}}
 
 def test_levels_and_annotation_become_records(folder):
     more = "levels: {model_testing: {repeats: 2}, red_teaming: {people: 3, sessions: 2, minutes: 30}}\n"
-    more += "annotation: {passes: 2, quality_check: 0.1}\nconsent: mine.md\n"
+    more += (
+        "annotation: {passes: 2, quality_check: 0.1, order: {questions: balanced, options: yes}}\nconsent: mine.md\n"
+    )
 
     study = load_study(folder(study_yaml=STUDY + more, mine_md="Do you agree?\n")).study
 
@@ -24,7 +27,9 @@ def test_levels_and_annotation_become_records(folder):
         LevelPlan(level=Level.MODEL_TESTING, repeats=2),
         LevelPlan(level=Level.RED_TEAMING, people=3, sessions=2, minutes=30),
     )
-    assert study.annotation == AnnotationProcess(passes=2, quality_check=0.1)
+    assert study.annotation == AnnotationProcess(
+        passes=2, quality_check=0.1, order=OrderPlan(questions=QuestionOrder.BALANCED, options=True)
+    )
     assert study.event.consent == "Do you agree?\n"
 
 

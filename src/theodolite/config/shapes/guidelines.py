@@ -87,6 +87,8 @@ class QuestionShape(Shape):
     """Examples of answers, which people see on demand."""
     guidance: list[Filled] = Field(default_factory=list)
     """Notes on how it is to be read, which people see beside it and judges read with it."""
+    stays: YesNo = False
+    """Whether it keeps its place where a study shows questions in several orders (`annotation: order:`)."""
 
 
 class GuidelineShape(Shape):

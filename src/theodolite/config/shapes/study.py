@@ -198,6 +198,19 @@ class LevelShape(Shape):
     """For `red_teaming`: name of the model that plays strategies which need one (`adaptive`)."""
 
 
+class OrderShape(Shape):
+    """What people's annotation shows in several orders, so that the effect of order can be told."""
+
+    questions: Literal["written", "reversed", "balanced"] = "written"
+    """Half of the sittings ask in reverse (`reversed`), or each question stands at each place equally often."""
+    options: YesNo = False
+    """Whether half of the sittings show named answers in reverse."""
+    turns: YesNo = False
+    """Whether half of the sittings ask about the last turn first."""
+    dialogues: YesNo = False
+    """Whether half of the annotators meet the queue's dialogues from its end."""
+
+
 class AnnotationShape(Shape):
     """How people's annotation is organised."""
 
@@ -223,6 +236,8 @@ class AnnotationShape(Shape):
     """Attempts at a qualification before a senior must let in."""
     judge_passes: int = Field(default=0, ge=0)
     """Passes of each dialogue that promoted judges may give in place of people; fewer than `passes`."""
+    order: OrderShape = Field(default_factory=OrderShape)
+    """What is shown in several orders."""
 
     @model_validator(mode="after")
     def _a_pass_is_left_to_people(self) -> AnnotationShape:

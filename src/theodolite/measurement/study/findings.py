@@ -23,6 +23,7 @@ from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.events import event_finding
 from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
+from theodolite.measurement.study.orders import order_findings
 from theodolite.measurement.study.proxies import proxy_checks
 from theodolite.measurement.study.rater_checks import rater_checks
 from theodolite.measurement.study.rates import rates
@@ -96,6 +97,7 @@ def measure_study(
         codings=tuple(coding_findings(evidence)),
         tasks=tuple(task_tallies(evidence)),
         proxies=proxy_checks(evidence),
+        orders=tuple(order_findings(evidence)),
         event=event_finding(evidence.study, evidence.event),
     )
 

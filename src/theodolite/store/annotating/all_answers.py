@@ -163,11 +163,13 @@ def _sittings(queue: QueueRow, category: str, models: frozenset[str], version: s
     rows = AnnotationRow.objects.filter(_annotations(queue, category))
     if version:
         rows = rows.filter(~Q(annotator__in=models) | Q(annotator_version=version))
-    columns = rows.order_by("revision", "id").values_list("id", "dialogue_id", "annotator", "created")
-    latest = {(dialogue, name): (number, made) for number, dialogue, name, made in fetched(columns)}
+    columns = rows.order_by("revision", "id").values_list(
+        "id", "dialogue_id", "annotator", "created", "shown", "sitting"
+    )
+    latest = {(dialogue, name): (number, *rest) for number, dialogue, name, *rest in fetched(columns)}
     found = {}
-    for (dialogue, name), (number, made) in latest.items():
+    for (dialogue, name), (number, made, shown, place) in latest.items():
         person, state, at = claimed.get(number, (name, SUBMITTED, made))
         if state == SUBMITTED:
-            found[number] = SittingFacts(person, dialogue, (at or 0) / _MICROSECONDS)
+            found[number] = SittingFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, place)
     return found

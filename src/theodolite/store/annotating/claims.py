@@ -9,6 +9,8 @@ from django.db.models import F, Q
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.promotion import seat_of
 from theodolite.domain.work import ItemState, Reservation, ReservationState
+from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.orders import order_of_next
 from theodolite.store.annotating.queues import new_token
 from theodolite.store.ledger import database_now
 from theodolite.store.models import ParticipantRow
@@ -40,18 +42,24 @@ def claim_of(token: str, participant: str) -> ReservationRow:
     return row
 
 
-def take(item: WorkItemRow, participant: str, until: datetime) -> ReservationRow:
+def take(library: Library, item: WorkItemRow, participant: str) -> ReservationRow:
     """Give an annotator a free place of an item; the transaction that is open must hold the queue's lock.
+
+    What the item's sitting shows in which order is settled when it is first taken, and stays.
 
     Raises:
         Conflict: If all its places are taken.
     """
     who = participant_id(participant)
     row = ReservationRow.objects.filter(item=item, participant_id=who).first()
+    design = library.design(item.queue.design_id)
+    is_first = row is None or row.state == ReservationState.OFFERED.value
     if row is None:
         row = ReservationRow(token=new_token(), item=item, participant_id=who, created=database_now())
+    if is_first:
+        row.shown = order_of_next(library, design, item, participant).text
     row.place, row.of = free_place(item), item.passes
-    row.state, row.until, row.reason = RESERVED, until, ""
+    row.state, row.until, row.reason = RESERVED, end_of(design.process.reserve_min), ""
     row.save()
     WorkItemRow.objects.filter(pk=item.pk).update(live=F("live") + 1)
     note(row, by=participant)

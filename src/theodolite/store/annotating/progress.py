@@ -17,6 +17,7 @@ from theodolite.domain.agreeing import (
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.order_effect import OrderEffect
 from theodolite.domain.promotion import BesidePeople, JudgeStanding
 from theodolite.domain.room import RoomShift
 from theodolite.domain.work import ItemState
@@ -24,6 +25,7 @@ from theodolite.measurement.annotating import (
     judge_beside_people,
     question_agreement,
 )
+from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.sheets import GivenAnswer
 from theodolite.store.annotating.all_answers import AllAnswers, all_answers, state_of
 from theodolite.store.annotating.claims import RESERVED, SUBMITTED
@@ -96,6 +98,21 @@ def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[Q
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     ]
+
+
+def orders(library: Library, queue: str, category: str) -> dict[str, list[OrderEffect]]:
+    """Return what the order of asking did to people's answers, question by question; empty where nothing tells."""
+    guideline = guideline_of(library, queue, category)
+    row = queue_of(queue)
+    return library.remembered(
+        ("orders", row.pk, category),
+        state_of(row, category),
+        lambda _: {
+            question.name: order_effects(guideline, question, given)
+            for question in guideline.instrument.questions
+            if len(given := AllAnswers.of(all_answers(library, queue, category).people, question.name))
+        },
+    )
 
 
 def beside_people(library: Library, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:

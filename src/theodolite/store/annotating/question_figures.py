@@ -12,8 +12,10 @@ from theodolite.domain.agreeing import (
     RaterAgreement,
     UnitSpread,
 )
+from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
 from theodolite.domain.number import Undefined
+from theodolite.domain.order_effect import OrderEffect
 from theodolite.measurement.annotating import (
     groups_of_annotators,
     model_agreements,
@@ -21,6 +23,7 @@ from theodolite.measurement.annotating import (
     question_agreement,
     self_agreement,
 )
+from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.planning_passes import planned_passes
 from theodolite.measurement.sheets import AnswerColumns
 from theodolite.measurement.spread import rater_agreements, spreads
@@ -38,6 +41,7 @@ class QuestionFigures:
     Attributes:
         queue: Token of the queue.
         category: Name of the category.
+        guideline: What the category asks.
         asked: The question.
         people: What people answered, each for the first time they met a dialogue.
         everybody: The same with judges.
@@ -47,6 +51,7 @@ class QuestionFigures:
 
     queue: str
     category: str
+    guideline: Guideline
     asked: Question
     people: AnswerColumns
     everybody: AnswerColumns
@@ -81,6 +86,10 @@ class QuestionFigures:
         """Return how many dialogues it takes, with 1, 2, ... passes, for an interval of a wanted half-width."""
         return planned_passes(self.asked, self.people, half_width)
 
+    def orders(self) -> list[OrderEffect]:
+        """Return what the order of asking did to people's answers; empty where nothing tells."""
+        return order_effects(self.guideline, self.asked, self.people)
+
     def groups(self, attribute: str) -> tuple[GroupAgreement, ...]:
         """Return how far annotators of each self-described group agree within it and with the others."""
         return groups_of_annotators(self.asked, self.people, attributes(self.queue).get(attribute, {}))
@@ -92,11 +101,13 @@ def question_figures(library: Library, queue: str, category: str, question: str)
     Raises:
         InputError: If the queue has no such category, or the category no such question.
     """
-    asked = guideline_of(library, queue, category).instrument.question(question)
+    guideline = guideline_of(library, queue, category)
+    asked = guideline.instrument.question(question)
     found = all_answers(library, queue, category)
     return QuestionFigures(
         queue=queue,
         category=category,
+        guideline=guideline,
         asked=asked,
         people=AllAnswers.of(found.people, question),
         everybody=AllAnswers.of(found.everybody, question),

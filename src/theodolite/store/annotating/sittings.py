@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.db import transaction
 
 from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked
@@ -11,9 +13,10 @@ from theodolite.assessment.sitting import annotation_by, person_of, whole_answer
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict
+from theodolite.domain.shown_order import shown_order_of
 from theodolite.domain.work import AnnotatorSitting, ItemState, ReservationState, Submitted
 from theodolite.store.annotating.cases import redactions_of
-from theodolite.store.annotating.claims import SUBMITTED, claim_of, end_of, expire, note, reservation_of, take
+from theodolite.store.annotating.claims import SUBMITTED, claim_of, expire, note, reservation_of, take
 from theodolite.store.annotating.drafts import current_answers, saved_at
 from theodolite.store.annotating.given import count_disputed
 from theodolite.store.annotating.judge_passes import let_judges_take
@@ -45,6 +48,7 @@ def sitting(library: Library, token: str, participant: str) -> AnnotatorSitting:
             mask=mask_for(study),
         ),
         answers=answers,
+        order=shown_order_of(claim.shown),
         saved=saved_at(claim),
         open=open_questions(guideline.instrument, answers, _turns(dialogue)),
     )
@@ -71,7 +75,9 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
             return Submitted(open=left)
         whole = whole_answers(guideline, _seen(library, claim, dialogue), answers)
         person = person_of(library.study(queue.study_content_id), participant, guideline.name)
-        annotation = annotation_by(person, guideline, dialogue.key, whole, revision=claim.revision + 1)
+        claim.sitting = claim.sitting or _n_sat(claim) + 1
+        given = annotation_by(person, guideline, dialogue.key, whole, revision=claim.revision + 1)
+        annotation = replace(given, shown=shown_order_of(claim.shown), sitting=claim.sitting)
         keep_labels([annotation])
         is_complete = _enter(claim, annotation)
         if is_complete:
@@ -79,6 +85,12 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
         routed = route_on(library, claim.item) if is_complete else None
         let_judges_take(library, queue)
         return Submitted(revision=claim.revision, routed=routed)
+
+
+def _n_sat(claim: ReservationRow) -> int:
+    """Return how many dialogues the annotator has submitted in this category before; count."""
+    mine = ReservationRow.objects.filter(item__queue_id=claim.item.queue_id, item__category=claim.item.category)
+    return mine.filter(participant=claim.participant, sitting__gt=0).count()
 
 
 def _seen(library: Library, claim: ReservationRow, dialogue: Dialogue) -> Dialogue:
@@ -93,8 +105,7 @@ def _claimed(library: Library, token: str, participant: str) -> ReservationRow:
         message = "this dialogue is no longer open; your answers are kept, and nothing was submitted"
         raise Conflict(message)
     if not ReservationState(claim.state).is_live:
-        minutes = library.design(claim.item.queue.design_id).process.reserve_min
-        take(claim.item, participant, end_of(minutes))
+        take(library, claim.item, participant)
         claim = claim_of(token, participant)
     return claim
 

@@ -26,6 +26,7 @@ from theodolite.store.annotating.claims import (
 )
 from theodolite.store.annotating.judge_passes import let_judges_take
 from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.orders import from_the_end
 from theodolite.store.annotating.qualified import qualified_for
 from theodolite.store.annotating.queues import new_token, queue_of
 from theodolite.store.ledger import database_now, one_at_a_time
@@ -57,7 +58,7 @@ def next_work(library: Library, queue: str, participant: str, *, category: str =
         if held is not None:
             return reservation_of(_renewed(held, process))
         item = candidates(library, row, participant, category).first()
-        return None if item is None else reservation_of(take(item, participant, end_of(process.reserve_min)))
+        return None if item is None else reservation_of(take(library, item, participant))
 
 
 def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | None:
@@ -91,7 +92,8 @@ def candidates(library: Library, queue: QueueRow, participant: str, category: st
         other = elsewhere.filter(item__queue=queue, item__dialogue=OuterRef("dialogue"))
         items = items.filter(~Exists(other.exclude(item__category=OuterRef("category"))))
     offered = Exists(own.filter(state=ReservationState.OFFERED.value))
-    return items.annotate(offered=offered).order_by("-offered", "live", "draw")
+    draw = "-draw" if from_the_end(queue, participant, process) else "draw"
+    return items.annotate(offered=offered).order_by("-offered", "live", draw)
 
 
 def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]) -> set[str]:
@@ -120,7 +122,7 @@ def resume(library: Library, token: str, participant: str) -> Reservation:
         if row.state == RESERVED:
             return reservation_of(_renewed(row, process))
         if row.state in {ReservationState.EXPIRED.value, ReservationState.RELEASED.value}:
-            return reservation_of(take(row.item, participant, end_of(process.reserve_min)))
+            return reservation_of(take(library, row.item, participant))
     return reservation_of(row)
 
 

@@ -28,7 +28,8 @@ class AnnotationRow(models.Model):
     """One sitting; a revision is a further row, none is ever changed.
 
     A person who labels by hand does no unit of a run: such a row belongs to its
-    dialogue, whichever run holds it, and has no `unit`.
+    dialogue, whichever run holds it, and has no `unit`. `shown` says in words which
+    order the sitting showed, and `sitting` which one of its annotator's it was.
     """
 
     unit = models.ForeignKey(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
@@ -41,6 +42,8 @@ class AnnotationRow(models.Model):
     scripted = models.BooleanField(default=False)
     control = models.TextField(default=Control.NOT_ASKED.value)
     answered_as = StorableTextField(default="")
+    shown = StorableTextField(default="")
+    sitting = models.IntegerField(default=0)
     created = MomentField()
 
     class Meta:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import OWN_WORDS, WAYS_OUT, Answer
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, OpenQuestion, Operator, Question, ScaleKind
-from theodolite.web.questions.form import Field, field_of
+from theodolite.web.questions.form import Field, Option, field_of
 
 Key = str
 """What the page calls a question at a place: its name, and for a turn `@` and the turn's number."""
@@ -33,6 +33,8 @@ class Item:
         answer: What was answered; None so far.
         problem: What is wrong with what was sent; empty for nothing.
         feedback: What practice says about the answer; empty for nothing.
+        takes_evidence: Whether quotes and a note belong to it.
+        is_reversed: Whether its named answers stand in reverse; numbers rise whatever is varied.
     """
 
     key: Key
@@ -43,6 +45,7 @@ class Item:
     problem: str = ""
     feedback: str = ""
     takes_evidence: bool = True
+    is_reversed: bool = False
 
     @property
     def fields(self) -> tuple[str, str, str]:
@@ -106,8 +109,14 @@ class Item:
             is_asked=self.is_asked,
             is_open=self.answer is None,
         )
-        options = tuple(replace(option, words=worded(option.words)) for option in drawn.options)
+        options = tuple(replace(option, words=worded(option.words)) for option in self._ordered(drawn))
         return replace(drawn, options=options, is_shut=not self.is_asked)
+
+    def _ordered(self, drawn: Field) -> tuple[Option, ...]:
+        """Return the options in the order of the sitting; what may be said in place of a value stays behind them."""
+        if not self.is_reversed or self.question.scale.kind is not ScaleKind.CATEGORIES:
+            return drawn.options
+        return drawn.plain[::-1] + drawn.aside
 
     @property
     def choices(self) -> tuple[Choice, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from theodolite.assessment.completeness import asked as asked_places
 from theodolite.assessment.completeness import open_questions
@@ -18,6 +18,7 @@ from theodolite.domain.instrument import (
     Question,
     QuestionLevel,
 )
+from theodolite.domain.shown_order import NOT_VARIED, QuestionCard, ShownOrder, cards_in_order
 from theodolite.web.annotator.items import Card, Item, Key, key_of, worded
 
 
@@ -140,12 +141,6 @@ class Sheet:
         return replace(self, cards=cards)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Root:
-    question: Question
-    follow_ups: list[Question] = field(default_factory=list)
-
-
 def sheet_of(
     guideline: Guideline,
     dialogue: BlindDialogue,
@@ -153,6 +148,7 @@ def sheet_of(
     title: str = "",
     *,
     instrument: Instrument | None = None,
+    order: ShownOrder = NOT_VARIED,
 ) -> Sheet:
     """Return what the page shows of one sitting.
 
@@ -165,6 +161,7 @@ def sheet_of(
         answers: What was answered so far.
         title: What the page is called; the guideline's name in words where empty.
         instrument: What is asked in place of the guideline's own questions; None for these.
+        order: The order of questions, answers and turns that the sitting shows.
     """
     instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
@@ -174,12 +171,17 @@ def sheet_of(
     def item(question: Question, turn: int | None) -> Item:
         place = (question.name, turn)
         return Item(
-            key=key_of(*place), question=question, turn=turn, is_asked=place in is_asked, answer=given.get(place)
+            key=key_of(*place),
+            question=question,
+            turn=turn,
+            is_asked=place in is_asked,
+            answer=given.get(place),
+            is_reversed=bool(order.options),
         )
 
     cards = tuple(
-        Card(turn=turn, items=tuple(item(question, turn) for question in (root.question, *root.follow_ups)))
-        for root, turn in _placed(_roots(instrument), turns)
+        Card(turn=turn, items=tuple(item(question, turn) for question in card.questions))
+        for card, turn in _placed(cards_in_order(instrument, order), turns[::-1] if order.turns else turns)
     )
     still_open = open_questions(instrument, answers, turns)
     return Sheet(
@@ -192,31 +194,16 @@ def sheet_of(
     )
 
 
-def _roots(instrument: Instrument) -> list[_Root]:
-    """Return the questions with the follow-ups that stand on their card: those asked at the same kind of place."""
-    roots: list[_Root] = []
-    on_card: dict[str, _Root] = {}
-    for question in instrument.questions:
-        opener = on_card.get(question.when.question) if question.when else None
-        if opener is None or opener.question.level is not question.level:
-            opener = _Root(question=question)
-            roots.append(opener)
-        else:
-            opener.follow_ups.append(question)
-        on_card[question.name] = opener
-    return roots
-
-
-def _placed(roots: Sequence[_Root], turns: Sequence[int]) -> list[tuple[_Root, int | None]]:
-    placed: list[tuple[_Root, int | None]] = []
-    beside: list[_Root] = []
-    for root in roots:
-        if root.question.level is QuestionLevel.TURN:
-            beside.append(root)
+def _placed(cards: Sequence[QuestionCard], turns: Sequence[int]) -> list[tuple[QuestionCard, int | None]]:
+    placed: list[tuple[QuestionCard, int | None]] = []
+    beside: list[QuestionCard] = []
+    for card in cards:
+        if card.question.level is QuestionLevel.TURN:
+            beside.append(card)
             continue
         placed += [(one, turn) for turn in turns for one in beside]
         beside = []
-        placed.append((root, None))
+        placed.append((card, None))
     return placed + [(one, turn) for turn in turns for one in beside]
 
 

@@ -88,7 +88,7 @@ def shown(desk: Desk, claim: str) -> ShownSitting:
     title = worded(found.guideline.name)
     return ShownSitting(
         sitting=found,
-        sheet=sheet_of(found.guideline, found.dialogue, found.answers, title=title),
+        sheet=sheet_of(found.guideline, found.dialogue, found.answers, title=title, order=found.order),
         frame=_frame(desk, found),
     )
 

@@ -13,10 +13,12 @@ from theodolite.assessment.completeness import current
 from theodolite.config.schema_drafts import read_schema
 from theodolite.domain.annotation import Answer
 from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
-from theodolite.domain.errors import NotFound
+from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.role import Role
 from theodolite.domain.schema import Category
+from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.example import reference_of, turns_of
 from theodolite.web.annotator.items import worded
@@ -62,7 +64,8 @@ def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpRe
     guideline = category.guideline
     dialogue = _dialogue(guideline, reference_here(here.hosted))
     title = category.title or worded(guideline.name)
-    sheet, problems = _tried(guideline, dialogue, request.POST if request.method == "POST" else {}, title)
+    order, sent = _order(request), request.POST if request.method == "POST" else {}
+    sheet, problems = _tried(sheet_of(guideline, dialogue, (), title, order=order), sent, order)
     if request.headers.get("Accept", "").startswith("application/json"):
         problem = next(iter(problems.values()), "")
         told = {"saved": "", "asked": sheet.asked, "open": sheet.open, "problem": problem}
@@ -73,7 +76,11 @@ def preview_page(request: HttpRequest, here: Here, category: Category) -> HttpRe
     context = {
         "here": here,
         "sheet": sheet.remarked(problems=missing | problems),
-        "frame": Frame(address=request.path, progress="preview: nothing is kept", is_preview=True),
+        "frame": Frame(address=request.get_full_path(), progress="preview: nothing is kept", is_preview=True),
+        "order": order,
+        "rows": _rows(guideline),
+        "chosen": f"{order.row} of {order.rows}",
+        "has_turns": any(one.level is QuestionLevel.TURN for one in guideline.instrument.questions),
         "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(sheet.open), ""),
         "problem": said or ("Not everything could be read." if problems else ""),
         "told": "All answered: an annotator would get the next dialogue now." if handed_in and not missing else "",
@@ -99,14 +106,13 @@ def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
     return BlindDialogue(name="example", turns=turns, material=example.context if example else "", reference=reference)
 
 
-def _tried(
-    guideline: Guideline, dialogue: BlindDialogue, sent: Mapping[str, str], title: str
-) -> tuple[Sheet, dict[str, str]]:
+def _tried(empty: Sheet, sent: Mapping[str, str], order: ShownOrder) -> tuple[Sheet, dict[str, str]]:
     """Return the sheet with the answers that the page holds, and what is wrong with them."""
+    guideline, dialogue = empty.guideline, empty.dialogue
     answers: list[Answer] = []
     problems: dict[str, str] = {}
     fields = {name: str(value) for name, value in sent.items()}
-    for item in sheet_of(guideline, dialogue, ()).items:
+    for item in empty.items:
         try:
             answer = answer_in(fields, item, dialogue)
         except Unreadable as error:
@@ -114,4 +120,22 @@ def _tried(
             continue
         answers += [answer] if answer else []
     counting = current(guideline.instrument, answers, [turn.number for turn in dialogue.turns])
-    return sheet_of(guideline, dialogue, counting, title), problems
+    return sheet_of(guideline, dialogue, counting, empty.title, order=order), problems
+
+
+def _order(request: HttpRequest) -> ShownOrder:
+    """Return the order in which the page is asked for; as written where that is none."""
+    asked = {name: request.GET.get(name, "") for name in ("questions", "options", "turns")}
+    parts = [f"questions {asked['questions']}"] if asked["questions"] else []
+    parts += [f"{name} {REVERSED}" for name in ("options", "turns") if asked[name]]
+    try:
+        return shown_order_of("; ".join(parts))
+    except InputError:
+        return NOT_VARIED
+
+
+def _rows(guideline: Guideline) -> list[tuple[str, str]]:
+    """Return the orders of questions that a study may show: what is sent, and words."""
+    counts = {n_orders(guideline.instrument, plan) for plan in QuestionOrder} - {0}
+    orders = [f"{row} of {rows}" for rows in sorted(counts) for row in range(2, rows + 1)]
+    return [(order, REVERSED if order == "2 of 2" else f"balanced, {order}") for order in orders]

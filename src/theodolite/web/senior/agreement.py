@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -9,7 +10,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from theodolite.domain.agreeing import AnswerStretch, QuestionAgreement
+from theodolite.domain.order_effect import OrderEffect
 from theodolite.domain.role import Role
+from theodolite.reporting.order_effects import moved_text
 from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed
@@ -30,6 +33,7 @@ class QuestionLine:
     alpha: Strip
     given: Bar
     stretches: tuple[tuple[AnswerStretch, Strip], ...]
+    moved: tuple[str, ...]
 
 
 @allowed(Role.SENIOR)
@@ -43,13 +47,14 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
     category = asked.name
     texts = {one.name: one.text for one in library().guideline(asked.version).instrument.questions}
     found = figures.agreement(library(), desk.queue, category)
+    orders = figures.orders(library(), desk.queue, category)
     context = {
         "here": desk.here,
         "progress": [(worded(one.category), one) for one in figures.progress(desk.queue)],
         "categories": [(name, worded(name), name == category) for name in names],
         "category": category,
         "title": worded(category),
-        "lines": [_line(one, texts.get(one.question, "")) for one in found],
+        "lines": [_line(one, texts.get(one.question, ""), orders.get(one.question, ())) for one in found],
         "width": WIDTH + 2 * MARGIN,
         "zero": place_of(0.0),
         "rooms": [
@@ -60,7 +65,7 @@ def agreement(request: HttpRequest, desk: Desk) -> HttpResponse:
     return render(request, "web/senior/agreement.html", context)
 
 
-def _line(one: QuestionAgreement, ask: str) -> QuestionLine:
+def _line(one: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionLine:
     stretches = tuple((each, strip_of(each.alpha)) for each in one.over_time)
     return QuestionLine(
         name=worded(one.question),
@@ -70,4 +75,5 @@ def _line(one: QuestionAgreement, ask: str) -> QuestionLine:
         alpha=strip_of(one.alpha),
         given=bar_of(one.prevalence),
         stretches=stretches,
+        moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
     )

@@ -13,8 +13,10 @@ from theodolite.domain.agreeing import GroupAgreement, PairAgreement, UnitSpread
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.number import Undefined
+from theodolite.domain.order_effect import OrderEffect
 from theodolite.domain.role import Role
 from theodolite.measurement.annotating import MOST_IN_PAIRS
+from theodolite.reporting.order_effects import shift_text, side_text
 from theodolite.store.annotating.progress import attributes
 from theodolite.store.annotating.question_figures import QuestionFigures, question_figures
 from theodolite.store.models.annotating import WorkItemRow
@@ -67,6 +69,17 @@ class DividedLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrderLine:
+    """What stood elsewhere, the answers given either way, and how far they moved; in words."""
+
+    factor: str
+    first: str
+    second: str
+    shift: str
+    is_clear: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
     """People who describe themselves alike."""
 
@@ -107,6 +120,7 @@ def raters(request: HttpRequest, desk: Desk) -> HttpResponse:
             )
             for one in figures.raters()
         ],
+        "orders": [_order(one) for one in figures.orders()],
         "divided": _divided(desk, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
         "pages": Pages(page=page, n=len(divided), size=PAGE),
         "width": WIDTH + 2 * MARGIN,
@@ -114,6 +128,16 @@ def raters(request: HttpRequest, desk: Desk) -> HttpResponse:
     }
     rest = _paired(request, figures, numbers) | _grouped(request, desk, figures) | _planned(request, figures)
     return render(request, "web/senior/raters.html", context | rest)
+
+
+def _order(one: OrderEffect) -> OrderLine:
+    return OrderLine(
+        factor=one.factor.value.capitalize(),
+        first=side_text(one.first),
+        second=side_text(one.second),
+        shift=shift_text(one),
+        is_clear=one.is_clear,
+    )
 
 
 def _figures(request: HttpRequest, desk: Desk) -> QuestionFigures:

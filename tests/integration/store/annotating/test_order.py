@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,8 +12,10 @@ from tests.fakes.annotating import Venue, no
 from theodolite.assessment.queueing import next_of
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.shown_order import OrderPlan
 from theodolite.domain.work import AtWork, ItemState, WorkItem
 from theodolite.store.annotating.drafts import save_answer
+from theodolite.store.annotating.orders import from_the_end
 from theodolite.store.annotating.queues import add_dialogues
 from theodolite.store.annotating.sittings import submit
 from theodolite.store.annotating.taking import candidates, next_work, offer, release, skip
@@ -21,6 +24,7 @@ from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkIte
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 PROCESS = AnnotationProcess(passes=2, pass_mark=0.0, most_share=0.6, apart=True)
+FROM_BOTH_ENDS = replace(PROCESS, order=OrderPlan(dialogues=True))
 CATEGORIES = ("risk", "style", "utility")
 
 
@@ -72,20 +76,37 @@ def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
         submit(venue.library, work.token, who)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int) -> None:
+@pytest.mark.parametrize(("seed", "process"), [(1, PROCESS), (2, FROM_BOTH_ENDS)])
+def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: AnnotationProcess) -> None:
     chance = random.Random(seed)  # noqa: S311  # a draw of a test
     venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
-    queue = venue.queue(process=PROCESS, first="")
+    queue = venue.queue(process=process, first="")
     add_dialogues(venue.library, queue, venue.keys)
     offer(queue, [(venue.keys[1], "style")], "p-2")
     row, compared = QueueRow.objects.get(token=queue), 0
     for _ in range(15):
         for who in ("p-1", "p-2", "p-3"):
             chosen = candidates(venue.library, row, who).first()
-            wanted = next_of(items(), at_work(who), PROCESS)
+            back = bool(from_the_end(row, who, process))
+            wanted = next_of(items(), replace(at_work(who), backwards=back), process)
             assert (chosen and str(chosen.pk)) == (wanted and wanted.key)
             compared += wanted is not None
         step(venue, queue, chance.choice(["p-1", "p-2", "p-3"]), chance)
 
     assert compared > 10
+
+
+def test_who_comes_from_the_end_meets_what_others_meet_last(venue: Venue) -> None:
+    venue.hold(7)
+    process = replace(PROCESS, order=OrderPlan(dialogues=True), most_share=1.0, apart=False)
+    queue = venue.queue(process=process, first="")
+    met: dict[str, list[float]] = {}
+    for who in ("p-1", "p-2"):
+        for _ in range(4):
+            work = next_work(venue.library, queue, who, category="style")
+            assert work is not None
+            skip(work.token, who, "known")
+            met.setdefault(who, []).append(ReservationRow.objects.get(token=work.token).item.draw)
+    ways = [values == sorted(values) for values in met.values()]
+    assert sorted(ways) == [False, True], "one from either end, and each stays there"
+    assert all(values in (sorted(values), sorted(values, reverse=True)) for values in met.values())

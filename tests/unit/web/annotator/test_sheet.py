@@ -20,6 +20,7 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
+from theodolite.domain.shown_order import ShownOrder
 from theodolite.web.annotator.items import key_of, place_of
 from theodolite.web.annotator.sheet import sheet_of
 
@@ -110,3 +111,26 @@ def test_texts_come_in_sentences_and_facts_in_lines():
 @pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
 def test_a_key_stands_for_one_place(place):
     assert place_of(key_of(*place)) == place
+
+
+def test_an_order_moves_questions_named_answers_and_turns_but_no_numbers_and_no_follow_ups():
+    order = ShownOrder(row=2, rows=2, options=True, turns=True)
+    sheet = sheet_of(GUIDELINE, DIALOGUE, (said("released", "yes", 2),), order=order)
+
+    assert [[item.key for item in card.items] for card in sheet.cards] == [
+        ["force@2"],
+        ["released@2", "taken@2"],
+        ["force@1"],
+        ["released@1", "taken@1"],
+        ["withheld"],
+    ]
+    released, force = sheet.item("released@2"), sheet.item("force@2")
+    assert [option.value for option in released.field.options] == ["no", "yes", "unable to determine"]
+    assert [option.value for option in force.field.options][:2] == ["1", "2"]
+    assert sheet.open[0] == "force@2", "the way through the page follows what is shown"
+
+
+def test_turns_are_read_from_the_first_whatever_is_asked_first():
+    sheet = sheet_of(GUIDELINE, DIALOGUE, (), order=ShownOrder(turns=True))
+
+    assert [turn.number for turn in sheet.turns] == [1, 2]

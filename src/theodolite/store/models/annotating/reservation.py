@@ -19,7 +19,8 @@ class ReservationRow(models.Model):
 
     `of` repeats the item's passes at the time of reserving: a place beyond them is refused by
     the database itself, whatever the program believed. `annotation` is the latest revision
-    of what was submitted.
+    of what was submitted. `shown` says in words which order the sitting shows for good, and
+    `sitting` which one of its annotator's it was when it was submitted first.
     """
 
     token = StorableTextField(unique=True)
@@ -31,6 +32,8 @@ class ReservationRow(models.Model):
     until = MomentField(null=True)
     reason = StorableTextField(default="")
     revision = models.IntegerField(default=0)
+    shown = StorableTextField(default="")
+    sitting = models.IntegerField(default=0)
     annotation = models.ForeignKey(AnnotationRow, null=True, on_delete=models.PROTECT, related_name="+")
     created = MomentField()
     submitted = MomentField(null=True)

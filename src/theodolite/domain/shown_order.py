@@ -1,0 +1,194 @@
+"""Shown orders: in which order one sitting shows questions, answers, turns and dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import TypeVar
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.instrument import Instrument, Question
+from theodolite.domain.williams import williams_rows
+
+T = TypeVar("T")
+
+WRITTEN, REVERSED = "as written", "reversed"
+"""What is said of an order of two."""
+
+
+class QuestionOrder(StrEnum):
+    """Which orders of questions a study shows."""
+
+    WRITTEN = "written"
+    REVERSED = "reversed"
+    BALANCED = "balanced"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderPlan:
+    """What a study shows in several orders; by itself nothing.
+
+    Attributes:
+        questions: As written; some sittings reversed; or all rows of a balanced design.
+        options: Whether some sittings show named answers in reverse.
+        turns: Whether some sittings ask about the last turn first.
+        dialogues: Whether some annotators meet the queue's dialogues from its end.
+    """
+
+    questions: QuestionOrder = QuestionOrder.WRITTEN
+    options: bool = False
+    turns: bool = False
+    dialogues: bool = False
+
+    @property
+    def is_varied(self) -> bool:
+        """Whether anything is shown in several orders."""
+        return self != OrderPlan()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownOrder:
+    """The order that one sitting shows; what its study does not vary is as written and said not to be varied.
+
+    Attributes:
+        row: Which order of the questions, from 1, of `rows`; 0 where questions are not varied.
+        rows: Orders of the questions; count, 0 where they are not varied.
+        options: Whether named answers stand in reverse; None where that is not varied.
+        turns: Whether the last turn is asked about first; None likewise.
+        dialogues: Whether the annotator meets the queue from its end; None likewise.
+    """
+
+    row: int = 0
+    rows: int = 0
+    options: bool | None = None
+    turns: bool | None = None
+    dialogues: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a row that there is not."""
+        if not (0 < self.row <= self.rows or self.row == self.rows == 0):
+            message = f"a row of questions stands between 1 and `rows`; row={self.row}, rows={self.rows}"
+            raise InputError(message)
+
+    @property
+    def text(self) -> str:
+        """The order in words that `shown_order_of` reads again; empty where nothing is varied.
+
+        Example:
+            >>> ShownOrder(row=2, rows=6, options=True).text
+            'questions 2 of 6; options reversed'
+        """
+        return "; ".join(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        if self.rows:
+            yield f"questions {self.row} of {self.rows}"
+        for name, way in (("options", self.options), ("turns", self.turns), ("dialogues", self.dialogues)):
+            if way is not None:
+                yield f"{name} {REVERSED if way else WRITTEN}"
+
+
+NOT_VARIED = ShownOrder()
+"""The order of a sitting of which nothing is varied: everything as written."""
+
+
+def shown_order_of(text: str) -> ShownOrder:
+    """Return the order that words stand for.
+
+    Raises:
+        InputError: If they stand for none.
+
+    Example:
+        >>> shown_order_of("questions 2 of 6; options reversed")
+        ShownOrder(row=2, rows=6, options=True, turns=None, dialogues=None)
+    """
+    if not text:
+        return NOT_VARIED
+    row, rows, ways = 0, 0, dict[str, bool]()
+    for part in text.split("; "):
+        name, _, way = part.partition(" ")
+        numbers = way.split(" of ")
+        if name == "questions" and len(numbers) == 2 and all(map(str.isdecimal, numbers)):
+            row, rows = map(int, numbers)
+        elif name in {"options", "turns", "dialogues"} and way in {WRITTEN, REVERSED}:
+            ways[name] = way == REVERSED
+        else:
+            message = f"`{part}` is no order of a sitting; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
+            raise InputError(message)
+    return ShownOrder(
+        row=row, rows=rows, options=ways.get("options"), turns=ways.get("turns"), dialogues=ways.get("dialogues")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionCard:
+    """A question with the follow-ups that are asked where it is; they never part.
+
+    Attributes:
+        question: The question.
+        follow_ups: What is asked after some of its answers, at the same kind of place, in order.
+    """
+
+    question: Question
+    follow_ups: tuple[Question, ...] = ()
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All of them, in order of asking."""
+        return (self.question, *self.follow_ups)
+
+
+def cards_of(instrument: Instrument) -> tuple[QuestionCard, ...]:
+    """Return the questions of an instrument as written, each follow-up with what opens it."""
+    cards: dict[str, list[Question]] = {}
+    on_card: dict[str, str] = {}
+    for question in instrument.questions:
+        opener = on_card.get(question.when.question) if question.when else None
+        if opener is None or cards[opener][0].level is not question.level:
+            opener = question.name
+        cards.setdefault(opener, []).append(question)
+        on_card[question.name] = opener
+    return tuple(QuestionCard(question=asked[0], follow_ups=tuple(asked[1:])) for asked in cards.values())
+
+
+def cards_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionCard, ...]:
+    """Return the cards of an instrument as a sitting shows them.
+
+    Only neighbours that are asked about the same (the dialogue, or each turn) change places, so that
+    nothing is asked before what opens it; a question that stays keeps its place.
+    """
+    shown: list[QuestionCard] = []
+    for block in _blocks(cards_of(instrument)):
+        moved = iter(_row([card for card in block if not card.question.stays], order))
+        shown += [card if card.question.stays else next(moved) for card in block]
+    return tuple(shown)
+
+
+def n_orders(instrument: Instrument, plan: QuestionOrder) -> int:
+    """Return how many orders of its questions a plan shows; count, 0 where there is one alone."""
+    most = max(sum(not card.question.stays for card in block) for block in _blocks(cards_of(instrument)))
+    if plan is QuestionOrder.WRITTEN or most < 2:
+        return 0
+    return 2 if plan is QuestionOrder.REVERSED else len(williams_rows(most))
+
+
+def _blocks(cards: Sequence[QuestionCard]) -> list[list[QuestionCard]]:
+    return [list(block) for _, block in groupby(cards, key=lambda card: card.question.level)]
+
+
+def _row(items: Sequence[T], order: ShownOrder) -> Sequence[T]:
+    """Return things in the order of a row; the first row is as written."""
+    if order.rows < 2 or len(items) < 2:
+        return items
+    if order.rows == 2:
+        return items[::-1] if order.row == 2 else items
+    rows = williams_rows(len(items))
+    written = {number: place for place, number in enumerate(rows[0])}
+    return [items[written[number]] for number in rows[(order.row - 1) % len(rows)]]
+
+
+def labels_reversed(reading: int) -> bool:
+    """Tell whether a judge's reading of a number, from 1, shows the labels in reverse: every second one does."""
+    return reading % 2 == 0

@@ -1,0 +1,234 @@
+"""Order effects: whether answers hang on where a question, an answer or a dialogue stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
+from theodolite.domain.order_effect import OrderEffect, OrderFactor, OrderSide
+from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, cards_in_order, shown_order_of
+from theodolite.measurement.order_shift import order_shift
+from theodolite.measurement.sheets import AnswerColumns, Answers, columns_of, prevalence
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+FIRST, SECOND, NEITHER = 0, 1, -1
+"""Which way an answer was given."""
+
+SHARE, RANK = "difference of shares of answers", "chance of a higher answer, less one half"
+"""Units of shifts."""
+
+FEWEST_SITTINGS: Final = 3
+"""Sittings of an annotator below which none is left to hold an answer against; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ways:
+    """Which way each answer was given, and what both ways are called.
+
+    Attributes:
+        factor: What stood elsewhere.
+        words: What the first and the second way are called.
+        way: 0 or 1 for each answer; -1 for neither.
+        beside: What is taken off each answer's number before ways are compared; None for nothing.
+    """
+
+    factor: OrderFactor
+    words: tuple[str, str]
+    way: Whole
+    beside: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    """Answers as numbers, NaN where there is no value; shape (answers,)."""
+
+    measured: str
+    unit: str
+    high: str
+    numbers: Floats
+
+
+def order_effects(
+    guideline: Guideline, question: Question, given: Answers, *, annotator: str = ""
+) -> list[OrderEffect]:
+    """Return what orders did to the answers to one question; empty where nothing tells.
+
+    Yes and no, and other named answers, are compared by the share that is a
+    defect, or else that is the first label; numbers and ordered answers by how
+    often one given the second way is the higher one.
+
+    The dialogue before is told by what the annotator answered about it. People
+    who say yes often say so before and after, so that each answer is held
+    against the same annotator's other answers: those to all dialogues but this
+    one and the one before, which chance would make equal on average.
+
+    Args:
+        guideline: What is asked.
+        question: The question.
+        given: Everybody's answers, one a person and unit.
+        annotator: Name of the judge that gave them; empty for people.
+
+    Source:
+        See `order_shift`. Sequences of decisions: Chen, Moskowitz, Shue (2016),
+        Decision Making Under the Gambler's Fallacy, Quarterly Journal of
+        Economics 131:1181-1242, doi:10.1093/qje/qjw017. Why an answer must not be
+        held against those that hold the one before: Miller, Sanjurjo (2018),
+        Surprised by the Hot Hand Fallacy?, Econometrica 86:2019-2047.
+    """
+    columns = columns_of(given)
+    scored = _scored(guideline, question, columns)
+    if scored is None or not len(columns):
+        return []
+    ways = [*_told_by_orders(guideline.instrument, question, columns), *_told_by_sequence(columns, scored)]
+    return [_effect(guideline, question, columns, scored, one, annotator) for one in ways]
+
+
+def _scored(guideline: Guideline, question: Question, columns: AnswerColumns) -> _Scored | None:
+    scale = question.scale
+    if scale.kind is ScaleKind.TEXT:
+        return None
+    if scale.kind is ScaleKind.DECIMALS:
+        numbers = [decimal_of(label) for label in columns.labels]
+        ranked = np.array([np.nan if number is None else number for number in numbers] + [np.nan])
+        return _ranks(ranked[columns.value])
+    places = {label: place for place, label in enumerate(scale.categories)}
+    if scale.is_numeric or scale.ordered:
+        ranked = np.array([float(places.get(label, np.nan)) for label in columns.labels] + [np.nan])
+        return _ranks(ranked[columns.value])
+    counted = _counted(guideline, question)
+    flags = np.array([float(label in counted) if label in places else np.nan for label in columns.labels] + [np.nan])
+    words = " or ".join(f"`{label}`" for label in counted)
+    return _Scored(measured=f"share of {words}", unit=SHARE, high=words, numbers=flags[columns.value])
+
+
+def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
+    """Return the labels whose share is compared: the defects, or else the first label."""
+    scale = question.scale
+    rules = [rule for rule in guideline.defect_rules if rule.question == question.name]
+    defects = tuple(label for label in scale.categories if rules and rules[0].is_defect(label, scale))
+    return defects or scale.categories[:1]
+
+
+def _ranks(values: Floats) -> _Scored:
+    """Return values as the share of all that lie below, equal ones counted half."""
+    held = np.flatnonzero(~np.isnan(values))
+    numbers = np.full(len(values), np.nan)
+    _, place, counts = np.unique(values[held], return_inverse=True, return_counts=True)
+    below = np.cumsum(counts) - counts
+    numbers[held] = (below + counts / 2.0)[place] / max(len(held), 1)
+    return _Scored(measured="ordinal shift", unit=RANK, high="a high answer", numbers=numbers)
+
+
+def _told_by_orders(instrument: Instrument, question: Question, columns: AnswerColumns) -> Iterator[_Ways]:
+    orders = [shown_order_of(text) for text in columns.orders]
+
+    def ways(factor: OrderFactor, words: tuple[str, str], of: list[bool | None]) -> Iterator[_Ways]:
+        if any(way is not None for way in of):
+            codes = np.array([NEITHER if way is None else int(way) for way in of], dtype=np.int64)
+            yield _Ways(factor=factor, words=words, way=codes[columns.shown])
+
+    yield from ways(
+        OrderFactor.QUESTIONS,
+        ("asked earlier", "asked later"),
+        [_is_later(instrument, question, one) for one in orders],
+    )
+    if question.scale.kind is ScaleKind.CATEGORIES:
+        named = (f"answers {WRITTEN}", f"answers {REVERSED}")
+        yield from ways(OrderFactor.OPTIONS, named, [one.options for one in orders])
+    if question.level is QuestionLevel.TURN:
+        yield from ways(OrderFactor.TURNS, ("first turn first", "last turn first"), [one.turns for one in orders])
+    if any(one.dialogues is not None for one in orders):
+        half = ("in the first half of one's dialogues", "in the second half")
+        yield _Ways(factor=OrderFactor.QUEUE, words=half, way=_second_half(columns))
+
+
+def _is_later(instrument: Instrument, question: Question, order: ShownOrder) -> bool | None:
+    """Tell whether an order asks a question later than its orders do on average; None where it stands in the middle."""
+    if not order.rows:
+        return None
+    places = [_place(instrument, question, ShownOrder(row=row, rows=order.rows)) for row in range(1, order.rows + 1)]
+    here, middle = places[order.row - 1], (min(places) + max(places)) / 2
+    return None if here == middle else here > middle
+
+
+def _place(instrument: Instrument, question: Question, order: ShownOrder) -> int:
+    cards = cards_in_order(instrument, order)
+    return next(place for place, card in enumerate(cards) if question in card.questions)
+
+
+def _second_half(columns: AnswerColumns) -> Whole:
+    most = np.zeros(len(columns.names), dtype=np.int64)
+    np.maximum.at(most, columns.annotator, columns.sitting)
+    half = (2 * columns.sitting > most[columns.annotator]).astype(np.int64)
+    return np.where(columns.sitting > 0, half, NEITHER)
+
+
+def _told_by_sequence(columns: AnswerColumns, scored: _Scored) -> Iterator[_Ways]:
+    """Yield which answers came after a dialogue of which the same annotator said something high."""
+    sat = np.flatnonzero((columns.sitting > 0) & ~np.isnan(scored.numbers))
+    if not len(sat):
+        return
+    span = int(columns.sitting.max()) + 2
+    sittings, place, counts = np.unique(
+        columns.annotator[sat] * span + columns.sitting[sat], return_inverse=True, return_counts=True
+    )
+    sums = np.bincount(place, weights=scored.numbers[sat])
+    levels, limit = sums / counts, 0.0 if scored.unit == SHARE else 0.5
+    before = np.minimum(np.searchsorted(sittings, sittings - 1), len(sittings) - 1)
+    owner = sittings // span
+    met = (sittings[before] == sittings - 1) & (np.bincount(owner)[owner] >= FEWEST_SITTINGS)
+    rest_sum = np.bincount(owner, weights=sums)[owner] - sums - sums[before]
+    rest_n = np.bincount(owner, weights=counts)[owner] - counts - counts[before]
+    beside = np.zeros(len(columns))
+    beside[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[place]
+    way = np.full(len(columns), NEITHER, dtype=np.int64)
+    way[sat] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[place]
+    words = (f"after a dialogue without {scored.high}", f"after one with {scored.high}")
+    yield _Ways(factor=OrderFactor.PREVIOUS, words=words, way=way, beside=beside)
+
+
+def _effect(
+    guideline: Guideline, question: Question, columns: AnswerColumns, scored: _Scored, ways: _Ways, annotator: str
+) -> OrderEffect:
+    told = ways.way != NEITHER
+    used = np.flatnonzero(told & ~np.isnan(scored.numbers))
+    numbers = scored.numbers if ways.beside is None else scored.numbers - ways.beside
+    sides = [_side(question, columns, ways, side, ~np.isnan(scored.numbers)) for side in (FIRST, SECOND)]
+    return OrderEffect(
+        guideline=guideline.name,
+        question=question.name,
+        factor=ways.factor,
+        annotator=annotator,
+        measured=scored.measured,
+        first=sides[FIRST],
+        second=sides[SECOND],
+        shift=order_shift(
+            numbers[used].tolist(),
+            (ways.way[used] == SECOND).tolist(),
+            annotators=columns.annotator[used].tolist(),
+            dialogues=columns.dialogue[used].tolist(),
+            unit=scored.unit,
+        ),
+        n_annotators=len(np.unique(columns.annotator[used])),
+        n_dialogues=len(np.unique(columns.dialogue[used])),
+        n_between=int(np.count_nonzero(~told)),
+    )
+
+
+def _side(question: Question, columns: AnswerColumns, ways: _Ways, side: int, held: Flags) -> OrderSide:
+    mine = ways.way == side
+    return OrderSide(
+        shown=ways.words[side],
+        n=int(np.count_nonzero(mine & held)),
+        n_without_value=int(np.count_nonzero(mine & ~held)),
+        given=prevalence(question, columns.of(mine & held)),
+    )

@@ -1,0 +1,61 @@
+"""Orders: whether people's and judges' answers hang on the order in which they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Question
+from theodolite.domain.order_effect import OrderEffect, OrderFactor
+from theodolite.domain.register import Register, Said
+from theodolite.domain.shown_order import ShownOrder, labels_reversed
+from theodolite.measurement.order_effects import order_effects
+from theodolite.measurement.sheets import GivenAnswer
+
+
+def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
+    """Yield what orders did to the answers to each question, over all applications.
+
+    People's sittings are told apart by what they showed and in which turn they
+    came. Judges that read several times read every second time with the labels
+    in reverse; no reading knows of another, so that nothing else is told of them.
+
+    Args:
+        evidence: All records of one run.
+    """
+    for guideline in evidence.study.guidelines:
+        for question in guideline.instrument.questions:
+            yield from order_effects(guideline, question, _by_people(evidence, guideline, question))
+        for judge in (one.name for one in evidence.study.annotators if one.guideline == guideline.name):
+            for question in guideline.instrument.questions:
+                given = _by_judge(evidence.register, judge, guideline, question)
+                found = order_effects(guideline, question, given, annotator=judge)
+                yield from (one for one in found if one.factor is OrderFactor.OPTIONS)
+
+
+def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> list[GivenAnswer]:
+    register = evidence.register
+    people = [one.name for one in evidence.study.annotators if one.by_hand and one.guideline == guideline.name]
+    return [
+        _given(person, place, one, shown=sat[0], sitting=sat[1])
+        for person in people
+        for place, sat in enumerate(register.sat.get(person, ()))
+        if sat is not None
+        for one in register.said(place, person, guideline.name, question.name)
+        if one.replicate == 1
+    ]
+
+
+def _by_judge(register: Register, judge: str, guideline: Guideline, question: Question) -> list[GivenAnswer]:
+    column = register.votes.get((judge, guideline.name, question.name), ())
+    return [
+        _given(judge, place, one, shown=ShownOrder(options=labels_reversed(one.replicate)).text)
+        for place, said in enumerate(column)
+        for one in said or ()
+    ]
+
+
+def _given(annotator: str, place: int, said: Said, *, shown: str, sitting: int = 0) -> GivenAnswer:
+    unit = (place, said.turn, said.replicate)
+    return GivenAnswer(annotator, unit, place, said.value, shown=shown, sitting=sitting, turn=said.turn or 0)

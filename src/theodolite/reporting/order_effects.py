@@ -1,0 +1,71 @@
+"""Order effects, in words and as entries of the results file."""
+
+from __future__ import annotations
+
+from theodolite.domain.identity import Json
+from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.order_effect import OrderEffect, OrderSide
+from theodolite.reporting import figures
+from theodolite.reporting.number_entries import number_entry
+
+RANKED = "ordinal shift"
+"""How a shift of numbers and ordered answers is called; all others are shifts of shares."""
+
+
+def order_effect_entry(effect: OrderEffect) -> dict[str, Json]:
+    """Return one entry of the list `order_effects`."""
+    return {
+        "guideline": effect.guideline,
+        "question": effect.question,
+        "annotator": effect.annotator or None,
+        "factor": effect.factor.value,
+        "measured": effect.measured,
+        "first": _side_entry(effect.first),
+        "second": _side_entry(effect.second),
+        "shift": number_entry(effect.shift),
+        "annotators": effect.n_annotators,
+        "dialogues": effect.n_dialogues,
+        "between": effect.n_between,
+    }
+
+
+def _side_entry(side: OrderSide) -> dict[str, Json]:
+    return {"shown": side.shown, "n": side.n, "without_value": side.n_without_value, "given": dict(side.given)}
+
+
+def side_text(side: OrderSide) -> str:
+    """Return the answers given one way, e.g. `asked earlier: 12 yes, 48 no (60), 2 without a value`."""
+    counts = ", ".join(f"{figures.count(n)} {label}" for label, n in side.given if n) or "no answer"
+    lacking = f", {figures.count(side.n_without_value)} without a value" if side.n_without_value else ""
+    return f"{side.shown}: {counts} ({figures.count(side.n)}{lacking})"
+
+
+def shift_text(effect: OrderEffect) -> str:
+    """Return how far answers moved, with interval and what it rests on; or why that is undefined.
+
+    Example: `share of yes: +8.3 points (-2.1 to +18.8), 120 answers, 6 annotators, 60 dialogues`.
+    """
+    shift = effect.shift
+    if isinstance(shift, Undefined):
+        return f"undefined: {shift.reason}"
+    rests = (
+        f"{figures.number_of(shift.n, 'answer')}, {figures.number_of(effect.n_annotators, 'annotator')}, "
+        f"{figures.number_of(effect.n_dialogues, 'dialogue')}"
+    )
+    return f"{effect.measured}: {_number(shift, ranked=effect.measured == RANKED)}, {rests}"
+
+
+def moved_text(effect: OrderEffect) -> str:
+    """Return in one line what an order did, e.g. `asked later, beside asked earlier: share of yes: +8.3 points ...`."""
+    return f"{effect.second.shown}, beside {effect.first.shown}: {shift_text(effect)}"
+
+
+def _number(shift: Estimate, *, ranked: bool) -> str:
+    def told(value: float) -> str:
+        sign = "-" if value < 0 else "+"
+        return sign + (figures.coefficient(abs(value)) if ranked else figures.points(abs(value)))
+
+    unit = "" if ranked else " points"
+    if shift.low is None or shift.high is None:
+        return f"{told(shift.value)}{unit}"
+    return f"{told(shift.value)}{unit} ({told(shift.low)} to {told(shift.high)})"

@@ -1,0 +1,155 @@
+"""What orders did to answers, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
+from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.order_effect import OrderEffect, OrderFactor
+from theodolite.domain.shown_order import ShownOrder
+from theodolite.measurement.order_effects import order_effects
+from theodolite.measurement.sheets import GivenAnswer
+
+FLAG = Question(name="flag", text="?", scale=YES_NO, may_be_unable=True)
+SCORE = Question(name="score", text="?", scale=Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10))
+AT_TURNS = Question(name="tone", text="?", scale=YES_NO, level=QuestionLevel.TURN)
+WORDS = Question(name="why", text="?", scale=Scale(kind=ScaleKind.TEXT))
+GUIDELINE = Guideline(
+    name="risk",
+    instrument=Instrument(name="risk", questions=(FLAG, SCORE, AT_TURNS, WORDS)),
+    defect_rules=(DefectRule(name="harm", question="flag", operator=Operator.EQUAL, values=("no",)),),
+)
+
+
+def sat(say: Callable[[int, ShownOrder], str | None], n: int = 24, question: Question = FLAG) -> list[OrderEffect]:
+    """Let four people answer; each sits in all orders of questions and answers in turn."""
+    given = []
+    for who in range(4):
+        for number in range(1, n + 1):
+            order = ShownOrder(row=1 + (number + who) % 2, rows=2, options=(number // 2 + who) % 2 == 1)
+            value = say(number, order)
+            given.append(GivenAnswer(f"p{who}", number, number, value, shown=order.text, sitting=number))
+    return order_effects(GUIDELINE, question, given)
+
+
+def of(factor: OrderFactor, effects: list[OrderEffect]) -> OrderEffect:
+    return next(one for one in effects if one.factor is factor)
+
+
+def test_who_takes_the_first_answer_shown_moves_with_the_answers() -> None:
+    found = sat(lambda number, order: "no" if bool(order.options) != (number % 5 == 0) else "yes")
+    effect = of(OrderFactor.OPTIONS, found)
+    assert effect.is_clear
+    assert effect.measured == "share of `no`", "a defect is what counts"
+    assert isinstance(effect.shift, Estimate)
+    assert effect.shift.value > 0.5
+    assert (effect.first.n, effect.second.n, effect.n_annotators, effect.n_dialogues) == (48, 48, 4, 24)
+    assert not of(OrderFactor.QUESTIONS, found).is_clear
+
+
+def test_the_place_of_a_question_is_told_from_where_its_orders_put_it() -> None:
+    found = sat(lambda number, order: "9" if (order.row == 2) == (number % 6 > 0) else "2", question=SCORE)
+    effect = of(OrderFactor.QUESTIONS, found)
+    assert (effect.first.shown, effect.second.shown) == ("asked earlier", "asked later")
+    assert effect.measured == "ordinal shift"
+    assert isinstance(effect.shift, Estimate)
+    assert effect.shift.value == pytest.approx(-0.5 * (5 / 6 - 1 / 6), abs=0.1), "`score` comes earlier in reverse"
+    assert OrderFactor.OPTIONS not in {one.factor for one in found}, "numbers are never reversed"
+
+
+def test_answers_without_a_value_are_counted_and_never_a_no() -> None:
+    found = sat(lambda number, order: None if number % 4 == 0 else "yes" if number % 3 else "no")
+    effect = of(OrderFactor.QUESTIONS, found)
+    assert effect.first.n_without_value + effect.second.n_without_value == 24
+    assert sum(n for _, n in (*effect.first.given, *effect.second.given)) == 72
+
+
+def test_where_all_say_the_same_nothing_is_told() -> None:
+    effect = of(OrderFactor.QUESTIONS, sat(lambda *_: "yes"))
+    assert isinstance(effect.shift, Undefined)
+    assert not effect.is_clear
+
+
+def sequence(said: list[list[str]], question: Question = FLAG) -> OrderEffect:
+    """Return the effect of the dialogue before, of people who answered one dialogue after the other."""
+    given = [
+        GivenAnswer(f"p{who}", (who, at), at * len(said) + who, value, sitting=at + 1)
+        for who, values in enumerate(said)
+        for at, value in enumerate(values)
+    ]
+    return of(OrderFactor.PREVIOUS, order_effects(GUIDELINE, question, given))
+
+
+def test_people_of_different_habits_show_no_effect_of_the_dialogue_before() -> None:
+    rng = np.random.default_rng(3)
+    habits = (0.1, 0.1, 0.2, 0.5, 0.8, 0.9)
+    said = [["no" if rng.random() < habit else "yes" for _ in range(40)] for habit in habits]
+    effect = sequence(said)
+    assert isinstance(effect.shift, Estimate)
+    assert effect.shift.low <= 0 <= effect.shift.high, "harsh people say no after no, and before too"
+    assert effect.n_between == len(habits), "nothing came before the first one"
+
+
+def test_who_never_says_no_twice_is_found() -> None:
+    rng = np.random.default_rng(4)
+    said: list[list[str]] = []
+    for _ in range(6):
+        own = ["yes"]
+        for _ in range(59):
+            own.append("yes" if own[-1] == "no" or rng.random() < 0.5 else "no")
+        said.append(own)
+    effect = sequence(said)
+    assert effect.is_clear
+    assert isinstance(effect.shift, Estimate)
+    assert effect.shift.value < -0.3
+    assert effect.second.shown == "after one with `no`"
+
+
+def test_a_random_order_shows_no_effect_on_average_however_short() -> None:
+    rng = np.random.default_rng(5)
+    shifts = [
+        sequence([["no" if rng.random() < 0.3 else "yes" for _ in range(8)] for _ in range(5)]) for _ in range(120)
+    ]
+    values = [one.shift.value for one in shifts if isinstance(one.shift, Estimate)]
+    assert abs(np.mean(values)) < 0.04, "the plain difference would lie .14 below 0"
+
+
+def test_labels_of_unknown_order_and_own_words_tell_nothing() -> None:
+    plain = [GivenAnswer("p", number, number, "yes") for number in range(5)]
+    assert order_effects(GUIDELINE, FLAG, plain) == []
+    assert order_effects(GUIDELINE, WORDS, [GivenAnswer("p", 1, 1, "well", sitting=1)]) == []
+
+
+def test_the_place_in_the_queue_is_told_only_where_people_come_from_both_ends() -> None:
+    given = [
+        GivenAnswer(
+            f"p{who}",
+            at,
+            at,
+            "no" if number > 10 or number == 4 else "yes",
+            shown=ShownOrder(dialogues=bool(who % 2)).text,
+            sitting=number,
+        )
+        for who in range(4)
+        for number, at in enumerate(range(19, -1, -1) if who % 2 else range(20), 1)
+    ]
+    effect = of(OrderFactor.QUEUE, order_effects(GUIDELINE, FLAG, given))
+    assert isinstance(effect.shift, Estimate)
+    assert effect.shift.value > 0.8
+
+
+def test_the_order_of_turns_concerns_questions_at_turns_alone() -> None:
+    given = [
+        GivenAnswer(
+            "p", (d, t), d, "yes" if t else "no", shown=ShownOrder(turns=d % 2 == 1).text, sitting=d + 1, turn=t
+        )
+        for d in range(6)
+        for t in (1, 2)
+    ]
+    assert OrderFactor.TURNS in {one.factor for one in order_effects(GUIDELINE, AT_TURNS, given)}
+    assert OrderFactor.TURNS not in {one.factor for one in order_effects(GUIDELINE, FLAG, given)}
