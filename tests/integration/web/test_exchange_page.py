@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.domain.role import Role
-from theodolite.store.models import AnnotationRow, DialogueRow
+from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow
 from theodolite.web.models import AuditEntry
 from theodolite.web.venues import venue_of
 
@@ -104,7 +104,8 @@ def test_what_was_labelled_in_label_studio_comes_back_through_the_page(event, cl
 
 
 def answers_of(row):
-    return sorted(row.answers.values_list("question", "turn", "value", "outcome"))
+    rows = AnswerRow.objects.filter(annotation=row)
+    return sorted(rows.values_list("question", "turn", "value", "outcome"))
 
 
 @pytest.mark.parametrize(
