@@ -15,6 +15,9 @@ WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-
 OUT := theodolite-demo
 ARGS :=
 
+# Where nobody keeps byte code, each process that a test starts compiles all of it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 help: ## Show what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.fakes.warm import Done, warm_process
 from tests.house.tree import ROOT
 
 BLOCK = re.compile(
@@ -29,7 +28,6 @@ BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
-START = "import sys; from theodolite.cli.main import main; sys.argv[0] = 'theodolite'; main()"
 TRIED = ("console", "python")
 
 
@@ -72,7 +70,7 @@ def commands(text: str) -> Iterator[tuple[str, list[str]]]:
         yield command, expected
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(command: str, folder: Path) -> Done:
     """Run one `theodolite` command as a user would, without a terminal."""
     words = shlex.split(command, comments=True)
     if words[0] != "theodolite":
@@ -80,19 +78,8 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         raise AssertionError(message)
     unwanted = {"DATABASE_URL", "CI"}
     environment = {name: value for name, value in os.environ.items() if name not in unwanted}
-    environment |= {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [sys.executable, "-c", START, *words[1:]],
-        cwd=folder,
-        env=environment,
-        text=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=120,
-        check=False,
-    )
+    environment |= {"COLUMNS": "80", "NO_COLOR": "1"}
+    return warm_process().run(words[1:], cwd=folder, environ=environment, together=True)
 
 
 def squeezed(line: str) -> str:

@@ -38,10 +38,11 @@ Judges     GPT-4 (no certificate) agrees with people on 333 to 421 of 450 (74.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """The folder that a demo was run in, and how the first and a second call ended."""
+    """The folder that a demo was run in, how the first and a second call ended, and what the first one found."""
 
     folder: Path
     first: Ended
+    found: dict
     second: Ended
 
     def results(self, study: str = "") -> dict:
@@ -51,12 +52,26 @@ class Demo:
         text = (self.folder / "theodolite-demo" / study / "results.json").read_text(encoding="utf-8")
         return json.loads(text, parse_constant=refuse)
 
+    def entry(self, measure: str, application: str, study: str = "", **about: str) -> dict:
+        """Return the one estimate that is meant, of everybody and not of one group."""
+        entries = [
+            entry
+            for entry in self.results(study)["estimates"]
+            if (entry["measure"], entry["application"]) == (measure, application)
+            and about.items() <= entry["about"].items()
+            and not any(key.startswith("group.") for key in entry["about"])
+        ]
+        assert len(entries) == 1, entries
+        return entries[0]
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("newcomer")
-    first, second = (in_a_process("demo", cwd=folder) for _ in range(2))
-    return Demo(folder=folder, first=first, second=second)
+    first = in_a_process("demo", cwd=folder)
+    found = json.loads((folder / "theodolite-demo" / "results.json").read_text(encoding="utf-8"))
+    second = in_a_process("demo", "--out", "theodolite-demo", cwd=folder)
+    return Demo(folder=folder, first=first, found=found, second=second)
 
 
 def test_the_screen_is_the_one_of_the_handbook(demo):
@@ -73,6 +88,7 @@ def test_a_second_call_asks_nothing_again_and_shows_the_same(demo):
     assert demo.second.code == 0
     assert demo.second.out.splitlines()[4:] == demo.first.out.splitlines()[4:]
     assert demo.results()["run"]["number"] == 1
+    assert demo.results()["estimates"] == demo.found["estimates"]
 
 
 @pytest.mark.parametrize("study", ["", "spoiler-guard"])
@@ -93,19 +109,59 @@ def test_a_zero_carries_its_bound(demo):
     assert released == {"llama2orig": (0.015, 0.015), "llama2new": (0.015, 0.015)}
 
 
-def test_both_sides_of_the_guardrail_hold_the_published_counts(demo):
-    found = {
-        (entry["about"]["rule"], entry["application"]): (round(entry["value"] * entry["n"]), entry["n"])
-        for entry in demo.results()["estimates"]
-        if entry["measure"] == "defect_rate"
-        and entry["about"]["annotator"] == "reference"
-        and not any(name.startswith("group.") for name in entry["about"])
+@pytest.mark.parametrize(
+    ("rule", "counts", "n"),
+    [("withheld", (95, 35, 2, 24, 16), 250), ("released", (0, 0, 128, 7, 1), 200)],
+)
+def test_both_sides_of_the_guardrail_hold_the_published_counts(demo, rule, counts, n):
+    rates = [demo.entry("defect_rate", system, rule=rule, annotator="reference") for system in APPLICATIONS]
+
+    assert [round(rate["value"] * n) for rate in rates] == list(counts)
+    assert all(rate["n"] == rate["outcomes"]["planned"] == rate["outcomes"]["used"] == n for rate in rates)
+    assert all(rate["low"] <= rate["value"] < rate["high"] for rate in rates)
+
+
+def test_full_and_partial_refusals_of_safe_prompts_are_the_published_ones(demo):
+    full = demo.entry("defect_rate", "llama2orig", rule="withheld", annotator="reference")
+    partial = demo.entry("defect_rate", "llama2orig", rule="partly withheld", annotator="reference")
+
+    assert (round(full["value"], 3), round(partial["value"], 3)) == (0.380, 0.216)
+
+
+def test_people_agree_as_published(demo):
+    pair = {"first": "annotator 1", "second": "annotator 2"}
+    exact = [demo.entry("exact_agreement", system, **pair)["value"] for system in APPLICATIONS]
+    fleiss = [demo.entry("fleiss_kappa", system)["value"] for system in APPLICATIONS]
+
+    assert [round(value, 4) for value in exact] == [0.9644, 0.9578, 0.9756, 0.9378, 0.9844]
+    assert [round(value, 3) for value in fleiss] == [0.929, 0.926, 0.920, 0.892, 0.970]
+
+
+def test_what_the_judge_could_not_say_is_unparseable_and_not_missing(demo):
+    entries = [entry for entry in demo.results()["estimates"] if entry["about"].get("annotator") == "gpt-4"]
+    unparseable = {
+        (entry["application"], entry["about"]["rule"]): entry["outcomes"]["unparseable"]
+        for entry in entries
+        if entry["outcomes"]["unparseable"] and not any(key.startswith("group.") for key in entry["about"])
     }
 
-    withheld = [found["withheld", application] for application in APPLICATIONS]
-    released = [found["released", application] for application in APPLICATIONS]
-    assert withheld == [(95, 250), (35, 250), (2, 250), (24, 250), (16, 250)]
-    assert released == [(0, 200), (0, 200), (128, 200), (7, 200), (1, 200)]
+    assert unparseable == {("mistralinstruct", "released"): 11}
+    assert all(entry["outcomes"]["missing"] == 0 for entry in entries)
+
+
+def test_the_toy_leaks_in_seven_of_twelve_dialogues_of_four_personas(demo):
+    rate = demo.entry("defect_rate", "toy-guard", study="spoiler-guard")
+
+    assert (rate["n"], round(rate["value"] * 12)) == (12, 7)
+    assert rate["n_clusters"] == 4
+
+
+def test_the_report_is_whole_and_holds_no_text_of_a_contrast_prompt(demo):
+    report = (demo.folder / "theodolite-demo" / "report.html").read_text(encoding="utf-8")
+
+    assert len(report) > 100_000
+    assert "harmful contrast prompt; text not shipped" in report
+    assert "http-equiv" in report.lower()
 
 
 def test_the_second_study_is_labelled_as_scripted_wherever_it_shows(demo):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.loopback import Loopback
 from tests.fakes.support_study import HTTP_BOT, SupportStudy
-from tests.fakes.terminal import in_a_process, theodolite
+from tests.fakes.terminal import in_a_fresh_process, theodolite
 
 pytestmark = pytest.mark.integration
 
@@ -144,8 +144,8 @@ def test_a_terminal_of_plain_letters_shows_plain_letters(tmp_path, encoding):
     )
     environ = {"PYTHONIOENCODING": encoding, "PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
 
-    ran = in_a_process("run", tmp_path / "b", environ=_with_paths(environ))
-    shown = in_a_process("show", tmp_path / "b", "plain/1", environ=_with_paths(environ))
+    ran = in_a_fresh_process("run", tmp_path / "b", environ=_with_paths(environ))
+    shown = in_a_fresh_process("show", tmp_path / "b", "plain/1", environ=_with_paths(environ))
 
     assert (ran.code, shown.code) == (0, 0), ran.said + shown.said
     assert "\u25cf" not in ran.out

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.warm import warm_process
 from theodolite.cli.main import main
 
 COMMAND = (sys.executable, "-m", "theodolite")
@@ -63,8 +64,14 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PYTHONIOENCODING": "utf-8"} | more
 
 
-def in_a_process(*words: str | Path, environ: Mapping[str, str] | None = None, **more: Any) -> Ended:
-    """Return how a command ends that is called as a process of its own."""
+def in_a_process(*words: str | Path, cwd: Path | None = None) -> Ended:
+    """Return how a command ends that is called as a process of its own, where its packages are loaded already."""
+    done = warm_process().run([str(word) for word in words], cwd=cwd or Path.cwd(), environ=environment())
+    return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
+
+
+def in_a_fresh_process(*words: str | Path, environ: Mapping[str, str] | None = None, **more: Any) -> Ended:
+    """Return how a command ends that is called as somebody types it; for what is decided as Python starts."""
     command = [*COMMAND, *map(str, words)]
     done = subprocess.run(
         command,

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.fakes.terminal import in_a_process, theodolite
+from tests.fakes.terminal import in_a_fresh_process, theodolite
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
@@ -16,7 +16,7 @@ def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server
     theodolite("run", study.folder, "--first", "1")
     full = (study.folder / ".theodolite" / "theodolite.db").stat().st_size + 16_384
 
-    ended = in_a_process(
+    ended = in_a_fresh_process(
         "run", study.folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (full, full))
     )
 

@@ -1,1 +1,0 @@
-"""The demo, from command to files."""
