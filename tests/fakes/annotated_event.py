@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.bulk import BulkAct
 from theodolite.domain.case import Flag, FlagKind
 from theodolite.domain.role import Role
 from theodolite.store.annotating import cases, drafts, rooms, sittings, taking
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
 from theodolite.web.annotator.desk import library
-from theodolite.web.models import Account, HostedStudy, Measurement, Membership
+from theodolite.web.models import Account, Batch, HostedStudy, Measurement, Membership, SavedView
 from theodolite.web.schemas.drafts import begin_draft
 
 
@@ -72,6 +73,23 @@ def a_room(hosted: HostedStudy) -> str:
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
         rooms.open_room(library(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
     return str(RoomRow.objects.order_by("id")[0].token)
+
+
+def a_batch(hosted: HostedStudy) -> str:
+    """Return an act on many dialogues at once, which was done with one of them."""
+    by = Account.objects.get(memberships__hosted=hosted, memberships__role=Role.SENIOR.value)
+    made, is_new = Batch.objects.get_or_create(
+        hosted=hosted, account=by, act=BulkAct.FIRST.value, defaults={"n_done": 1, "n_refused": 0}
+    )
+    if is_new:
+        made.lines.create(item=an_item(hosted), made=an_item(hosted))
+    return made.token
+
+
+def a_view(hosted: HostedStudy) -> str:
+    """Return a saved view of the study's dialogues; a senior's."""
+    by = Account.objects.get(memberships__hosted=hosted, memberships__role=Role.SENIOR.value)
+    return SavedView.objects.get_or_create(hosted=hosted, account=by, name="mine")[0].token
 
 
 def a_draft(hosted: HostedStudy) -> str:

@@ -19,8 +19,9 @@ from theodolite.domain.work import AtWork, ItemState, QueueCategory, QueueDesign
 def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) -> WorkItem | None:
     """Return the item that an annotator gets next; None where nothing is left for them.
 
-    What was offered to them comes first, then what has the fewest passes; ties
-    fall by the seeded draw of the item, or by its reverse for who comes from the end.
+    What was offered to them comes first, then what was put first for everybody, then
+    what has the fewest passes; ties fall by the seeded draw of the item, or by its
+    reverse for who comes from the end.
 
     Args:
         items: All items of the queue.
@@ -28,7 +29,11 @@ def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) 
         process: The rules.
     """
     left, way = [item for item in items if not why_not(item, who, process)], -1 if who.backwards else 1
-    return min(left, key=lambda item: (item.key not in who.offered, item.n_live, way * item.draw), default=None)
+    return min(
+        left,
+        key=lambda item: (item.key not in who.offered, not item.is_first, item.n_live, way * item.draw),
+        default=None,
+    )
 
 
 def why_not(item: WorkItem, who: AtWork, process: AnnotationProcess) -> str:

@@ -98,6 +98,7 @@ class WorkItem:
         category: Name of the guideline.
         passes: Different annotators wanted; count.
         n_live: Passes that are reserved or submitted; count.
+        is_first: Whether it goes before others.
         draw: Its place among items with equally many passes; number in [0, 1).
         tester: Key of the participant who held the dialogue; empty where nobody did.
         state: Where it stands.
@@ -108,6 +109,7 @@ class WorkItem:
     category: str
     passes: int
     n_live: int = 0
+    is_first: bool = False
     draw: float = 0.0
     tester: str = ""
     state: ItemState = ItemState.OPEN

@@ -13,6 +13,7 @@ from theodolite.web.answering import OneTrip, Receive, Send
 from theodolite.web.crew import crew_at_work
 from theodolite.web.live_room import room
 from theodolite.web.organiser.measuring import measuring_bench
+from theodolite.web.senior.warming import warming
 from theodolite.web.teams.conformance import conformance_bench
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
@@ -21,6 +22,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     conformance_bench,
     measuring_bench,
     sweeping,
+    warming,
 ]
 """What is entered before the first request and left after the last one, in the server's event loop."""
 

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from tests.fakes.annotated_event import a_case, a_draft, a_measurement, a_room, an_item, submitted
+from tests.fakes.annotated_event import (
+    a_batch,
+    a_case,
+    a_draft,
+    a_measurement,
+    a_room,
+    a_view,
+    an_item,
+    submitted,
+)
 from tests.fakes.read_event import a_disputed_answer, a_named_codebook, a_session_to_review, a_settled_session
 from theodolite.domain.role import Role
 from theodolite.store.annotating.queues import open_queue
@@ -47,6 +56,8 @@ _SENIOR = (
     *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
     *("judges", "decide", "cases", "gold", "make_gold", "drop_gold", "raters"),
 )
+
+_LISTING = ("dialogues", "act_on_many", "batch", "undo_batch", "save_view", "change_view")
 
 _WRITING = ("criteria", "schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")
 
@@ -89,6 +100,7 @@ PAGES: dict[str, object] = {
     "organiser:question": {Role.ORGANISER, Role.SENIOR},
     **{f"organiser:{name}": {Role.ORGANISER, Role.SENIOR} for name in _WRITING},
     **{f"senior:{name}": {Role.SENIOR} for name in _SENIOR},
+    **{f"senior:{name}": {Role.SENIOR, Role.ORGANISER} for name in _LISTING},
     "annotator:home": {Role.ANNOTATOR},
     "annotator:about": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
@@ -130,6 +142,8 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "item": an_item,
     "case": a_case,
     "room": a_room,
+    "batch": a_batch,
+    "view": a_view,
     "thread": "none",
     "category": "risk_assessment",
     "example": "1",
@@ -277,7 +291,7 @@ def assert_not_there(client, where: str) -> None:
     assert found <= {404, 405}, where
 
 
-TOKENS = {"claim", "item", "case", "room", "thread", "invitation", "submission"}
+TOKENS = {"claim", "item", "case", "room", "batch", "view", "thread", "invitation", "submission"}
 """Arguments of addresses that are tokens, made by nobody's counting."""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
@@ -187,9 +188,17 @@ def accesses(token: str) -> list[OriginalAccess]:
 
 def redactions_of(dialogue_id: int) -> tuple[Redaction, ...]:
     """Return everything that is hidden in a dialogue, whichever case it belongs to; nothing of dismissed ones."""
-    dismissed = CaseStepRow.objects.filter(case__dialogue_id=dialogue_id, act=CaseAct.DISMISSED.value)
-    rows = RedactionRow.objects.filter(case__dialogue_id=dialogue_id).exclude(case__in=dismissed.values("case_id"))
-    return tuple(map(_redaction, rows.order_by("id")))
+    return redactions_in([dialogue_id]).get(dialogue_id, ())
+
+
+def redactions_in(dialogue_ids: Collection[int]) -> dict[int, tuple[Redaction, ...]]:
+    """Return everything that is hidden in many dialogues, by dialogue; those with nothing to hide are left out."""
+    dismissed = CaseStepRow.objects.filter(case__dialogue_id__in=dialogue_ids, act=CaseAct.DISMISSED.value)
+    rows = RedactionRow.objects.filter(case__dialogue_id__in=dialogue_ids).exclude(case__in=dismissed.values("case_id"))
+    found: defaultdict[int, list[Redaction]] = defaultdict(list)
+    for row in rows.select_related("case").order_by("id"):
+        found[row.case.dialogue_id].append(_redaction(row))
+    return {dialogue: tuple(hidden) for dialogue, hidden in found.items()}
 
 
 def case_of(token: str) -> SensitiveCase:

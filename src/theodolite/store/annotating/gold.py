@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
@@ -18,6 +19,9 @@ from theodolite.store.annotating.resolutions import item_row, resolutions_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import GoldRow, ReservationRow, WorkItemRow
+
+PAGE = 20
+"""Gold items on one page of the list; count."""
 
 Expected = Mapping[tuple[str, int | None], str]
 """Question and turn to the value that is known to be right."""
@@ -118,15 +122,17 @@ def drop_gold(item: str) -> int:
     return GoldRow.objects.filter(item=item_row(item)).delete()[0]
 
 
-def gold_items(queue: str) -> list[GoldItem]:
-    """Return the gold items of a queue with what each annotator made of them, the latest first; three queries."""
+def gold_items(queue: str, *, page: int = 0) -> list[GoldItem]:
+    """Return one page of the gold items of a queue with what each annotator made of them, the latest first."""
+    items = _gold(queue).values_list("item_id", flat=True).distinct().order_by("-item_id")
+    rows = GoldRow.objects.filter(item_id__in=list(items[page * PAGE : (page + 1) * PAGE]))
     known: dict[int, list[KnownAnswer]] = defaultdict(list)
     about: dict[int, tuple[WorkItemRow, str]] = {}
-    for row in GoldRow.objects.filter(item__queue__token=queue).select_related("item").order_by("-item_id", "id"):
+    for row in rows.select_related("item").order_by("-item_id", "id"):
         known[row.item_id].append(KnownAnswer(question=row.question, turn=row.turn or None, value=row.value))
         about[row.item_id] = (row.item, row.reason)
     met: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for item, person, is_right in _compared(queue):
+    for item, person, is_right in _compared(rows):
         right, asked = met[item].get(person, (0, 0))
         met[item][person] = (right + is_right, asked + 1)
     return [
@@ -141,22 +147,29 @@ def gold_items(queue: str) -> list[GoldItem]:
     ]
 
 
+def n_gold(queue: str) -> int:
+    """Return how many items of a queue are gold; count."""
+    return _gold(queue).values("item_id").distinct().count()
+
+
+def _gold(queue: str) -> QuerySet[GoldRow]:
+    return GoldRow.objects.filter(item__queue__token=queue)
+
+
 def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
     """Return for each annotator how many of their answers to gold items are right, and how many there are; counts."""
     found: dict[str, tuple[int, int]] = {}
-    for _, person, is_right in _compared(queue):
+    for _, person, is_right in _compared(_gold(queue)):
         right, asked = found.get(person, (0, 0))
         found[person] = (right + is_right, asked + 1)
     return found
 
 
-def _compared(queue: str) -> Iterator[tuple[int, str, bool]]:
+def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
     """Yield for every answer of a person to what is known: item, person, whether it is right."""
     known = {
         (item, question, turn): value
-        for item, question, turn, value in GoldRow.objects.filter(item__queue__token=queue).values_list(
-            "item_id", "question", "turn", "value"
-        )
+        for item, question, turn, value in gold.values_list("item_id", "question", "turn", "value")
     }
     items = {item for item, _, _ in known}
     claims = ReservationRow.objects.filter(~BY_JUDGE, item_id__in=items, state=SUBMITTED)

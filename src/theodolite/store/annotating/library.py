@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ class Library:
         self._studies: dict[str, Study] = {}
         self._figures: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
         self._lock = Lock()
+        self._turns: defaultdict[Hashable, Lock] = defaultdict(Lock)
 
     def design(self, version: str) -> QueueDesign:
         """Return a queue's design."""
@@ -55,25 +56,35 @@ class Library:
     def remembered(self, key: Hashable, state: Hashable, make: Callable[[T | None], T]) -> T:
         """Return what was worked out under a key, or work it out; nothing of it is kept beyond the process.
 
+        Whoever asks while somebody else works the same out waits for that, and does not begin anew.
+
         Args:
             key: Says of what the figures are.
             state: Says everything that they rest on; they are worked out again where it is another one.
             make: Works them out, from what was remembered of an earlier state if that helps; None where nothing was.
         """
         with self._lock:
-            before, last = self._figures.get(key, (None, None))
+            turn = self._turns[key]
+        with turn:
+            before, last = self._kept(key)
+            if before != state:
+                last = make(last)
+                self._keep(key, state, last)
+            found: T = last
+            return found
+
+    def _kept(self, key: Hashable) -> tuple[Hashable, Any]:
+        with self._lock:
             if key in self._figures:
                 self._figures.move_to_end(key)
-                if before == state:
-                    found: T = last
-                    return found
-        made = make(last)
+            return self._figures.get(key, (None, None))
+
+    def _keep(self, key: Hashable, state: Hashable, made: object) -> None:
         with self._lock:
             self._figures[key] = (state, made)
             self._figures.move_to_end(key)
             while len(self._figures) > MOST_FIGURES:
                 self._figures.popitem(last=False)
-        return made
 
     def _found(self, kind: type[R], known: dict[str, R], version: str) -> R:
         if version not in known:

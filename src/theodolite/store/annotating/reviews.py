@@ -24,24 +24,30 @@ from theodolite.store.models.annotating import (
     QualityReviewRow,
     ReservationEventRow,
     ReservationRow,
+    ReviewWishRow,
     WorkItemRow,
 )
 
 
 def to_review(library: Library, queue: str) -> list[str]:
-    """Return the reservations that seniors are still to look at: drawn by the plan, in their present revision."""
+    """Return the reservations that seniors are still to look at in their present revision: drawn, or wished for."""
     row = queue_of(queue)
     process = library.design(row.design_id).process
     seen = QualityReviewRow.objects.filter(reservation__item__queue=row)
     submitted = _submitted(queue).aggregate(n=Count("id"), last=Max("submitted"), revisions=Sum("revision"))
-    state = (process, *submitted.values(), seen.count())
+    wished = ReviewWishRow.objects.filter(item__queue=row)
+    wishes = wished.aggregate(n=Count("id"), last=Max("id"))
+    state = (process, *submitted.values(), seen.count(), *wishes.values())
     return library.remembered(("to review", row.pk), state, lambda _: _to_review(queue, process, seen))
 
 
 def _to_review(queue: str, process: AnnotationProcess, seen: QuerySet[QualityReviewRow]) -> list[str]:
     rows = list(_submitted(queue).order_by("id").values_list("token", "item__category", "participant__key", "revision"))
     candidates = [ReviewCandidate(key=token, stratum=f"{category} {person}") for token, category, person, _ in rows]
+    wishes = ReviewWishRow.objects.filter(item__queue__token=queue)
+    wished = _submitted(queue).filter(item_id__in=wishes.values("item_id"))
     drawn = set(review_sample(candidates, process.quality_check, process.seed))
+    drawn.update(wished.values_list("token", flat=True))
     last = dict(seen.values_list("reservation__token").annotate(last=Max("revision")))
     return [token for token, _, _, revision in rows if token in drawn and last.get(token, 0) < revision]
 

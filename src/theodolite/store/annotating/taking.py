@@ -93,7 +93,7 @@ def candidates(library: Library, queue: QueueRow, participant: str, category: st
         items = items.filter(~Exists(other.exclude(item__category=OuterRef("category"))))
     offered = Exists(own.filter(state=ReservationState.OFFERED.value))
     draw = "-draw" if from_the_end(queue, participant, process) else "draw"
-    return items.annotate(offered=offered).order_by("-offered", "live", draw)
+    return items.annotate(offered=offered).order_by("-offered", "-is_first", "live", draw)
 
 
 def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]) -> set[str]:

@@ -19,6 +19,9 @@ from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import PostRow, ThreadRow
 from theodolite.store.reading import grouped
 
+PAGE = 20
+"""Threads on one page of the list; count."""
+
 
 def begin_thread(library: Library, queue: str, participant: str, anchor: Anchor, text: str) -> str:
     """Begin a thread and return its token.
@@ -99,10 +102,23 @@ def own_threads(queue: str, participant: str) -> list[FeedbackThread]:
     return [thread for thread in _threads(list(rows), participant) if thread.posts[0].is_own]
 
 
-def all_threads(queue: str, participant: str = "", *, is_open: bool = False) -> list[FeedbackThread]:
-    """Return all threads of a queue, for seniors, the latest first; only those that have not ended where `is_open`."""
+def thread_page(queue: str, participant: str = "", *, is_open: bool = True, page: int = 0) -> list[FeedbackThread]:
+    """Return one page of the threads of a queue that are open, or have ended, for seniors, the latest first."""
     rows = ThreadRow.objects.filter(queue__token=queue).order_by("-id")
-    return _threads(list(rows.filter(end="") if is_open else rows), participant)
+    rows = rows.filter(end="") if is_open else rows.exclude(end="")
+    return _threads(list(rows[page * PAGE : (page + 1) * PAGE]), participant)
+
+
+def n_threads(queue: str) -> tuple[int, int]:
+    """Return how many threads of a queue are open, and how many have ended; counts."""
+    rows = ThreadRow.objects.filter(queue__token=queue)
+    n_open = rows.filter(end="").count()
+    return n_open, rows.count() - n_open
+
+
+def is_thread_of(queue: str, token: str) -> bool:
+    """Tell whether a thread belongs to a queue."""
+    return ThreadRow.objects.filter(queue__token=queue, token=token).exists()
 
 
 def settled(queue: str, *, end: ThreadEnd = ThreadEnd.FAQ, category: str = "") -> list[tuple[str, str]]:

@@ -100,6 +100,7 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
     ),
     "On the day": (
         ("organiser:operations", "Operations", "Open, pause and close; sessions, stuck replies, errors, cells."),
+        ("senior:dialogues", "Dialogues", "How far each is with annotators; find some, assign many at once."),
         ("organiser:blinding", "Blinding", "What testers guessed, and what tells them which application answers."),
     ),
     "Afterwards": (

@@ -20,6 +20,7 @@ from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.models import Membership
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
+from theodolite.web.senior.paging import Pages, page_number
 
 MOST_MORE = 20
 """Further annotators who may be asked to meet a gold item; count."""
@@ -48,8 +49,10 @@ class GoldView:
 def gold_list(request: HttpRequest, desk: Desk) -> HttpResponse:
     """Show what is known and what annotators made of it."""
     codes = dict(Membership.objects.filter(hosted=desk.here.hosted).values_list("participant", "token"))
-    found = [_view(one, codes) for one in gold.gold_items(desk.queue)]
-    return render(request, "web/senior/gold.html", {"here": desk.here, "gold": found})
+    page = page_number(request)
+    found = [_view(one, codes) for one in gold.gold_items(desk.queue, page=page)]
+    pages = Pages(page=page, n=gold.n_gold(desk.queue), size=gold.PAGE)
+    return render(request, "web/senior/gold.html", {"here": desk.here, "gold": found, "pages": pages})
 
 
 def _view(one: GoldItem, codes: dict[str, str]) -> GoldView:

@@ -7,7 +7,8 @@ from django.shortcuts import render
 
 from theodolite.domain.case import CaseView
 from theodolite.domain.role import Role
-from theodolite.store.annotating import cases, resolutions, reviews, rooms, threads
+from theodolite.store.annotating import cases, resolutions, reviews, threads
+from theodolite.store.annotating.listed_places import ROOMS, n_rooms, room_lines
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import desk_of, library
@@ -24,6 +25,8 @@ def home(request: HttpRequest, here: Here) -> HttpResponse:
     n_cases = cases.n_cases(queue_of(desk.queue).study)
     n_disputed, page = resolutions.n_disputed_items(desk.queue), page_number(request)
     disputed = resolutions.disputed_items(library(), desk.queue, desk.participant, page=page)
+    room_page = page_number(request, "rooms")
+    found_rooms = room_lines(library(), desk.queue, reader=desk.participant, page=room_page)
     context = {
         "here": here,
         "desk": desk,
@@ -31,8 +34,9 @@ def home(request: HttpRequest, here: Here) -> HttpResponse:
         "disputed": [(worded(one.category), one) for one in disputed],
         "pages": Pages(page=page, n=n_disputed, size=resolutions.PAGE),
         "to_review": reviews.to_review(library(), desk.queue),
-        "threads": threads.all_threads(desk.queue, desk.participant, is_open=True),
-        "rooms": [(worded(category), token, state) for token, category, state in rooms.rooms(desk.queue)],
+        "n_questions": threads.n_threads(desk.queue)[0],
+        "rooms": [(worded(one.category), one) for one in found_rooms],
+        "room_pages": Pages(page=room_page, n=n_rooms(desk.queue), size=ROOMS),
         "n_open": n_cases[CaseView.OPEN],
         "n_suggested": n_cases[CaseView.SUGGESTED],
         "dissent": resolutions.dissent(desk.queue),

@@ -12,6 +12,7 @@ from theodolite.domain.case import CaseView, SensitiveCase
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.role import Role
 from theodolite.store.annotating import cases
+from theodolite.store.annotating.listed_places import case_lines
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.models.annotating import CaseRow
 from theodolite.web.access import allowed
@@ -36,7 +37,7 @@ def case_list(request: HttpRequest, desk: Desk) -> HttpResponse:
         "here": desk.here,
         "views": [(one.name.lower(), one.value, counts[one], one is view) for one in CaseView],
         "view": view.name.lower(),
-        "cases": cases.case_page(study, view, page),
+        "cases": case_lines(library(), desk.queue, view, reader=desk.participant, page=page),
         "pages": Pages(page=page, n=counts[view], size=cases.PAGE),
     }
     return render(request, "web/senior/cases.html", context)

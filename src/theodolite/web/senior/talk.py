@@ -20,6 +20,7 @@ from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
 from theodolite.web.senior.desk import at_senior_desk, own_item, page_of
+from theodolite.web.senior.paging import Pages, page_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +45,16 @@ def _shown(thread: FeedbackThread) -> ShownThread:
 @require_GET
 @at_senior_desk
 def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
-    """Show all threads, the open ones first, and what was settled."""
-    found = threads.all_threads(desk.queue, desk.participant)
+    """Show the threads that are open, or those that were settled, page by page."""
+    n_open, n_ended = threads.n_threads(desk.queue)
+    is_open, page = request.GET.get("view") != "settled", page_number(request)
+    found = threads.thread_page(desk.queue, desk.participant, is_open=is_open, page=page)
     context = {
         "here": desk.here,
-        "threads": [_shown(one) for one in found if one.end is None],
-        "ended": [_shown(one) for one in found if one.end is not None],
+        "views": [("open", n_open, is_open), ("settled", n_ended, not is_open)],
+        "is_open": is_open,
+        "threads": [_shown(one) for one in found],
+        "pages": Pages(page=page, n=n_open if is_open else n_ended, size=threads.PAGE),
         "for_guideline": [
             (worded(category), text) for category, text in threads.settled(desk.queue, end=ThreadEnd.GUIDELINE)
         ],
@@ -63,7 +68,7 @@ def questions(request: HttpRequest, desk: Desk) -> HttpResponse:
 @at_senior_desk
 def answer(request: HttpRequest, desk: Desk, thread: str) -> HttpResponse:
     """Answer in a thread, and end it where one says so."""
-    if thread not in {one.token for one in threads.all_threads(desk.queue)}:
+    if not threads.is_thread_of(desk.queue, thread):
         raise Http404
     text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
     with transaction.atomic():

@@ -6,16 +6,19 @@ from django.urls import path
 
 from theodolite.web.senior import (
     agreement,
+    dialogues,
     filling,
     gold,
     home,
     judges,
+    many,
     people,
     quality,
     raters,
     resolution,
     sensitive,
     talk,
+    views,
 )
 
 app_name = "senior"
@@ -38,6 +41,12 @@ urlpatterns = [
     path("case/<slug:case>/", sensitive.case, name="case"),
     path("case/<slug:case>/look/", sensitive.look, name="look"),
     path("case/<slug:case>/act/", sensitive.act, name="act"),
+    path("dialogues/", dialogues.dialogues, name="dialogues"),
+    path("dialogues/act/", many.act, name="act_on_many"),
+    path("dialogues/batch/<slug:batch>/", many.batch, name="batch"),
+    path("dialogues/batch/<slug:batch>/undo/", many.undo, name="undo_batch"),
+    path("dialogues/views/", views.save, name="save_view"),
+    path("dialogues/views/<slug:view>/", views.change, name="change_view"),
     path("fill/", filling.fill, name="fill"),
     path("agreement/", agreement.agreement, name="agreement"),
     path("judges/", judges.judges, name="judges"),

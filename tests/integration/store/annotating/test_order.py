@@ -36,6 +36,7 @@ def items() -> list[WorkItem]:
             category=row.category,
             passes=row.passes,
             n_live=row.live,
+            is_first=row.is_first,
             draw=row.draw,
             tester=row.tester,
             state=ItemState(row.state),
@@ -83,6 +84,7 @@ def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: 
     queue = venue.queue(process=process, first="")
     add_dialogues(venue.library, queue, venue.keys)
     offer(queue, [(venue.keys[1], "style")], "p-2")
+    WorkItemRow.objects.filter(dialogue__unit__key=venue.keys[2], category="utility").update(is_first=True)
     row, compared = QueueRow.objects.get(token=queue), 0
     for _ in range(15):
         for who in ("p-1", "p-2", "p-3"):

@@ -29,7 +29,7 @@ from theodolite.store.annotating.queues import add_dialogues
 from theodolite.store.annotating.sittings import sitting
 from theodolite.store.annotating.suspecting import suspect
 from theodolite.store.annotating.taking import next_work, offer
-from theodolite.store.annotating.threads import all_threads, begin_thread, end_thread, own_threads, reply, settled
+from theodolite.store.annotating.threads import begin_thread, end_thread, own_threads, reply, settled, thread_page
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -61,7 +61,7 @@ def test_a_thread_is_seen_by_who_began_it_and_by_seniors(venue: Venue, queue: st
         (False, "Yes, if it tells the end."),
     ]
     assert own_threads(queue, "p-2") == []
-    assert [one.token for one in all_threads(queue, "s-1", is_open=True)] == [thread]
+    assert [one.token for one in thread_page(queue, "s-1")] == [thread]
     with pytest.raises(NotFound):
         reply(thread, "p-2", "Me too")
 

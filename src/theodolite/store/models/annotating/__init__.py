@@ -9,31 +9,11 @@ from theodolite.store.models.annotating.reservation import ReservationEventRow, 
 from theodolite.store.models.annotating.resolution import GoldRow, QualityReviewRow, ResolutionRow, ResolverRow
 from theodolite.store.models.annotating.room import RoomPostRow, RoomRow, RoomVoteRow
 from theodolite.store.models.annotating.thread import PostRow, ThreadRow
+from theodolite.store.models.annotating.wish import ReviewWishRow
 
 __all__ = [
-    "CaseRow",
-    "CaseStepRow",
-    "DraftQuoteRow",
-    "DraftRow",
-    "GoldRow",
-    "OnboardingRow",
-    "OriginalAccessRow",
-    "PostRow",
-    "PracticeRow",
-    "QualificationRow",
-    "QualityReviewRow",
-    "QueueEditionRow",
-    "QueueRow",
-    "RedactionRow",
-    "ReservationEventRow",
-    "ReservationRow",
-    "ResolutionRow",
-    "ResolverRow",
-    "RoomPostRow",
-    "RoomRow",
-    "RoomVoteRow",
-    "RoutedRow",
-    "TestAnswerRow",
-    "ThreadRow",
-    "WorkItemRow",
-]
+    "CaseRow", "CaseStepRow", "DraftQuoteRow", "DraftRow", "GoldRow", "OnboardingRow", "OriginalAccessRow",
+    "PostRow", "PracticeRow", "QualificationRow", "QualityReviewRow", "QueueEditionRow", "QueueRow",
+    "RedactionRow", "ReservationEventRow", "ReservationRow", "ResolutionRow", "ResolverRow", "ReviewWishRow",
+    "RoomPostRow", "RoomRow", "RoomVoteRow", "RoutedRow", "TestAnswerRow", "ThreadRow", "WorkItemRow",
+]  # fmt: skip

@@ -49,7 +49,8 @@ class QueueEditionRow(models.Model):
 class WorkItemRow(models.Model):
     """One dialogue in one category; `live` counts the reservations that take a pass.
 
-    `disputed` counts the questions that complete passes did not answer alike.
+    `disputed` counts the questions that complete passes did not answer alike; what a senior
+    put first goes before the others.
     """
 
     token = StorableTextField(null=True, unique=True)
@@ -63,6 +64,7 @@ class WorkItemRow(models.Model):
     done = models.IntegerField(default=0)
     disputed = models.IntegerField(default=0)
     draw = models.FloatField()
+    is_first = models.BooleanField(default=False)
     state = models.TextField(default=ItemState.OPEN.value)
     created = MomentField()
 
