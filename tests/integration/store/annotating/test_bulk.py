@@ -51,7 +51,7 @@ def test_offers_keep_every_rule_and_say_of_each_why_not(venue: Venue) -> None:
     offer(queue, [(venue.keys[1], "risk")], "p-2")
     submitted(venue, queue, "p-2")
 
-    lines = offering.offer_many(venue.library, queue, [*tokens(), "strange"], "p-1", by="sami")
+    lines = offering.offer_many(venue.library, queue, [*tokens(category="risk"), "strange"], "p-1", by="sami")
 
     assert refusals(lines) == ["they had it before", "it is complete", "", "they held the dialogue themselves"]
     assert [line.made for line in lines if line.made] == [ReservationRow.objects.get(state="offered").token]

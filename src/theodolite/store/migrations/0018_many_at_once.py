@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('store', '0016_user_type_not_said'),
+        ('store', '0017_shown_orders'),
     ]
 
     operations = [
