@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +45,38 @@ def test_who_only_asks_loads_no_findings():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "False\n"
+
+
+STUDY = """\
+study: small
+applications: {echo: {kind: python, call: "bot:reply"}}
+scenarios: {hours: {task: chat, scripts: {hello: hello}}}
+"""
+
+UNUSED = {
+    "store": ["models.people", "models.annotating", "models.coding", "people.sessions", "annotating"],
+    "domain": ["live", "brought", "consent", "work", "case", "coding", "thread", "discrepancy", "quality", "blinding"],
+    "measurement": ["trees.growing"],
+    "gateways": ["aria_application", "anthropic_messages", "inspect_model", "http_application"],
+}
+"""What the smallest run has no use for, by package: nobody takes part, and one function is asked."""
+
+
+@pytest.fixture(scope="module")
+def loaded_by_a_run(tmp_path_factory) -> set[str]:
+    """Return the modules that `theodolite test` loads for the smallest study on a migrated database."""
+    folder: Path = tmp_path_factory.mktemp("small")
+    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    (folder / "bot.py").write_text("def reply(prompt):\n    return prompt\n", encoding="utf-8")
+    code = (
+        "import json, sys\nfrom theodolite.cli.main import main\n"
+        f"try: main(['test', {str(folder)!r}, '--json'])\nexcept SystemExit: print(json.dumps(sorted(sys.modules)))"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(2)]
+    assert json.loads(runs[0].stdout.splitlines()[0])["sessions"]["done"] == 1
+    return set(json.loads(runs[1].stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("package", UNUSED)
+def test_a_small_run_loads_nothing_that_it_has_no_use_for(loaded_by_a_run, package):
+    assert [name for name in UNUSED[package] if f"theodolite.{package}.{name}" in loaded_by_a_run] == []

@@ -28,6 +28,9 @@ DATABASE_NAME = "theodolite.db"
 LOCK_PATIENCE_S = 20
 """How long a writer waits for another writer of a SQLite file; seconds."""
 
+_RUNS = "theodolite.store.apps.RunsConfig"
+"""The store for commands: tables of people are loaded by whoever asks for people's work."""
+
 _POSTGRES_SCHEMES = ("postgres", "postgresql")
 
 
@@ -145,7 +148,7 @@ def configure_django(database: dict[str, Any], everything: dict[str, Any] | None
     from django.conf import settings
 
     if not settings.configured:
-        settings.configure(**(everything or django_settings(database)))
+        settings.configure(**(everything or {**django_settings(database), "INSTALLED_APPS": [_RUNS]}))
         _set_up(is_for_pages=everything is not None)
         return
     from django.db import connections

@@ -20,6 +20,7 @@ from filelock import FileLock
 
 from theodolite.domain.errors import WrongSchema
 from theodolite.store import migrations
+from theodolite.store.apps import load_all_tables
 from theodolite.store.desk import desk_for
 from theodolite.store.translation import Place
 
@@ -86,6 +87,7 @@ def _bring_up_to_date(workspace: Path, place: Place, *, whole: bool) -> None:
         if _is_up_to_date(place) and not (whole and _is_more_wanted()):
             return
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
+            load_all_tables()
             applied = _applied()
             if _is_up_to_date(place) and not (whole and _is_more_wanted()):  # another process was faster
                 return

@@ -15,7 +15,6 @@ from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
 from theodolite.bootstrap.sealing import with_team_keys
 from theodolite.bootstrap.shelves import plugin_shelves, strategy_catalogue, tree_methods
-from theodolite.config.lapse_rules import lapse_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
@@ -154,6 +153,7 @@ class Workbench:
             NotFound: If it was never run here.
             InputError: If it has changed since.
         """
+        from theodolite.config.lapse_rules import lapse_rules
         from theodolite.usecases.measuring import evidence_of
 
         return evidence_of(self.store, self.loaded.study, self.sessions, self._run(), lapse_rules=lapse_rules())
@@ -181,6 +181,7 @@ class Workbench:
 
     def findings(self, evidence: Evidence) -> Findings:
         """Return everything that can be measured on it."""
+        from theodolite.config.lapse_rules import lapse_rules
         from theodolite.measurement import measure_study  # numpy and scipy: only who measures waits for them
 
         return measure_study(evidence, lapse_rules=lapse_rules(), summaries=tree_methods())

@@ -35,7 +35,6 @@ from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.translations import in_languages
-from theodolite.config.trees import trees_of
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
@@ -122,6 +121,10 @@ def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -
 
 
 def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, desk: Desk) -> tuple[TreeDesign, ...]:
+    if parts.entry.shape.tree is None:
+        return ()
+    from theodolite.config.trees import trees_of  # most studies name no tree, and what grows one takes a while to load
+
     trees = trees_of(parts.entry, guidelines, asked.questionnaires, parts.annotators, desk)
     asked.note_unoriented(trees, desk)
     return trees

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from theodolite.domain.annotator import Annotator, PythonLabeller
 from theodolite.domain.application import (
@@ -20,21 +20,13 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.domain.recording import RecordedDialogue
 from theodolite.gateways.account import Accounts
-from theodolite.gateways.anthropic_messages import MESSAGES
-from theodolite.gateways.aria_application import AriaApplication
 from theodolite.gateways.cached_model import CachedModel
-from theodolite.gateways.callable_application import CallableApplication
-from theodolite.gateways.callable_labeller import CallableLabeller
 from theodolite.gateways.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.dialect import Dialect
-from theodolite.gateways.http_application import HttpApplication
-from theodolite.gateways.http_form import checked_template
-from theodolite.gateways.inspect_model import InspectModel
 from theodolite.gateways.loading import load_callable, load_class
 from theodolite.gateways.pace import Pace
 from theodolite.gateways.prompted import PromptedModelApplication
-from theodolite.gateways.recorded import RecordedApplication
 from theodolite.gateways.scripted import ScriptedModel
 from theodolite.gateways.secrecy import Credentials
 from theodolite.gateways.start_log import start_log
@@ -44,13 +36,19 @@ from theodolite.ports.cache import Cache
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
 
-LiveApplication = PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication
+if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
+    from theodolite.gateways.aria_application import AriaApplication
+    from theodolite.gateways.callable_application import CallableApplication
+    from theodolite.gateways.callable_labeller import CallableLabeller
+    from theodolite.gateways.http_application import HttpApplication
+    from theodolite.gateways.inspect_model import InspectModel
+    from theodolite.gateways.recorded import RecordedApplication
+
+LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
 """An application that is called, and not read from a file."""
 
 ARIA_AUTH = "ARIA_AUTH_JSON"
 """Environment variable in which ARIA's harness handed credentials over."""
-
-_DIALECTS: Mapping[ModelKind, Dialect] = {ModelKind.OPENAI: CHAT_COMPLETIONS, ModelKind.ANTHROPIC: MESSAGES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +106,19 @@ def _live(
     if endpoint.url:
         checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     if endpoint.kind is ModelKind.INSPECT:
+        from theodolite.gateways.inspect_model import InspectModel
+
         return InspectModel(endpoint, key=key, clock=clock, pace=_pace(endpoint, accounts, clock, starts))
-    dialect = _DIALECTS[endpoint.kind]
+    dialect = _dialect_of(endpoint.kind)
     return ChatModel(endpoint, key=key, clock=clock, dialect=dialect, pace=_pace(endpoint, accounts, clock, starts))
+
+
+def _dialect_of(kind: ModelKind) -> Dialect:
+    if kind is ModelKind.ANTHROPIC:
+        from theodolite.gateways.anthropic_messages import MESSAGES
+
+        return MESSAGES
+    return CHAT_COMPLETIONS
 
 
 def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> Pace:
@@ -151,18 +159,17 @@ def open_application(
     what = f"application `{name}`"
     match connection:
         case RecordedFile():
+            from theodolite.gateways.recorded import RecordedApplication
+
             return RecordedApplication(name, recordings)
         case PromptedModel():
             return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
         case HttpEndpoint():
             return _http(name, connection, environ, clock, accounts)
         case PythonCallable():
-            function = load_callable(connection.target, folder=folder, what=what)
-            return CallableApplication(name, connection, function, clock=clock)
+            return _callable(name, connection, folder, clock)
         case AriaClass():
-            kind = load_class(connection.target, folder=folder, what=what)
-            credentials = _credentials(connection, environ)
-            return AriaApplication(name, connection, kind, credentials=credentials, clock=clock)
+            return _aria(name, connection, folder, environ, clock)
         case _:
             assert_never(connection)
 
@@ -181,8 +188,24 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
     labelling = annotator.labelling
     if not isinstance(labelling, PythonLabeller):
         return None
+    from theodolite.gateways.callable_labeller import CallableLabeller
+
     function = load_callable(labelling.target, folder=folder, what=f"judge `{annotator.name}`")
     return CallableLabeller(annotator.name, labelling, function, clock=clock)
+
+
+def _callable(name: str, connection: PythonCallable, folder: Path, clock: Clock) -> CallableApplication:
+    from theodolite.gateways.callable_application import CallableApplication
+
+    function = load_callable(connection.target, folder=folder, what=f"application `{name}`")
+    return CallableApplication(name, connection, function, clock=clock)
+
+
+def _aria(name: str, connection: AriaClass, folder: Path, environ: Mapping[str, str], clock: Clock) -> AriaApplication:
+    from theodolite.gateways.aria_application import AriaApplication
+
+    kind = load_class(connection.target, folder=folder, what=f"application `{name}`")
+    return AriaApplication(name, connection, kind, credentials=_credentials(connection, environ), clock=clock)
 
 
 def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentials:
@@ -195,6 +218,9 @@ def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentia
 def _http(
     name: str, connection: HttpEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts | None
 ) -> HttpApplication:
+    from theodolite.gateways.http_application import HttpApplication
+    from theodolite.gateways.http_form import checked_template
+
     checked_template(connection.url, what=f"application `{name}`")
     account = (accounts or Accounts(clock)).of(
         host_of(connection.url.partition("{")[0]), connection.key, parallel=connection.parallel

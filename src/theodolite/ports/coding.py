@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
+if TYPE_CHECKING:  # a port is its signatures: whoever has only those waits for no noun
+    from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
 
 
 class CodingDesk(Protocol):

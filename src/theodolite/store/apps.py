@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from django.apps import AppConfig
+
+_OF_PEOPLE = ("people", "coding", "annotating")
+
+
+def load_all_tables() -> None:
+    """Load the tables of people beside those of runs: whoever makes or changes tables needs all of them."""
+    for name in _OF_PEOPLE:
+        import_module(f"theodolite.store.models.{name}")
 
 
 class StoreConfig(AppConfig):
@@ -10,4 +20,23 @@ class StoreConfig(AppConfig):
 
     name = "theodolite.store"
     label = "store"
+    default = True
     default_auto_field = "django.db.models.BigAutoField"
+
+    def import_models(self) -> None:
+        """Load the tables of runs, then those of people."""
+        super().import_models()
+        load_all_tables()
+
+
+class RunsConfig(StoreConfig):
+    """The same application for commands, which load the tables of people only when they ask for people's work.
+
+    A run with simulated users starts in less time by a third of all tables.
+    """
+
+    default = False
+
+    def import_models(self) -> None:
+        """Load the tables of runs."""
+        AppConfig.import_models(self)

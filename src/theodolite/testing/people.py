@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
-from theodolite.domain.live import HeldDialogue
 from theodolite.domain.plan import PlannedSession, Sessions
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.seat import Cell, Seat
@@ -17,6 +17,9 @@ from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels, planned_seats, seat_design
 from theodolite.testing.cells import grouping_of, groups_of
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.live import HeldDialogue
 
 
 def scenario_sight(scenario: Scenario) -> str:

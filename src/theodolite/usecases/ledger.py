@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from theodolite.assessment import annotating
 from theodolite.domain.event_sessions import held_by_runs
 from theodolite.domain.identity import digest
-from theodolite.domain.live import HeldDialogue
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.session import SessionState
 from theodolite.domain.study import Study
 from theodolite.testing import sessions as holding
 from theodolite.testing.people import counted, label_of
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.live import HeldDialogue
 
 
 def session_units(study: Study, run: Run, sessions: Sessions, first: int | None = None) -> Iterator[Unit]:

@@ -1,6 +1,9 @@
-"""The tables of a workspace, one small file for each noun."""
+"""The tables of a workspace, one small file for each noun.
 
-from theodolite.store.models import annotating, coding, people
+Those of runs stand here. Those of people (`people`, `coding`, `annotating`) are loaded
+by whoever works with people, and all of them by `StoreConfig`.
+"""
+
 from theodolite.store.models.adjudication import AdjudicationRow, AdjudicatorRow
 from theodolite.store.models.annotation import AnnotationRow, AnswerRow, QuoteRow, VoteRow
 from theodolite.store.models.content import ContentRow
@@ -33,7 +36,4 @@ __all__ = [
     "TurnRow",
     "UnitRow",
     "VoteRow",
-    "annotating",
-    "coding",
-    "people",
 ]
