@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
-from theodolite.assessment.judging import judgement
+from theodolite.assessment.judging import Judgement, judgement
 from theodolite.assessment.labelling import by_function
 from theodolite.assessment.prompt import PROMPT_VERSION
 from theodolite.assessment.ruling import NOT_SHOWN, by_packet, by_words
@@ -106,14 +106,7 @@ def adjudication(
 def _judge(task: AnnotationTask, judge: ModelJudge) -> Flow[Annotation]:
     if task.dialogue.withheld:
         return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
-    found = yield from judgement(judge, task.guideline, task.dialogue)
-    return replace(
-        _annotation(task, found.answers),
-        scripted=found.scripted,
-        votes=found.votes,
-        control=found.control,
-        answered_as="\n".join(" ".join(name.split()) for name in found.answered_as),
-    )
+    return _annotation_of(task, (yield from judgement(judge, task.guideline, task.dialogue)))
 
 
 def _by_function(task: AnnotationTask) -> Flow[Annotation]:
@@ -133,6 +126,10 @@ def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, 
 
 
 def _annotation(task: AnnotationTask, answers: tuple[Answer, ...]) -> Annotation:
+    return _annotation_of(task, Judgement(answers=answers))
+
+
+def _annotation_of(task: AnnotationTask, found: Judgement) -> Annotation:
     return Annotation(
         unit=task.unit,
         dialogue=task.dialogue.key,
@@ -140,5 +137,9 @@ def _annotation(task: AnnotationTask, answers: tuple[Answer, ...]) -> Annotation
         annotator_version=task.annotator_version,
         guideline=task.guideline.name,
         instrument_version=task.guideline_version,
-        answers=answers,
+        answers=found.answers,
+        scripted=found.scripted,
+        votes=found.votes,
+        control=found.control,
+        answered_as="\n".join(" ".join(name.split()) for name in found.answered_as),
     )

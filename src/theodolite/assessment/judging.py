@@ -40,10 +40,10 @@ class Judgement:
     """
 
     answers: tuple[Answer, ...]
-    votes: tuple[Vote, ...]
-    control: Control
-    answered_as: tuple[str, ...]
-    scripted: bool
+    votes: tuple[Vote, ...] = ()
+    control: Control = Control.NOT_ASKED
+    answered_as: tuple[str, ...] = ()
+    scripted: bool = False
 
 
 def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue) -> Flow[Judgement]:

@@ -30,9 +30,9 @@ SHORT = 8
 
 
 class FixedJson(dict[str, "Json"]):
-    """A JSON object that nobody changes once it is made, and whose canonical text is written once."""
+    """A JSON object that nobody changes once it is made, and whose texts are written once."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_as_given", "_text")
 
     @property
     def text(self) -> str:
@@ -42,6 +42,15 @@ class FixedJson(dict[str, "Json"]):
         except AttributeError:
             self._text: str = _mapping(cast("Mapping[object, object]", self))
             return self._text
+
+    @property
+    def as_given(self) -> str:
+        """Its JSON in plain ASCII, keys in the order in which they were given: to some readers it matters."""
+        try:
+            return self._as_given
+        except AttributeError:
+            self._as_given: str = json.dumps(self, separators=(",", ":"))
+            return self._as_given
 
 
 class Record(Protocol):

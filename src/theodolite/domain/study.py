@@ -65,7 +65,7 @@ class Budget:
     @property
     def is_limited(self) -> bool:
         """Whether there is any limit."""
-        return self != Budget()
+        return not (self.usd is None and self.tokens is None and self.calls is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

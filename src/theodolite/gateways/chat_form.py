@@ -10,6 +10,7 @@ from typing import Any
 
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
+from theodolite.domain.identity import FixedJson
 from theodolite.domain.model import ModelEndpoint, Param, Price
 from theodolite.gateways.chat_stream import STREAMED_CHAT
 from theodolite.gateways.complaint import FILTER_CODES, complaint_in
@@ -41,9 +42,22 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
     """Return the JSON body of a request; the same request has the same bytes."""
     body: dict[str, Any] = {"model": endpoint.model, CHAT_FIELD: request.messages, **more}
     if request.answer_schema is not None:
-        form = {"name": SCHEMA_NAME, "schema": request.answer_schema, "strict": True}
-        body[FORM_FIELD] = {"type": "json_schema", "json_schema": form}
+        body[FORM_FIELD] = _form_with(request.answer_schema)
     return body_bytes(body, endpoint.params)
+
+
+class _Written(str):
+    """JSON that goes out as it is."""
+
+    __slots__ = ()
+
+
+def _form_with(schema: Mapping[str, object]) -> _Written:
+    """Return the field that asks for an answer of a schema; one that never changes was written before."""
+    text = schema.as_given if isinstance(schema, FixedJson) else _WRITE(schema)
+    return _Written(
+        f'{{"type":"json_schema","json_schema":{{"name":{_TEXT(SCHEMA_NAME)},"schema":{text},"strict":true}}}}'
+    )
 
 
 def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
@@ -60,7 +74,7 @@ def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
 def _member(key: str, value: Any) -> str:
     """Return one field of a body; messages, which are most of it, are written without a tree of objects in between."""
     if key != CHAT_FIELD or not isinstance(value, tuple):
-        return f"{_TEXT(key)}:{_WRITE(value)}"
+        return f"{_TEXT(key)}:{value if isinstance(value, _Written) else _WRITE(value)}"
     said = (f'{{"role":{_ROLES[message.speaker]},"content":{_TEXT(message.text)}}}' for message in value)
     return f"{_TEXT(key)}:[{','.join(said)}]"
 

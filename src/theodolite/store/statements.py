@@ -17,7 +17,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Field, Model, QuerySet
 
 from theodolite.domain.run import UnitState
@@ -185,9 +185,10 @@ def marks(n: int) -> str:
 
 def execute(words: str, values: Sequence[object]) -> Any:
     """Do one statement on the connection of this thread, past Django's cursor, which reads each text anew."""
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        return connection.connection.execute(_native(words, connection.vendor), values)
+    here = connections[DEFAULT_DB_ALIAS]  # looked for once: finding out whose thread this is takes a while
+    here.ensure_connection()
+    with here.wrap_database_errors:
+        return here.connection.execute(_native(words, here.vendor), values)
 
 
 @lru_cache(maxsize=512)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.identity import canonical_json, digest, version_of
@@ -112,9 +112,10 @@ class Cells:
         """Return how many there are; count."""
         return self._ends[-1] if self._ends else 0
 
-    def level(self, cell: int) -> Level:
-        """Return the level of testing of a cell."""
-        return self._at(cell)[0].level
+    def levels(self) -> Iterator[Level]:
+        """Yield the level of testing of each cell."""
+        for stretch in self._stretches:
+            yield from repeat(stretch.level, len(stretch.testers))
 
     def sight(self, cell: int) -> str:
         """Return the hash of all that the tester's side of a cell sees; 64 hexadecimal digits."""

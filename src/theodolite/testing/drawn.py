@@ -226,10 +226,12 @@ def _rounds(due: Sequence[int]) -> Iterator[_Round]:
 def _repeats_due(study: Study, cells: Cells) -> Sequence[int]:
     """Return the repeats of each cell; `dialogues` is shared out among those of model testing alone."""
     planned = {plan.level: plan.repeats for plan in study.levels}
-    due = array("Q", (planned.get(cells.level(cell), study.sampling.repeats) for cell in range(len(cells))))
+    due = array("Q", (planned.get(level, study.sampling.repeats) for level in cells.levels()))
     wanted = study.sampling.dialogues
-    shared = [cell for cell in range(len(cells)) if cells.level(cell) is Level.MODEL_TESTING]
-    if wanted is None or not shared:
+    if wanted is None:
+        return due
+    shared = [cell for cell, level in enumerate(cells.levels()) if level is Level.MODEL_TESTING]
+    if not shared:
         return due
     each, rest = divmod(wanted, len(shared))
     more = heapq.nsmallest(

@@ -166,6 +166,12 @@ def fill(
     template = _compiled(text, finalize)
     if isinstance(template, Refusal):
         raise _error(template)
+    plain = _spliced(text, values) if finalize is None else None
+    return plain if plain is not None and len(plain) <= largest else _rendered(template, values, largest)
+
+
+def _rendered(template: Template, values: Mapping[str, object], largest: int) -> str:
+    """Return a template filled by Jinja, which ends where it becomes too long."""
     pieces: list[str] = []
     size = 0
     try:
@@ -183,6 +189,37 @@ def fill(
         message = f"the filled template is longer than {largest} characters"
         raise TemplateError(message)
     return "".join(pieces)
+
+
+def _spliced(text: str, values: Mapping[str, object]) -> str | None:
+    """Return a template of words and slots alone, filled with texts; None where it takes more, or a text is missing."""
+    pieces = []
+    for words, slot in _spans(text):
+        pieces.append(words)
+        value = values.get(slot) if slot else ""
+        if type(value) is not str:
+            return None
+        pieces.append(value)
+    return "".join(pieces) if pieces else None
+
+
+@lru_cache(maxsize=512)
+def _spans(text: str) -> tuple[tuple[str, str], ...]:
+    """Return words and the slot after them, as often as it takes; nothing for a template that does more than that."""
+    said = [node for part in _ENVIRONMENT.parse(text).body for node in _said_by(part)]
+    spans = [_span(node) for node in said]
+    return tuple(span for span in spans if span is not None) if None not in spans else ()
+
+
+def _said_by(part: nodes.Node) -> Sequence[nodes.Node]:
+    return part.nodes if isinstance(part, nodes.Output) else [part]
+
+
+def _span(node: nodes.Node) -> tuple[str, str] | None:
+    """Return words, or the name of a slot; None for what is neither."""
+    if isinstance(node, nodes.TemplateData):
+        return node.data, ""
+    return ("", node.name) if isinstance(node, nodes.Name) and node.name != "self" else None  # which is Jinja's own
 
 
 _NESTED = Refusal(line=0, words="is nested too deeply; write it flatter")

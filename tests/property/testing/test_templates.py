@@ -60,3 +60,22 @@ class TestValues:
     @given(st.text(max_size=200))
     def test_a_value_alone(self, value):
         assert fill("[{{ value }}]", {"value": value}) == f"[{value}]"
+
+
+class TestShortWay:
+    """Words and slots alone are put together without Jinja, to the letter as Jinja does it."""
+
+    @given(
+        parts=st.lists(
+            st.sampled_from(["{{ a }}", "{{b}}", "{{- a }}", "words ", "\n", "\r\n", " {# no #}"]), max_size=8
+        ),
+        a=st.text(max_size=6),
+        b=st.text(max_size=6),
+    )
+    def test_it_leads_to_the_same_text(self, parts: list[str], a: str, b: str) -> None:
+        text = "".join(parts)
+
+        in_full = fill(f"{text}{{{{ '' }}}}", {"a": a, "b": b})  # what is no name takes the long way
+
+        at_the_end = 1 if text.endswith("\n") else 0  # the last line's end is no part of a template
+        assert fill(text, {"a": a, "b": b}) == in_full[: len(in_full) - at_the_end]

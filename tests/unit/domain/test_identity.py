@@ -164,6 +164,13 @@ def test_a_fixed_object_has_the_text_of_any_other_with_its_content():
     assert canonical_json([FixedJson(parts)]) == f"[{canonical_json(parts)}]"
 
 
+def test_a_fixed_object_keeps_the_order_of_its_keys_for_those_to_whom_it_matters() -> None:
+    fixed = FixedJson({"b": 1, "a": {"d": "\u00fc", "c": None}})
+
+    assert fixed.as_given == '{"b":1,"a":{"d":"\\u00fc","c":null}}'
+    assert fixed.as_given is fixed.as_given
+
+
 def test_a_fixed_object_writes_its_text_once():
     fixed = FixedJson({"a": 1})
 

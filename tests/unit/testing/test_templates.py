@@ -27,6 +27,10 @@ def test_slots_are_filled(text, filled):
     assert fill(text, {"name": "Ana"}) == filled
 
 
+def test_a_slot_that_jinja_fills_itself_is_left_to_it():
+    assert "TemplateReference" in fill("{{ self }}, {{ name }}", {"self": "me", "name": "Ana"})
+
+
 def test_a_value_is_no_template():
     assert fill("{{ name }}", {"name": "{{ 1 + 1 }}"}) == "{{ 1 + 1 }}"
 

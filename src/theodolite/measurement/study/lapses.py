@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -76,9 +76,9 @@ class LapseBook:
         if dialogue.held_by is not HeldBy.SIMULATED_USER or dialogue.strategies:
             return
         self._n += 1
-        limit, turns = self._limits.get(dialogue.scenario, 1), written_turns(dialogue)
+        limit, prompts = self._limits.get(dialogue.scenario, 1), [_Prompt.of(turn) for turn in written_turns(dialogue)]
         for rule in self._rules.rules:
-            for lapse in _lapses(dialogue, turns, rule, self._rules, limit):
+            for lapse in _lapses(dialogue, prompts, rule, self._rules, limit):
                 self._found[rule.kind].append(lapse)
 
     def checks(self) -> tuple[LapseCheck, ...]:
@@ -103,17 +103,39 @@ def lapse_checks(evidence: Evidence, rules: LapseRules) -> tuple[LapseCheck, ...
     return book.checks()
 
 
-def _lapses(dialogue: Dialogue, turns: list[Turn], rule: LapseRule, rules: LapseRules, limit: int) -> Iterator[Lapse]:
+class _Prompt(NamedTuple):
+    """What a tester wrote in a turn, ready for all rules.
+
+    Attributes:
+        turn: The turn.
+        plain: Its prompt with plain apostrophes.
+        small: The same in small letters; None where letters are not only those of English.
+    """
+
+    turn: Turn
+    plain: str
+    small: str | None
+
+    @classmethod
+    def of(cls, turn: Turn) -> _Prompt:
+        plain = turn.prompt.replace("\u2019", "'")
+        return cls(turn, plain, plain.lower() if plain.isascii() else None)
+
+
+def _lapses(
+    dialogue: Dialogue, prompts: Sequence[_Prompt], rule: LapseRule, rules: LapseRules, limit: int
+) -> Iterator[Lapse]:
     if rule.kind is LapseKind.REPETITION:
-        yield from _repetitions(dialogue, turns, rules.same_words)
+        yield from _repetitions(dialogue, [prompt.turn for prompt in prompts], rules.same_words)
         return
     if rule.kind is LapseKind.EARLY_GOODBYE:
         yield from _left_early(dialogue, rules, limit)
-        turns = [turn for turn in turns if turn.number < len(dialogue.turns)]
-    for turn in turns:
-        found = _first(rule, turn.prompt)
-        if found:
-            yield Lapse(dialogue=dialogue.label, turn=turn.number, words=found)
+        prompts = [prompt for prompt in prompts if prompt.turn.number < len(dialogue.turns)]
+    if rule.words:
+        known = _rule(rule.words)
+        for prompt in prompts:
+            if found := known.first(prompt, rule.hints):
+                yield Lapse(dialogue=dialogue.label, turn=prompt.turn.number, words=found)
 
 
 def written_turns(dialogue: Dialogue) -> list[Turn]:
@@ -128,7 +150,7 @@ def _left_early(dialogue: Dialogue, rules: LapseRules, limit: int) -> Iterator[L
         yield Lapse(dialogue=dialogue.label, turn=n_turns, words=f"left after {n_turns} of {limit} turns")
 
 
-def _repetitions(dialogue: Dialogue, turns: list[Turn], same_words: float) -> Iterator[Lapse]:
+def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[Lapse]:
     said = [(turn.prompt.strip(), set(_WORD.findall(turn.prompt.casefold()))) for turn in turns]
     for place, turn in enumerate(turns):
         if any(_in_common(said[place], earlier) >= same_words for earlier in said[:place]):
@@ -157,23 +179,20 @@ class _Rule(NamedTuple):
     pattern: re.Pattern[str]
     in_small: re.Pattern[str] | None
 
+    def first(self, prompt: _Prompt, hints: Sequence[str]) -> str:
+        """Return the first words that are found, in the letters of the prompt; empty where there are none."""
+        small = prompt.small
+        if small is not None:
+            if hints and not any(map(small.__contains__, hints)):
+                return ""
+            if self.in_small is not None and self.in_small.search(small) is None:
+                return ""
+        found = self.pattern.search(prompt.plain)
+        return found.group() if found else ""
+
 
 @cache
 def _rule(words: tuple[str, ...]) -> _Rule:
     joined = "|".join(f"(?:{one})" for one in words)
     is_small = joined.isascii() and joined == joined.lower()
     return _Rule(re.compile(joined, re.IGNORECASE), re.compile(joined) if is_small else None)
-
-
-def _first(rule: LapseRule, text: str) -> str:
-    if not rule.words:
-        return ""
-    known, plain = _rule(rule.words), text.replace("\u2019", "'")
-    if plain.isascii():
-        small = plain.lower()
-        if rule.hints and not any(hint in small for hint in rule.hints):
-            return ""
-        if known.in_small is not None and known.in_small.search(small) is None:
-            return ""
-    found = known.pattern.search(plain)
-    return found.group() if found else ""
