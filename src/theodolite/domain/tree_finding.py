@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from theodolite.domain.leaf import Leaf
 from theodolite.domain.number import Estimate, Outcomes, Undefined
 from theodolite.domain.tree import TreeDesign
 
@@ -20,6 +21,7 @@ class NodeFinding:
         n_dialogues: Dialogues that have an answer below it; count.
         dialogues: Labels of these dialogues; empty where nobody asked for them.
         raised: Labels of those that lift it: held alone, each would bring the node above the lowest value.
+        answers: The first of the single answers that a leaf is made of; empty for other nodes.
         conditional: Whether some questions below were not asked of all dialogues,
             so that the value speaks of those alone that were asked.
         empty: Names of the children without data; they are left out, not taken as 0.
@@ -37,6 +39,7 @@ class NodeFinding:
     n_dialogues: int = 0
     dialogues: tuple[str, ...] = ()
     raised: tuple[str, ...] = ()
+    answers: tuple[Leaf, ...] = ()
     conditional: bool = False
     empty: tuple[str, ...] = ()
     worst: tuple[str, ...] = ()

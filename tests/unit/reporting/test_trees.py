@@ -72,6 +72,20 @@ def test_the_page_draws_every_node_and_says_no_data_in_words(page):
     assert "nan" not in section.lower().split("<")[0]
 
 
+def test_a_leaf_lists_its_single_answers_with_who_gave_them_and_what_version(measured, page):
+    evidence, found = measured
+    tree = page[page.index('<section id="trees"') :]
+    leaves = [node for finding in found.trees for node in finding.nodes if node.answers]
+    assert tree.count('class="answers"') == len(leaves) > 0
+    one = leaves[0].answers[0]
+    version = evidence.study.application_version(found.trees[0].application)[:8]
+
+    assert f'href="#d/{one.session}"' in tree
+    assert f"{found.trees[0].application} {version}" in tree
+    assert "Answers 26 to 50 of" in tree
+    assert "stand in the tree's own file" in tree.replace("&#39;", "'")
+
+
 def test_applications_stand_to_each_other_without_a_ranking(document, page):
     standing = document["trees"][0]["standing"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.tree import SummaryNode, TreeDesign
+from theodolite.domain.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
 from theodolite.reporting import figures
+from theodolite.reporting.exporting import pseudonyms
+from theodolite.reporting.page.leaves_view import LeafList, leaf_list, share_of_leaf
 from theodolite.reporting.page.rate_view import Mark
 from theodolite.reporting.page.standing_view import StandingPicture, standing_picture
 from theodolite.reporting.page.subject import Subject
@@ -36,6 +38,7 @@ class NodeLine:
         opens_raised: Name of the set of those; empty for none.
         notes: What else is to be known: empty children, the odds of being the highest.
         mark: The strip; None where there is nothing to draw.
+        answers: The single answers of a leaf; None for other nodes, and without any.
     """
 
     application: str
@@ -47,6 +50,7 @@ class NodeLine:
     opens_raised: str
     notes: tuple[str, ...]
     mark: Mark | None
+    answers: LeafList | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +143,12 @@ def tree_views(subject: Subject) -> tuple[TreeView, ...]:
 
 def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
     design = findings[0].design
-    drawer = _Drawer(subject=subject, findings=tuple(findings))
+    drawer = _Drawer(
+        subject=subject,
+        findings=tuple(findings),
+        people=pseudonyms(subject.evidence),
+        most_answers=share_of_leaf(findings),
+    )
     return TreeView(
         title=f"{design.name} {design.edition}".strip(),
         about=design.about,
@@ -182,6 +191,8 @@ def _pair_words(pair: TreeComparison) -> str:
 class _Drawer:
     subject: Subject
     findings: tuple[TreeFinding, ...]
+    people: Mapping[str, str]
+    most_answers: int
 
     @property
     def design(self) -> TreeDesign:
@@ -219,7 +230,14 @@ class _Drawer:
             opens_raised=self._set(f"{what}, above the lowest value", found.raised),
             notes=tuple(_notes(found)),
             mark=_mark(found),
+            answers=self._answers(finding, found),
         )
+
+    def _answers(self, finding: TreeFinding, found: NodeFinding) -> LeafList | None:
+        node = self.design.by_name[found.node]
+        if not isinstance(node, AnswersNode):
+            return None
+        return leaf_list(self.subject, self.people, finding, node, most=self.most_answers)
 
     def _set(self, title: str, labels: Sequence[str]) -> str:
         sets = self.subject.sets
