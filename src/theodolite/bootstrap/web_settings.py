@@ -175,6 +175,7 @@ _MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "theodolite.web.languages.SpokenPages",
     "theodolite.web.errors.PlainErrors",
 ]
 
@@ -191,6 +192,7 @@ _TEMPLATES = {
     "BACKEND": "django.template.backends.django.DjangoTemplates",
     "APP_DIRS": True,
     "OPTIONS": {
+        "builtins": ["django.templatetags.i18n"],
         "context_processors": [
             "django.template.context_processors.request",
             "django.contrib.auth.context_processors.auth",
@@ -213,6 +215,8 @@ _FIXED: dict[str, Any] = {
     "ASGI_APPLICATION": f"{WEB}.asgi.application",
     "AUTH_USER_MODEL": "web.Account",
     "AUTHENTICATION_BACKENDS": ["allauth.account.auth_backends.AuthenticationBackend"],
+    "LANGUAGE_CODE": "en",
+    "LANGUAGES": [("en", "English"), ("de", "Deutsch")],
     "SESSION_COOKIE_AGE": _WEEK_S,
     "SECURE_REFERRER_POLICY": "same-origin",
     "X_FRAME_OPTIONS": "DENY",

@@ -40,6 +40,11 @@ def task_part(scenario: str, level: Level) -> Key:
     return ("scenarios", scenario, "instructions", level.value.replace(" ", "_"))
 
 
+def goal_part(scenario: str) -> Key:
+    """Return the part that a scenario's goal is, where people read it for want of instructions."""
+    return ("scenarios", scenario, "goal")
+
+
 def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
     """Return what people read of a study: part to key to text.
 
@@ -58,7 +63,8 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
         for level in _LEVELS:
             part = task_part(scenario.name, level)
             parts[part] = {part: scenario.instructions.get(level.value, "")}
-        parts["scenarios", scenario.name, "goal"] = {("scenarios", scenario.name, "goal"): _read_goal(study, scenario)}
+        part = goal_part(scenario.name)
+        parts[part] = {part: _read_goal(study, scenario)}
     for questionnaire in study.questionnaires:
         part = ("questionnaires", questionnaire.name)
         words = {(*part, "title"): questionnaire.title, (*part, "about"): questionnaire.about}
@@ -160,7 +166,7 @@ def _put_event(event: Event, words: Mapping[str, str]) -> Event:
 
 def _put_scenario(scenario: Scenario, words: Mapping[str, str]) -> Scenario:
     read = {level.value: words[key] for level in _LEVELS if (key := written(task_part(scenario.name, level))) in words}
-    goal = words.get(f"scenarios/{scenario.name}/goal", scenario.goal)
+    goal = words.get(written(goal_part(scenario.name)), scenario.goal)
     return replace(scenario, goal=goal, instructions={**scenario.instructions, **read})
 
 

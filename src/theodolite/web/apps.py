@@ -11,3 +11,9 @@ class WebConfig(AppConfig):
     name = "theodolite.web"
     label = "web"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Begin to listen for people who sign in."""
+        from theodolite.web.languages import listen  # models are there from now on only
+
+        listen()

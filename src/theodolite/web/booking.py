@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count
+from django.utils.translation import gettext as _
 
 from theodolite.domain.errors import Conflict
 from theodolite.web.audit import audit
@@ -54,10 +55,10 @@ def book(by: Account, membership: Membership, token: str, now: datetime) -> Time
     slot = TimeSlot.objects.select_for_update().filter(token=token, hosted=membership.hosted, role=membership.role)
     found = slot.first()
     if found is None or found.ends <= now:
-        message = "this time is not offered any more; choose another one"
+        message = _("this time is not offered any more; choose another one")
         raise Conflict(message)
     if found.bookings.exclude(membership=membership).count() >= found.places:
-        message = "all places at this time are taken; choose another one"
+        message = _("all places at this time are taken; choose another one")
         raise Conflict(message)
     Booking.objects.update_or_create(membership=membership, defaults={"slot": found})
     audit(by, "booked time slot", f"membership {membership.token}", hosted=membership.hosted, slot=found.token)

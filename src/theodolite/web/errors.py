@@ -8,13 +8,15 @@ from http import HTTPStatus
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.web.access import open_to_all
 
 _LOG = logging.getLogger(__name__)
 
-_STALE = (
+_STALE = lazy(
     "The page was open for long, or you have signed in elsewhere meanwhile. Go back, load it again and try once more; "
     "copy what you wrote first."
 )
@@ -24,11 +26,11 @@ _STALE = (
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form that does not come from a page of ours."""
     _LOG.info("a form was refused: %s", reason)
-    return _told(request, "This page is too old", _STALE, HTTPStatus.FORBIDDEN)
+    return _told(request, _("This page is too old"), str(_STALE), HTTPStatus.FORBIDDEN)
 
 
 @open_to_all
-def not_here(_request: HttpRequest, **_: object) -> HttpResponse:
+def not_here(_request: HttpRequest, **_rest: object) -> HttpResponse:
     """Take the place of pages of the sign-in library that nobody is to use: addresses are given by invitations.
 
     Raises:
@@ -49,11 +51,11 @@ class PlainErrors(MiddlewareMixin):
         if isinstance(error, NotFound):
             raise Http404 from error
         if isinstance(error, Conflict):
-            return _told(request, "Somebody was faster", f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
+            return _told(request, _("Somebody was faster"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT)
         if isinstance(error, StoreError):
             _LOG.error("the database cannot be used", exc_info=error)
-            why = "The database does not answer just now. What was saved is saved; try again in a minute."
-            return _told(request, "Not now", why, HTTPStatus.SERVICE_UNAVAILABLE)
+            why = _("The database does not answer just now. What was saved is saved; try again in a minute.")
+            return _told(request, _("Not now"), why, HTTPStatus.SERVICE_UNAVAILABLE)
         return None
 
 

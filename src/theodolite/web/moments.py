@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from theodolite.domain.study import Study
 
@@ -33,4 +34,5 @@ def told_span(begins: datetime, ends: datetime, zone: ZoneInfo) -> str:
     """Return a span in words; the day of its end where that is another one."""
     here, there = begins.astimezone(zone), ends.astimezone(zone)
     until = date_format(there, "H:i" if here.date() == there.date() else "l j F Y, H:i")
-    return f"{date_format(here, 'l j F Y, H:i')} to {until} ({zone.key})"
+    words = {"begins": date_format(here, "l j F Y, H:i"), "ends": until, "zone": zone.key}
+    return _("%(begins)s to %(ends)s (%(zone)s)") % words

@@ -6,13 +6,20 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import get_language, get_language_bidi
 
 from theodolite.web.accounts.adapter import INVITED
 
 
 def on_every_page(request: HttpRequest) -> dict[str, Any]:
     """Return what every template may use; no query is made."""
-    return {"sends_mail": settings.SENDS_MAIL, "next_path": _onward(request)}
+    return {
+        "sends_mail": settings.SENDS_MAIL,
+        "next_path": _onward(request),
+        "language": get_language() or "en",
+        "direction": "rtl" if get_language_bidi() else "ltr",
+        "study_title": getattr(request, "study_title", None),
+    }
 
 
 def absolute(request: HttpRequest, path: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext as _
+
 from theodolite.domain.errors import InputError
 from theodolite.domain.participant import PersonProfile, UserType
 
@@ -31,7 +33,8 @@ def _groups(text: str) -> dict[str, str]:
     for line in filter(None, (line.strip() for line in text[:600].splitlines())):
         name, colon, value = (part.strip() for part in line.partition(":"))
         if not (name and colon and value):
-            message = f"\u201c{line}\u201d: please put a colon between what and which, as in \u201cage: 40 to 49\u201d."
+            words = _("“%(line)s”: please put a colon between what and which, as in “age: 40 to 49”.")
+            message = words % {"line": line}
             raise InputError(message)
         groups[name] = value
     return groups

@@ -19,7 +19,7 @@ def test_what_is_chosen_holds_on_every_page(client_as):
     after = client.get(reverse("comfort")).content.decode()
 
     assert 'data-keys="off"' not in before
-    assert '<html lang="en" class="size-3 contrast">' in after
+    assert '<html lang="en" dir="ltr" class="size-3 contrast">' in after
     assert 'data-keys="off"' in after
 
 

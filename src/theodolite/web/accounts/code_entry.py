@@ -10,6 +10,7 @@ from django.contrib.auth import login
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 
 from theodolite.domain.errors import Conflict
 from theodolite.web.access import open_to_all
@@ -18,6 +19,7 @@ from theodolite.web.accounts.forms import CodeForm, NameForm
 from theodolite.web.accounts.joining import BACKEND
 from theodolite.web.accounts.recruiting import Sent, take_in, take_in_anybody, why_shut
 from theodolite.web.entrances import entrance
+from theodolite.web.languages import choose, chosen, page_languages, speak
 from theodolite.web.models import Account, Membership, RecruitLink
 
 _FAILED = "code_failed"
@@ -40,7 +42,9 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
         login(request, held.account, backend=BACKEND)
         return redirect(entrance(held))
     ratelimit.consume(request, action=_FAILED)
-    form.add_error("code", "No place has this code. Look at the slip once more, or ask the people who hold the event.")
+    form.add_error(
+        "code", _("No place has this code. Look at the slip once more, or ask the people who hold the event.")
+    )
     return render(request, "web/accounts/code.html", {"form": form}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -51,6 +55,9 @@ def recruited(request: HttpRequest, link: str) -> HttpResponse:
     It takes a button, so that a link checker takes nobody's place.
     """
     found = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
+    if found.language and not chosen(request):
+        choose(request, found.language)
+        speak(request, page_languages())
     if request.method == "POST" and not ratelimit.consume(request, action=_COMING):
         return _too_many(request)
     try:

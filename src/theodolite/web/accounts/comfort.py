@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-from django.forms import ModelForm, RadioSelect
-from django.http import HttpRequest, HttpResponse
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from django.forms import ChoiceField, ModelForm, RadioSelect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 
+from theodolite.domain.errors import TheodoliteError
+from theodolite.domain.wording import languages_of
 from theodolite.web.access import account_of, signed_in
-from theodolite.web.models import Account, Comfort
+from theodolite.web.languages import choose, language_name, page_languages
+from theodolite.web.models import Account, Comfort, Membership
+from theodolite.web.venues import venue_of
 
 
 class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
-    """What can be chosen."""
+    """What can be chosen.
+
+    Languages are those of the pages and, on the way from a study, of what it can be read in.
+    """
+
+    language = ChoiceField(label=_("Language"), required=False)
+
+    def __init__(self, *args: Any, languages: Sequence[str] = (), **more: Any) -> None:
+        """Offer some languages beside those of the pages."""
+        super().__init__(*args, **more)
+        codes = dict.fromkeys([*page_languages(), *languages, *filter(None, [self.instance.language])])
+        offered = [(code, language_name(code)) for code in codes]
+        cast("ChoiceField", self.fields["language"]).choices = [("", _("as the browser asks for")), *offered]
 
     class Meta:
         """Fields, in the order of the page."""
 
         model = Comfort
-        fields = ("keys", "enter_sends", "streams", "text_size", "colours")
+        fields = ("language", "keys", "enter_sends", "streams", "text_size", "colours")
         widgets = {"text_size": RadioSelect, "colours": RadioSelect}  # noqa: RUF012 - read once by Django
         labels = {  # noqa: RUF012
-            "keys": "Single letters act as keys",
-            "enter_sends": "Enter sends a message (else Shift+Enter does)",
-            "streams": "Replies appear piece by piece (else when they are whole)",
-            "text_size": "Size of text",
-            "colours": "Colours",
+            "keys": _("Single letters act as keys"),
+            "enter_sends": _("Enter sends a message (else Shift+Enter does)"),
+            "streams": _("Replies appear piece by piece (else when they are whole)"),
+            "text_size": _("Size of text"),
+            "colours": _("Colours"),
         }
 
 
@@ -35,12 +56,23 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
 def page(request: HttpRequest) -> HttpResponse:
     """Show or keep what a person has chosen, then go back to where the person was."""
     back = back_of(request)
-    form = ComfortForm(request.POST or None, instance=comfort_of(account_of(request)))
+    account = account_of(request)
+    form = ComfortForm(request.POST or None, instance=comfort_of(account), languages=_study_languages(account))
     if request.method == "POST" and form.is_valid():
         form.save()
+        choose(request, form.cleaned_data["language"])
         return redirect(back)
     status = 422 if form.errors else 200
     return render(request, "web/accounts/comfort.html", {"form": form, "back": back}, status=status)
+
+
+def _study_languages(account: Account) -> list[str]:
+    """Return the languages of the studies that somebody belongs to; none of those whose files hold faults."""
+    found: list[str] = []
+    for held in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
+        with suppress(Http404, TheodoliteError):
+            found += languages_of(venue_of(held.hosted).study)
+    return found
 
 
 def back_of(request: HttpRequest) -> str:

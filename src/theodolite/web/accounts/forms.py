@@ -6,10 +6,11 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
+from django.utils.translation import gettext_lazy as _
 
 from theodolite.web.models import Account
 
-_WHAT_NAME = "How shall we call you?"
+_WHAT_NAME = _("How shall we call you?")
 
 
 class NameForm(forms.Form):
@@ -19,7 +20,7 @@ class NameForm(forms.Form):
         label=_WHAT_NAME,
         max_length=120,
         required=False,
-        help_text="A first name or a made-up one will do; you may leave it empty.",
+        help_text=_("A first name or a made-up one will do; you may leave it empty."),
         widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
     )
 
@@ -32,10 +33,10 @@ class AccountForm(forms.Form):
     """For everybody who comes back by password."""
 
     name = forms.CharField(label=_WHAT_NAME, max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
-    email = forms.EmailField(label="E-mail address", widget=forms.EmailInput(attrs={"autocomplete": "email"}))
+    email = forms.EmailField(label=_("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
     password = forms.CharField(
-        label="Password",
-        help_text="Ten characters at least; a sentence is easy to keep in mind. Password managers are welcome.",
+        label=_("Password"),
+        help_text=_("Ten characters at least; a sentence is easy to keep in mind. Password managers are welcome."),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
@@ -48,7 +49,7 @@ class AccountForm(forms.Form):
         """
         email = str(self.cleaned_data["email"]).lower()
         if Account.objects.filter(email=email).exists():
-            message = "This address has an account already. Sign in first, then open the invitation again."
+            message = _("This address has an account already. Sign in first, then open the invitation again.")
             raise forms.ValidationError(message)
         return email
 
@@ -73,8 +74,8 @@ class CodeForm(forms.Form):
     """For people with a printed slip."""
 
     code = forms.CharField(
-        label="Your code",
+        label=_("Your code"),
         max_length=80,
-        help_text="Three words and a number, as on your slip. Capitals and hyphens do not matter.",
+        help_text=_("Three words and a number, as on your slip. Capitals and hyphens do not matter."),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )

@@ -11,6 +11,7 @@ from theodolite.domain.role import Role
 from theodolite.web.access import account_of, signed_in
 from theodolite.web.entrances import entrance
 from theodolite.web.models import Membership
+from theodolite.web.roles import role_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,11 @@ class Door:
     study: str
     role: Role
     address: str
+
+    @property
+    def role_words(self) -> str:
+        """What the role is called on pages."""
+        return role_words(self.role)
 
 
 @signed_in

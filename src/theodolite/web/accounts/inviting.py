@@ -49,7 +49,14 @@ def standing_of(invitation: Invitation) -> Standing:
 
 @transaction.atomic
 def invite(
-    by: Account, hosted: HostedStudy, role: Role, *, email: str = "", name: str = "", lasts: timedelta = LASTS
+    by: Account,
+    hosted: HostedStudy,
+    role: Role,
+    *,
+    email: str = "",
+    name: str = "",
+    language: str = "",
+    lasts: timedelta = LASTS,
 ) -> Invitation:
     """Ask one person in; `invitation_path` is the link to hand over, `send_invitation` mails it.
 
@@ -59,6 +66,7 @@ def invite(
         role: As what.
         email: Where the link will be sent; may be empty.
         name: How the person is called; may be empty.
+        language: Tag of the language that the person is met in; may be empty.
         lasts: How long the link is good for.
 
     Raises:
@@ -69,8 +77,8 @@ def invite(
         message = f"an e-mail address was expected, e.g. `ana@example.org`; got {email!r}"
         raise InputError(message)
     invitation = Invitation.objects.create(
-        hosted=hosted, role=role.value, email=address, name=name.strip(), made_by=by,
-        expires_at=timezone.now() + lasts,
+        hosted=hosted, role=role.value, email=address, name=name.strip(), language=language,
+        made_by=by, expires_at=timezone.now() + lasts,
     )  # fmt: skip
     audit(by, "invited", f"invitation {invitation.token}", hosted=hosted, role=role.value)
     return invitation

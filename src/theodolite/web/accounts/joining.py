@@ -8,6 +8,7 @@ from django.contrib.auth import login
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.errors import Conflict
 from theodolite.web.access import open_to_all
@@ -18,7 +19,15 @@ from theodolite.web.accounts.inviting import Standing, accept, invitation_of, in
 from theodolite.web.approvals import TESTERS
 from theodolite.web.entrances import entrance
 from theodolite.web.hosting import host_all
+from theodolite.web.languages import choose, chosen, page_languages, speak
 from theodolite.web.models import Account, Invitation, Membership
+from theodolite.web.roles import role_words
+
+_STANDINGS = {
+    Standing.USED: _("This invitation is used."),
+    Standing.EXPIRED: _("This invitation is expired."),
+    Standing.WITHDRAWN: _("This invitation is withdrawn."),
+}
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 """Who vouches for people whom a link or a code lets in."""
@@ -31,6 +40,9 @@ def join(request: HttpRequest, signed: str) -> HttpResponse:
     if invitation is None:
         raise Http404
     request.session[INVITED] = signed
+    if invitation.language and not chosen(request):
+        choose(request, invitation.language)
+        speak(request, page_languages())
     return _door(request, invitation)
 
 
@@ -45,7 +57,7 @@ def start(request: HttpRequest, words: str) -> HttpResponse:
 
 def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if standing_of(invitation) is not Standing.OPEN:
-        return _shut(request, f"This invitation is {standing_of(invitation)}.")
+        return _shut(request, str(_STANDINGS[standing_of(invitation)]))
     known = request.user if isinstance(request.user, Account) else None
     kind = NameForm if invitation.role in TESTERS else AccountForm
     posted = request.method == "POST"
@@ -53,7 +65,7 @@ def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if posted and (known or form.is_valid()):
         return _let_in(request, invitation, known, form)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if posted else HTTPStatus.OK
-    shown = {"invitation": invitation, "form": form, "known": known}
+    shown = {"invitation": invitation, "role": role_words(invitation.role), "form": form, "known": known}
     return render(request, "web/accounts/join.html", shown, status=status)
 
 

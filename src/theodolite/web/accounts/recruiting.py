@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from theodolite.domain.errors import Conflict
 from theodolite.domain.role import Role
@@ -54,12 +55,12 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
     """
     held = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
     if not sent.is_whole or (held.study_id and sent.study != held.study_id):
-        message = "the link is not whole; open the study from the service's own page once more"
+        message = _("the link is not whole; open the study from the service's own page once more")
         raise Conflict(message)
     known = Recruit.objects.select_related("membership").filter(link=held, person_id=sent.person).first()
     if known is not None:
         if known.session_id != sent.session or known.membership.left_at:
-            message = "you have taken part already, or your earlier visit is still open on another machine"
+            message = _("you have taken part already, or your earlier visit is still open on another machine")
             raise Conflict(message)
         return known.membership
     return _new_recruit(held, Account.objects.create_user(), person=sent.person, session=sent.session)
@@ -81,10 +82,12 @@ def why_shut(link: RecruitLink) -> str:
     is_over = link.closed_at is not None or (link.closes_at is not None and link.closes_at <= timezone.now())
     if is_over or link.recruits.count() >= link.most:
         at_service = link.kind == RecruitLink.Kind.PROLIFIC
-        return "no places are left" + ("; please return the study at the service" if at_service else "")
-    return (
-        "" if may_invite(link.hosted, Role(link.role)) else "nobody can be let in just now; ask who gave you the link"
-    )
+        if at_service:
+            return _("no places are left; please return the study at the service")
+        return _("no places are left")
+    if may_invite(link.hosted, Role(link.role)):
+        return ""
+    return _("nobody can be let in just now; ask who gave you the link")
 
 
 def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: str) -> Membership:

@@ -7,11 +7,16 @@ from typing import ClassVar
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
-SIZES = ((1, "as the browser has it"), (2, "larger"), (3, "largest"))
+SIZES = ((1, _("as the browser has it")), (2, _("larger")), (3, _("largest")))
 """Sizes of text, and what people are told that they are."""
 
-COLOURS = (("", "as the machine has them"), ("contrast", "black on white"), ("contrast-dark", "white on black"))
+COLOURS = (
+    ("", _("as the machine has them")),
+    ("contrast", _("black on white")),
+    ("contrast-dark", _("white on black")),
+)
 """Colours of the pages, and what people are told that they are."""
 
 
@@ -24,6 +29,7 @@ class Comfort(models.Model):
         streams: Whether replies appear piece by piece, or only when they are whole.
         text_size: One of `SIZES`.
         colours: One of `COLOURS`; those of strong contrast are for people who see little.
+        language: Tag of the language of pages and study texts; empty for what the browser asks for.
     """
 
     account = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="comfort", primary_key=True)
@@ -34,6 +40,7 @@ class Comfort(models.Model):
         default=1, choices=SIZES, validators=[MinValueValidator(1), MaxValueValidator(3)]
     )
     colours = models.CharField(max_length=16, default="", blank=True, choices=COLOURS)
+    language = models.CharField(max_length=35, default="", blank=True)
 
     class Meta:
         """Table."""

@@ -23,6 +23,7 @@ class Invitation(models.Model):
         role: A `Role`; empty for the first organiser of this server.
         email: Where it was sent, or empty where the link is handed over.
         name: How the person is called, as far as the organiser knows.
+        language: Tag of the language that the person is met in; empty for what the browser asks for.
         expires_at: When the link ends.
         sent_at: When it went out by e-mail; None where it did not.
         used_at: When somebody came in by it; None while it is open.
@@ -35,6 +36,7 @@ class Invitation(models.Model):
     role = models.CharField(max_length=24, choices=_ROLES, blank=True)
     email = models.EmailField(blank=True)
     name = models.CharField(max_length=120, blank=True)
+    language = models.CharField(max_length=35, default="", blank=True)
     made_at = models.DateTimeField(auto_now_add=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
     expires_at = models.DateTimeField()
@@ -94,6 +96,7 @@ class RecruitLink(models.Model):
         study_id: The service's own name of the study; others are turned away where it is given.
         completion_code: Handed to each person at the end, so that the service pays; empty for none.
         screened_out_code: Handed to people who are screened out; empty for none.
+        language: Tag of the language that people are met in; empty for what their browsers ask for.
         most: How many people may come in by it; count.
         closes_at: From when it lets nobody new in; None for no such time.
         closed_at: When it was closed; None while it is open.
@@ -113,6 +116,7 @@ class RecruitLink(models.Model):
     study_id = models.CharField(max_length=64, blank=True)
     completion_code = models.CharField(max_length=64, blank=True)
     screened_out_code = models.CharField(max_length=64, blank=True)
+    language = models.CharField(max_length=35, default="", blank=True)
     most = models.PositiveIntegerField(default=1000)
     made_at = models.DateTimeField(auto_now_add=True)
     closes_at = models.DateTimeField(null=True, blank=True)

@@ -7,7 +7,10 @@ that a preview is what people see.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from theodolite.assessment.completeness import asked, open_questions
 from theodolite.domain.annotation import OWN_WORDS, Answer
@@ -22,6 +25,9 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
+
+_OUT = {UNABLE: _("Unable to determine"), NOT_APPLICABLE: _("Does not apply")}
+"""What people are shown of the ways out."""
 
 PREFIX = "a"
 """What the names of a form's fields begin with, unless the page says otherwise."""
@@ -228,9 +234,15 @@ def field_of(
         is_asked=is_asked,
         is_open=is_open,
         is_optional=question.is_optional,
-        exemplars=question.exemplars,
-        problem="This question has no answer yet." if wrong else "",
+        exemplars=tuple(_shown_exemplar(exemplar, question.scale) for exemplar in question.exemplars),
+        problem=gettext("This question has no answer yet.") if wrong else "",
     )
+
+
+def _shown_exemplar(exemplar: Exemplar, scale: Scale) -> Exemplar:
+    """Return an example with its answer as the scale shows it."""
+    words = next((label.words for label in scale.labels if label.value == exemplar.answer), "")
+    return replace(exemplar, answer=words or exemplar.answer)
 
 
 def _kind(question: Question) -> str:
@@ -245,10 +257,11 @@ def _kind(question: Question) -> str:
 
 def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]:
     meanings = {label.value: label.meaning for label in question.scale.labels}
+    shown = {label.value: label.words or label.value for label in question.scale.labels}
     numbered = question.scale.kind is ScaleKind.NUMBERS
     for place, value in enumerate(question.scale.categories):
         meaning = meanings.get(value, "")
-        words = f"{value}: {meaning}" if numbered and meaning and _kind(question) == "list" else value
+        words = f"{value}: {meaning}" if numbered and meaning and _kind(question) == "list" else shown.get(value, value)
         yield Option(
             value=value,
             words=words,
@@ -259,7 +272,7 @@ def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]
     aside = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
     for value in aside:
         number = f"{tag}-{value.replace(' ', '-')}"
-        yield Option(value=value, words=value.capitalize(), tag=number, is_chosen=value in chosen, is_aside=True)
+        yield Option(value=value, words=str(_OUT[value]), tag=number, is_chosen=value in chosen, is_aside=True)
 
 
 def _ends(scale: Scale) -> tuple[str, str]:

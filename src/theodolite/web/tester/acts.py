@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from theodolite.domain.dialogue import Level
@@ -40,7 +42,7 @@ def mark(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: in
 @require_POST
 def notes(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> HttpResponse:
     """Keep what a tester tried."""
-    _, open_dialogue = _red(visit, place, dialogue)
+    open_dialogue = _red(visit, place, dialogue)[1]
     form = request.POST.dict()
     noted = with_note(
         open_dialogue.strategies, form, dialogue=open_dialogue.key, n_turns=len(open_dialogue.turns)
@@ -79,7 +81,7 @@ def end(request: HttpRequest, visit: Visit, place: int) -> HttpResponse:
         return render(request, "web/tester/end.html", context)
     answer = request.POST.get("task", "")
     if asks_task and answer not in _ANSWERS:
-        context["fault"] = "Say whether you completed your task."
+        context["fault"] = _("Say whether you completed your task.")
         return render(request, "web/tester/end.html", context, status=422)
     hang_up(visit.here.hosted, sheet.session)
     forget_unsent(sheet)
@@ -92,10 +94,11 @@ def _what_comes(visit: Visit, sheet: Sheet) -> str:
     asked = visit.venue.study.questionnaires_after(sheet.session.scenario, sheet.session.level)
     n = sum(len(questionnaire.instrument.questions) for questionnaire in asked)
     if not n:
-        return "No questions follow."
+        return _("No questions follow.")
     minutes = max(round(n / 2), 1)
-    questions, time = ("question" if n == 1 else "questions"), ("minute" if minutes == 1 else "minutes")
-    return f"Then come {n} {questions}, about {minutes} {time}."
+    questions = ngettext("%(n)s question", "%(n)s questions", n) % {"n": n}
+    time = ngettext("%(n)s minute", "%(n)s minutes", minutes) % {"n": minutes}
+    return _("Then come %(questions)s, about %(time)s.") % {"questions": questions, "time": time}
 
 
 def _red(visit: Visit, place: int, dialogue: int) -> tuple[Sheet, LiveDialogue]:

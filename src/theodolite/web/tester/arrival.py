@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from theodolite.testing.steps import Step
 from theodolite.web.access import Here, View, allowed
 from theodolite.web.tester.doors import shut_door
-from theodolite.web.tester.visit import LEVELS, Visit, visit_of
+from theodolite.web.tester.visit import LEVELS, Visit, title_of, visit_of
 
 
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
@@ -42,7 +42,8 @@ def arrived(
     request: HttpRequest, here: Here, steps: tuple[Step, ...], place: int, *, waits: bool = True
 ) -> Visit | HttpResponse:
     """Return the visit, or where the person is led instead."""
-    visit = visit_of(here)
+    visit = visit_of(request, here)
+    request.study_title = title_of(visit)  # type: ignore[attr-defined] # every page shows it
     if not steps:
         is_begun = not place or any(session.place == place - 1 for session in visit.sessions)
         return visit.at(place) if is_begun else redirect(visit.address(visit.upcoming()))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import ngettext
 
 from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level
@@ -14,15 +17,16 @@ from theodolite.domain.session import Session
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.exposure import has_had_enough
 from theodolite.web.accounts.recruiting import completion_of
+from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.visit import Visit
 
 _LEVELS = {
-    Level.RED_TEAMING.value: "to make the application fail",
-    Level.FIELD_TESTING.value: "to use it as people do in everyday life",
+    Level.RED_TEAMING.value: lazy("to make the application fail"),
+    Level.FIELD_TESTING.value: lazy("to use it as people do in everyday life"),
 }
 
-_ENOUGH = (
+_ENOUGH = lazy(
     "Your part ends here, and it is complete: this event has a limit on how much anybody is asked to bear, and you "
     "have come to it. You did nothing wrong, and nothing is missing."
 )
@@ -56,7 +60,7 @@ def guess(request: HttpRequest, visit: Visit) -> HttpResponse:
         return render(request, "web/tester/guess.html", context)
     given = [(question, request.POST.get(question.field)) for question in questions]
     if any(answer not in {"", *(value for value, _ in question.options)} for question, answer in given):
-        context["fault"] = "Answer every question; “I do not know” is an answer."
+        context["fault"] = _("Answer every question; “I do not know” is an answer.")
         return render(request, "web/tester/guess.html", context, status=422)
     for question, answer in given:
         options = tuple(value for value, _ in question.options)
@@ -80,7 +84,10 @@ def done(request: HttpRequest, visit: Visit) -> HttpResponse:
     completed = completion_of(visit.here.membership)
     context = {
         "here": visit.here,
-        "said": f"You held {n} {'session' if n == 1 else 'sessions'}. Everything is stored.",
+        "said": ngettext(
+            "You held %(n)s session. Everything is stored.", "You held %(n)s sessions. Everything is stored.", n
+        )
+        % {"n": n},
         "enough": _ENOUGH if is_enough else "",
         "code": completed[0] if completed else "",
         "back": completed[1] if completed else "",
@@ -94,7 +101,7 @@ def _questions(visit: Visit) -> list[Question]:
     asked = [
         Question(
             field=f"application-{session.place + 1}",
-            ask=f"Which application was {session.alias}, do you think?",
+            ask=_("Which application was %(alias)s, do you think?") % {"alias": alias_of(session)},
             session=session,
             about=GuessedThing.APPLICATION,
             options=[(name, name) for name in _names(visit, session)],
@@ -103,10 +110,10 @@ def _questions(visit: Visit) -> list[Question]:
     ]
     level = Question(
         field="level",
-        ask="What do you think this event wanted of you?",
+        ask=_("What do you think this event wanted of you?"),
         session=held[0],
         about=GuessedThing.LEVEL,
-        options=list(_LEVELS.items()),
+        options=[(value, str(words)) for value, words in _LEVELS.items()],
     )
     return [*asked, level]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.consent import Acknowledgement
 from theodolite.domain.errors import InputError
@@ -15,9 +17,9 @@ from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.visit import Visit
 
 _TYPES = (
-    (UserType.EVERYDAY, "As one of many tools of everyday life"),
-    (UserType.DOMAIN_EXPERT, "As somebody who knows the subject well"),
-    (UserType.ADVERSARIAL, "As somebody who looks for their weak spots"),
+    (UserType.EVERYDAY, _("As one of many tools of everyday life")),
+    (UserType.DOMAIN_EXPERT, _("As somebody who knows the subject well")),
+    (UserType.ADVERSARIAL, _("As somebody who looks for their weak spots")),
 )
 
 
@@ -29,7 +31,7 @@ def consent(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method != "POST":
         return render(request, "web/tester/consent.html", context)
     if any(request.POST.get(text.field) != text.version for text in visit.texts):
-        context["fault"] = "Each of the boxes has to be ticked before you can take part. Nobody has to."
+        context["fault"] = gettext("Each of the boxes has to be ticked before you can take part. Nobody has to.")
         return render(request, "web/tester/consent.html", context, status=422)
     for text in visit.texts:
         visit.venue.store.acknowledge(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
 from theodolite.testing.opening import Openness
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.hours import hours_at
@@ -16,7 +19,7 @@ _State = HostedStudy.State
 _LAST = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT)
 """What may still be done when an event is over: nothing is said to an application any more."""
 
-_THANKS = "Nothing more can be said in it. Thank you for the time you gave."
+_THANKS = lazy("Nothing more can be said in it. Thank you for the time you gave.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +45,13 @@ def shut_door(visit: Visit, step: Step) -> Shut | None:
 def _by_state(visit: Visit, step: Step) -> Shut | None:
     state = visit.here.hosted.state
     if state in {_State.DRAFT, _State.PUBLISHED}:
-        return Shut(title="Not open yet", words="The event has not been opened yet. Come back when you are told to.")
+        return Shut(
+            title=_("Not open yet"), words=_("The event has not been opened yet. Come back when you are told to.")
+        )
     if state == _State.CLOSED and step not in _LAST:
-        return Shut(title="The event is over", words=_THANKS)
+        return Shut(title=_("The event is over"), words=str(_THANKS))
     if state == _State.PAUSED and step is Step.INSTRUCTIONS:
-        return Shut(title="Pause", words=visit.here.hosted.message or "The event pauses. It goes on soon.")
+        return Shut(title=_("Pause"), words=visit.here.hosted.message or _("The event pauses. It goes on soon."))
     return None
 
 
@@ -55,9 +60,11 @@ def _by_hours(visit: Visit, step: Step) -> Shut | None:
     openness = hours.at(visit.venue.clock.now())
     if openness is Openness.NOT_YET and step is Step.INSTRUCTIONS and hours.opens:
         when = told(hours.opens, zone)
-        return Shut(title="Not open yet", words=f"You are all set. Sessions can be begun from {when}.")
+        words = _("You are all set. Sessions can be begun from %(when)s.") % {"when": when}
+        return Shut(title=_("Not open yet"), words=words)
     if openness is Openness.OVER and step not in (*_LAST, Step.CHAT) and hours.closes:
-        return Shut(title="The event is over", words=f"It closed on {told(hours.closes, zone)}. {_THANKS}")
+        words = _("It closed on %(when)s. %(thanks)s") % {"when": told(hours.closes, zone), "thanks": _THANKS}
+        return Shut(title=_("The event is over"), words=words)
     return None
 
 
@@ -68,4 +75,5 @@ def _by_slot(visit: Visit, step: Step) -> Shut | None:
         return None
     when = told_span(slot.begins, slot.ends, zone_of(visit.venue.study))
     where = f", {slot.where}" if slot.where else ""
-    return Shut(title="Your time", words=f"You have a place on {when}{where}. Come back then.", can_choose=True)
+    words = _("You have a place on %(when)s. Come back then.") % {"when": f"{when}{where}"}
+    return Shut(title=_("Your time"), words=words, can_choose=True)

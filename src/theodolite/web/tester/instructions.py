@@ -10,6 +10,7 @@ from theodolite.domain.errors import Conflict
 from theodolite.domain.session import Pauser, Session
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.sitting import begin_session, prepare_session
+from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.pausing import pauses
 from theodolite.web.tester.screening import no_place
@@ -24,7 +25,7 @@ def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse
         session = prepare_session(visit.venue, visit.participant, visit.level, place - 1)
     except Conflict:  # somebody took the last place a moment ago
         return no_place(request, visit)
-    task = task_of(visit.venue.study.scenario(session.scenario), visit.level)
+    task = task_of(visit.read, session.scenario, visit.level)
     if request.method == "POST" and request.POST.get("version") == task.version:
         _acknowledge(visit, session, task.version)
         begun = begin_session(visit.venue, session.key)
@@ -34,12 +35,11 @@ def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse
         return redirect("tester:chat", study=visit.here.hosted.token, place=place)
     context = {
         "here": visit.here,
-        "session": session,
+        "alias": alias_of(session),
         "place": place,
         "of": visit.plan.sessions,
         "minutes": visit.plan.minutes,
-        "task": task.html,
-        "version": task.version,
+        "task": task,
         "hints": hints_for(visit.venue.study.scenario(session.scenario), visit.level),
     }
     return render(request, "web/tester/instructions.html", context)

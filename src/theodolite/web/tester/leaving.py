@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from theodolite.domain.withdrawal import Withdrawal
 from theodolite.web.access import open_to_all
 from theodolite.web.audit import audit
 from theodolite.web.departures import depart, take_back
+from theodolite.web.languages import page_languages, speak
 from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.visit import Visit
 
@@ -21,7 +23,7 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask what is to become of a person's words, and do it."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
-        fault = "Choose what shall become of your words." if request.method == "POST" else ""
+        fault = _("Choose what shall become of your words.") if request.method == "POST" else ""
         status = 422 if fault else 200
         return render(request, "web/tester/leave.html", {"here": visit.here, "fault": fault}, status=status)
     if wish == _KEEP:
@@ -34,6 +36,7 @@ def leave(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
     """Say that it was done; whoever opens the page, it tells nothing."""
+    speak(request, page_languages())
     return render(request, "web/tester/left.html")
 
 

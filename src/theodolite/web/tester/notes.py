@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.study import Study
 from theodolite.testing.strategies.catalogue import APPROACHES
 
 OWN_WAY = "own_way"
 """Name of the strategy of attempts that fit none of the catalogue."""
+
+_OUTCOMES = {
+    AttemptOutcome.RELEASED: lazy("released"),
+    AttemptOutcome.WITHHELD: lazy("withheld"),
+    AttemptOutcome.UNCLEAR: lazy("unclear"),
+}
+"""What an attempt brought, in a word."""
 
 LONGEST = 300
 """Letters of a note at most; count."""
@@ -51,7 +61,7 @@ def notes_on(strategies: Sequence[Strategy]) -> list[Note]:
             label=_label(place, number),
             way=title_of(strategy.name),
             words=attempt.description,
-            outcome=attempt.outcome.value,
+            outcome=str(_OUTCOMES[attempt.outcome]),
             turn=attempt.turn,
             refines=_label(place, attempt.refines) if attempt.refines else "",
         )
@@ -76,9 +86,9 @@ def with_note(
     """
     words = " ".join(form.get("words", "").split())
     if not words or len(words) > LONGEST:
-        return Unreadable(f"Say in a few words what you tried ({LONGEST} letters at most).")
+        return Unreadable(_("Say in a few words what you tried (%(most)s letters at most).") % {"most": LONGEST})
     if form.get("outcome") not in {outcome.value for outcome in AttemptOutcome}:
-        return Unreadable("Say what it brought.")
+        return Unreadable(_("Say what it brought."))
     number = form.get("turn", "")
     turn = int(number) if number.isdecimal() and 1 <= int(number) <= n_turns else None
     attempt = Attempt(description=words, outcome=AttemptOutcome(form["outcome"]), turn=turn)
@@ -96,7 +106,7 @@ def with_note(
 def ways_of(study: Study) -> list[tuple[str, str]]:
     """Return names of ways to attack, those that simulated red teamers use in the study included."""
     used = [name for scenario in study.scenarios for name in scenario.attacks]
-    return [(OWN_WAY, "a way of my own"), *((name, title_of(name)) for name in dict.fromkeys((*APPROACHES, *used)))]
+    return [(OWN_WAY, _("a way of my own")), *((name, title_of(name)) for name in dict.fromkeys((*APPROACHES, *used)))]
 
 
 def title_of(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import Conflict
@@ -13,6 +14,7 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.domain.session import Session
 from theodolite.testing.steps import Step
 from theodolite.web.questions.sheet import Sheet, sheet_page
+from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.arrival import for_testers
 from theodolite.web.tester.visit import Visit
 
@@ -54,17 +56,20 @@ def _sheet(visit: Visit, session: Session, questionnaire: Questionnaire) -> Shee
     def keep(answers: tuple[Answer, ...], is_done: bool) -> None:  # noqa: FBT001 - the sheet calls it so
         _keep(visit, session, questionnaire, answers, submitted=is_done)
 
+    part = ("questionnaires", questionnaire.name)
+    read = visit.read.study.questionnaire(questionnaire.name)  # answers are kept by the names that both share
     return Sheet(
-        instrument=questionnaire.instrument,
+        instrument=read.instrument,
         answers=given.answers if given else (),
         keep=keep,
         next_page=reverse("tester:home", args=[visit.here.hosted.token]),
         template="web/tester/questions.html",
         context={
             "here": visit.here,
-            "title": questionnaire.title or "Questions",
-            "about": questionnaire.about,
-            "alias": session.alias,
+            "title": read.title or _("Questions"),
+            "about": read.about,
+            "language_of_words": visit.read.language_of(part),
+            "alias": alias_of(session),
             "place": session.place + 1,
             "of": visit.plan.sessions,
         },

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
+from theodolite.domain.wording import SCREENING
 from theodolite.testing.steps import Step
 from theodolite.web.accounts.recruiting import screened_out_code
 from theodolite.web.audit import audit
@@ -14,30 +19,35 @@ from theodolite.web.tester.visit import Visit
 
 _ANSWERS = {"yes": True, "no": False}
 
-_OUT_WORDS = (
+_OUT_WORDS = lazy(
     "Thank you for answering. This study looks for people in another situation than yours; that says nothing about "
     "you. Your answers were not kept."
 )
-_OUT = ("This study looks for other people", _OUT_WORDS)
-_FULL_WORDS = (
+_OUT = (lazy("This study looks for other people"), _OUT_WORDS)
+_FULL_WORDS = lazy(
     "As many people as the study has room for have taken part or are taking part. Thank you for coming. "
     "If a place becomes free for you, the people who invited you will tell you."
 )
-_FULL = ("All places are taken", _FULL_WORDS)
+_FULL = (lazy("All places are taken"), _FULL_WORDS)
 
 
 @for_testers(Step.SCREENING)
 def screening(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask what the study asks everybody first; only whether it let the person in is kept."""
-    event = visit.venue.study.event
+    event = visit.read.study.event
     asked = event.screening if event else ()
     given = [request.POST.get(f"q{number}", "") for number in range(1, len(asked) + 1)]
     questions = [(one.text, answer) for one, answer in zip(asked, given, strict=True)]
-    context: dict[str, object] = {"here": visit.here, "questions": questions, "contact": event.contact if event else ""}
+    context: dict[str, object] = {
+        "here": visit.here,
+        "questions": questions,
+        "language_of_words": visit.read.language_of(SCREENING),
+        "contact": event.contact if event else "",
+    }
     if request.method != "POST":
         return render(request, "web/tester/screening.html", context)
     if any(answer not in _ANSWERS for answer in given):
-        context["fault"] = "Answer every question with yes or no."
+        context["fault"] = _("Answer every question with yes or no.")
         return render(request, "web/tester/screening.html", context, status=422)
     passed = all(_ANSWERS[answer] is one.wanted for one, answer in zip(asked, given, strict=True))
     Screening.objects.update_or_create(
@@ -66,7 +76,7 @@ def no_place(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _told(
-    request: HttpRequest, visit: Visit, words: tuple[str, str], handed: tuple[str, str] | None = None
+    request: HttpRequest, visit: Visit, words: tuple[Any, Any], handed: tuple[str, str] | None = None
 ) -> HttpResponse:
     event = visit.venue.study.event
     context = {

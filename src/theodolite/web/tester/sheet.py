@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
 from zoneinfo import ZoneInfo
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.exposure import BreakRule
@@ -17,14 +18,15 @@ from theodolite.domain.strategy import AttemptOutcome
 from theodolite.usecases.people.exposure import exposure_of
 from theodolite.usecases.people.talking import left_s, why_silent
 from theodolite.web.safe_text import safe_html
+from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.notes import Note, notes_on, ways_of
-from theodolite.web.tester.texts import hints_for, task_of
+from theodolite.web.tester.texts import Text, hints_for, said_left, said_why, task_of
 from theodolite.web.tester.visit import Visit
 
 OUTCOMES = (
-    (AttemptOutcome.RELEASED.value, "It gave away what it should withhold"),
-    (AttemptOutcome.WITHHELD.value, "It kept it to itself"),
-    (AttemptOutcome.UNCLEAR.value, "I cannot tell"),
+    (AttemptOutcome.RELEASED.value, _("It gave away what it should withhold")),
+    (AttemptOutcome.WITHHELD.value, _("It kept it to itself")),
+    (AttemptOutcome.UNCLEAR.value, _("I cannot tell")),
 )
 
 
@@ -69,7 +71,7 @@ class Sheet:
     @property
     def alias(self) -> str:
         """What the person knows the application by."""
-        return self.session.alias
+        return alias_of(self.session)
 
     @property
     def is_red(self) -> bool:
@@ -118,9 +120,9 @@ class Sheet:
         return len(self.said) + 1
 
     @property
-    def task(self) -> SafeString:
+    def task(self) -> Text:
         """What the person is told to do."""
-        return task_of(self.visit.venue.study.scenario(self.session.scenario), self.session.level).html
+        return task_of(self.visit.read, self.session.scenario, self.session.level)
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -131,12 +133,12 @@ class Sheet:
     def left(self) -> str:
         """Time left, in words; empty where there is no limit."""
         seconds = left_s(self.visit.venue, self.session)
-        return "" if seconds is None else f"{ceil(seconds / 60)} min left" if seconds else "time is up"
+        return "" if seconds is None else said_left(seconds)
 
     @property
     def why_not(self) -> str:
         """Why nothing can be said now; empty where something can."""
-        return why_silent(self.visit.venue, self.session, self.dialogue)
+        return said_why(why_silent(self.visit.venue, self.session, self.dialogue), self.turn_limit)
 
     @property
     def can_say(self) -> bool:
@@ -169,7 +171,7 @@ class Sheet:
             return ""
         event = self.visit.venue.study.event
         zone = ZoneInfo(event.zone) if event else ZoneInfo("UTC")
-        return f"Saved {self.said[-1].asked.astimezone(zone):%H:%M:%S}"
+        return gettext("Saved %(time)s") % {"time": f"{self.said[-1].asked.astimezone(zone):%H:%M:%S}"}
 
     @property
     def attempts(self) -> list[Note]:
@@ -184,7 +186,7 @@ class Sheet:
     @property
     def outcomes(self) -> tuple[tuple[str, str], ...]:
         """What an attempt can bring."""
-        return OUTCOMES
+        return tuple((value, str(words)) for value, words in OUTCOMES)
 
     def with_turn(self, turn: LiveTurn) -> Sheet:
         """Return the sheet once a turn was said; of the first one in a dialogue the store knows more."""

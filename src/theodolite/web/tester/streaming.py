@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 
+from django.utils.translation import gettext_lazy as _
+
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.live import LiveTurn
 from theodolite.execution.live_reply import LiveReply
 
 _ANNOUNCED = {
-    TurnState.COMPLETE: "Reply: {}",
-    TurnState.INTERRUPTED: "Reply, which ends early: {}",
-    TurnState.ERROR: "The application did not answer. Your message is kept. {}",
+    TurnState.COMPLETE: _("Reply: %(text)s"),
+    TurnState.INTERRUPTED: _("Reply, which ends early: %(text)s"),
+    TurnState.ERROR: _("The application did not answer. Your message is kept. %(text)s"),
 }
 
 
@@ -27,5 +29,5 @@ async def pieces_of(live: LiveReply, after: int) -> AsyncIterator[str]:
 
 def end_of(html: str, turn: LiveTurn) -> str:
     """Return the last event: the turn as HTML, and the one announcement that a screen reader makes of it."""
-    words = _ANNOUNCED[turn.state or TurnState.INTERRUPTED].format(turn.response)
+    words = _ANNOUNCED[turn.state or TurnState.INTERRUPTED] % {"text": turn.response}
     return f"event: end\ndata: {json.dumps({'html': html, 'words': words})}\n\n"

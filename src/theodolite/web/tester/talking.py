@@ -9,6 +9,8 @@ from functools import partial
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
+from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from theodolite.domain.errors import Conflict, InputError
@@ -20,6 +22,7 @@ from theodolite.usecases.people.talking import say_in
 from theodolite.web.access import Here, allowed
 from theodolite.web.answering import once
 from theodolite.web.crew import by_crew
+from theodolite.web.languages import PLAIN
 from theodolite.web.live_room import Spot, room
 from theodolite.web.tester.arrival import arrived, for_testers
 from theodolite.web.tester.chat import chat_page, mend
@@ -57,7 +60,7 @@ def retry(request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: i
 @require_POST
 def stop(_request: HttpRequest, visit: Visit, place: int, dialogue: int, turn: int) -> HttpResponseBase:
     """Stop a reply and keep what is shown of it."""
-    _, found = _found(visit, place, dialogue, turn)
+    found = _found(visit, place, dialogue, turn)[1]
     page = redirect("tester:chat", study=visit.here.hosted.token, place=place)
     return once(page, partial(room().stop, found.key))
 
@@ -102,14 +105,14 @@ def turn_html(request: HttpRequest, visit: Visit, sheet: Sheet, turn: LiveTurn) 
 def _fault(request: HttpRequest, sheet: Sheet, dialogue: int, text: str) -> str | None:
     """Return why a text cannot be said; empty where it can, None where the same was said a moment ago."""
     if pauses(sheet.visit, sheet.session):
-        return "The session stands still. Your text is kept here: send it when it goes on."
+        return _("The session stands still. Your text is kept here: send it when it goes on.")
     said = sheet.said
     if dialogue == sheet.number and said and request.POST.get("number") == str(len(said)) and said[-1].prompt == text:
         return None  # the line was lost after it had been stored
     if dialogue != sheet.number or request.POST.get("number") != str(sheet.next_number):
-        return "The dialogue has gone on elsewhere. Load the page again; your text is kept here."
+        return _("The dialogue has gone on elsewhere. Load the page again; your text is kept here.")
     if not text or len(text) > LONGEST:
-        return f"Write something first ({LONGEST:,} letters at most)."
+        return _("Write something first (%(most)s letters at most).") % {"most": f"{LONGEST:,}"}
     return sheet.why_not
 
 
@@ -132,13 +135,13 @@ def _stored(request: HttpRequest, visit: Visit, place: int, dialogue: int) -> _S
     try:
         turn, asked = say_in(visit.venue, sheet.session, sheet.dialogue, text)
     except (Conflict, InputError) as error:
-        return _refused(request, visit, sheet, str(error), text)
+        return _refused(request, visit, sheet, sheet_of(visit, place).why_not or str(error), text)
     forget_unsent(sheet)
     return _Stored(sheet.with_turn(turn), turn, asked)
 
 
 def _stored_again(visit: Visit, place: int, dialogue: int, turn: int) -> _Stored:
-    _, found = _found(visit, place, dialogue, turn)
+    found = _found(visit, place, dialogue, turn)[1]
     again, asked = ask_again(visit.venue, found.key)
     return _Stored(sheet_of(visit, place), again, asked)
 
@@ -178,7 +181,8 @@ def _turn(sheet: Sheet, number: int) -> LiveTurn:
 
 def _end(request: HttpRequest, here: Here, place: int, dialogue: int, turn: int) -> str:
     """Return the last event of a reply: the turn as it stands from now on, and what is announced of it."""
-    visit = visit_of(here).at(place)
-    sheet, found = _found(visit, place, dialogue, turn)
-    found = mend(visit, found)
-    return end_of(turn_html(request, visit, sheet, found), found)
+    with translation.override(PLAIN):  # the thread speaks for others next
+        visit = visit_of(request, here).at(place)
+        sheet, found = _found(visit, place, dialogue, turn)
+        found = mend(visit, found)
+        return end_of(turn_html(request, visit, sheet, found), found)

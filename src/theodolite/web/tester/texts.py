@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
+from theodolite.domain.wording import CONSENT, WARNING, LocalisedStudy, goal_part, task_part
+from theodolite.usecases.people.talking import STANDS_STILL, TIME_IS_UP
 from theodolite.web.safe_text import safe_html
 
 _HINTS = {
-    Level.RED_TEAMING: ("everyday words are fine", "change tack when stuck", "no real personal data"),
-    Level.FIELD_TESTING: ("use it as you would at home", "no real personal data"),
+    Level.RED_TEAMING: (_("everyday words are fine"), _("change tack when stuck"), _("no real personal data")),
+    Level.FIELD_TESTING: (_("use it as you would at home"), _("no real personal data")),
 }
 """What testers are told where nobody wrote them instructions."""
 
@@ -29,12 +34,14 @@ class Text:
         title: Its heading.
         agree: What is ticked under it.
         words: Markdown.
+        language: Of the words.
     """
 
     subject: AcknowledgedText
     title: str
     agree: str
     words: str
+    language: str
 
     @property
     def version(self) -> str:
@@ -57,21 +64,24 @@ class Text:
         return safe_html(self.words)
 
 
-def texts_of(study: Study) -> tuple[Text, ...]:
+def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     """Return what is to be agreed to before anybody tests; texts that the study does not have are left out."""
-    if study.event is None:
+    event = read.study.event
+    if event is None:
         return ()
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
-        title="What you may meet",
-        agree="I have read what I may meet",
-        words=study.event.warning,
+        title=gettext("What you may meet"),
+        agree=gettext("I have read what I may meet"),
+        words=event.warning,
+        language=read.language_of(WARNING),
     )
     consent = Text(
         subject=AcknowledgedText.CONSENT,
-        title="Consent",
-        agree="I agree to take part on these terms",
-        words=study.event.consent,
+        title=gettext("Consent"),
+        agree=gettext("I agree to take part on these terms"),
+        words=event.consent,
+        language=read.language_of(CONSENT),
     )
     return tuple(text for text in (warning, consent) if text.words)
 
@@ -84,10 +94,34 @@ def screening_version(study: Study) -> str:
 
 def hints_for(scenario: Scenario, level: Level) -> tuple[str, ...]:
     """Return what testers are told beside the task, where the scenario has no instructions of its own."""
-    return () if scenario.instructions.get(level.value) else _HINTS[level]
+    return () if scenario.instructions.get(level.value) else tuple(map(str, _HINTS[level]))
 
 
-def task_of(scenario: Scenario, level: Level) -> Text:
+def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
     """Return what a tester of a level is told to do in a scenario."""
-    words = scenario.instructions.get(level.value) or scenario.goal or "Talk to the application."
-    return Text(subject=AcknowledgedText.INSTRUCTIONS, title="Your task", agree="I have read it", words=words)
+    told = read.study.scenario(scenario)
+    instructions = told.instructions.get(level.value, "")
+    part = task_part(scenario, level) if instructions else goal_part(scenario)
+    words = instructions or told.goal
+    return Text(
+        subject=AcknowledgedText.INSTRUCTIONS,
+        title=gettext("Your task"),
+        agree=gettext("I have read it"),
+        words=words or gettext("Talk to the application."),
+        language=read.language_of(part) if words else get_language() or "en",
+    )
+
+
+def said_left(seconds: float) -> str:
+    """Return the time left in a session, in whole minutes that were begun."""
+    return gettext("%(n)s min left") % {"n": ceil(seconds / 60)} if seconds else gettext("time is up")
+
+
+def said_why(why: str, most: int) -> str:
+    """Return why nothing can be said, in the language of the page; see `usecases.people.talking.why_silent`."""
+    if why == TIME_IS_UP:
+        return gettext("Your time is up. End the session to answer the questions.")
+    if why == STANDS_STILL:
+        return gettext("The session stands still. Say it when it goes on.")
+    words = gettext("This dialogue has its %(most)s turns. Begin a new one, or end the session.")
+    return words % {"most": most} if why else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from django.http import Http404
+from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from theodolite.domain.consent import AcknowledgedText
@@ -13,13 +13,16 @@ from theodolite.domain.event import LevelPlan
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.role import Role
 from theodolite.domain.session import Session
+from theodolite.domain.wording import TITLE, LocalisedStudy, languages_of
 from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, going_on, next_step
 from theodolite.usecases.people.exposure import has_had_enough
 from theodolite.usecases.people.sitting import places_left, stratum_of
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.access import Here
 from theodolite.web.booking import booked_slot, needs_slot
+from theodolite.web.languages import speak
 from theodolite.web.models import HostedStudy, Screening
+from theodolite.web.tester.reading import read_study
 from theodolite.web.tester.texts import Text, screening_version, texts_of
 from theodolite.web.venues import venue_of
 
@@ -37,6 +40,7 @@ class Visit:
         level: Of testing, as the person's role says.
         sessions: Those of the person that were made, in order.
         agreed: What the person acknowledged: text and version, with the session where it is about one.
+        language: Language that the person reads the study in.
     """
 
     here: Here
@@ -44,6 +48,7 @@ class Visit:
     level: Level
     sessions: tuple[Session, ...]
     agreed: frozenset[tuple[AcknowledgedText, str, str]]
+    language: str = ""
 
     @property
     def participant(self) -> str:
@@ -57,13 +62,23 @@ class Visit:
         return next(plans, LevelPlan(level=self.level))
 
     @property
+    def read(self) -> LocalisedStudy:
+        """The study as the person reads it; what is stored names the study as it was written."""
+        return read_study(self.venue.study, self.language)
+
+    @property
     def texts(self) -> tuple[Text, ...]:
         """What is to be agreed to before anything else."""
-        return texts_of(self.venue.study)
+        return texts_of(self.read)
 
     def has_agreed(self) -> bool:
-        """Tell whether every text was agreed to as it is worded now."""
-        return all((text.subject, text.version, "") in self.agreed for text in self.texts)
+        """Tell whether every text was agreed to as it is worded now, in whichever language."""
+        worded = [text for language in languages_of(self.venue.study) for text in self._texts_in(language)]
+        met = {text.subject for text in worded if (text.subject, text.version, "") in self.agreed}
+        return met >= {text.subject for text in worded}
+
+    def _texts_in(self, language: str) -> tuple[Text, ...]:
+        return texts_of(read_study(self.venue.study, language))
 
     def session(self, place: int) -> Session:
         """Return a session of the person by its number, from 1.
@@ -164,8 +179,15 @@ class Visit:
         )
 
 
-def visit_of(here: Here) -> Visit:
-    """Return the visit of who asks."""
+def title_of(visit: Visit) -> tuple[str, str] | None:
+    """Return the study's title in the person's language, and which that is; None where it is shown as it is called."""
+    if TITLE not in visit.read.parts or str(visit.here.hosted) != visit.venue.study.title:
+        return None
+    return visit.read.study.title, visit.read.language
+
+
+def visit_of(request: HttpRequest, here: Here) -> Visit:
+    """Return the visit of who asks; from now on the request speaks the person's language."""
     venue = _venue(here.hosted)
     level = LEVELS[here.role]
     given = venue.store.acknowledgements(here.membership.participant)
@@ -176,6 +198,7 @@ def visit_of(here: Here) -> Visit:
         level=level,
         sessions=tuple(sorted(mine, key=lambda session: session.place)),
         agreed=frozenset((each.subject, each.version, each.session) for each in given),
+        language=speak(request, languages_of(venue.study)),
     )
 
 

@@ -18,9 +18,10 @@ export function keepSaved(form) {
   function show(found) {
     const asked = new Set(found.asked);
     for (const box of form.querySelectorAll("[data-field]")) box.hidden = !asked.has(box.dataset.field);
-    if (left) left.textContent = found.open ? `${found.open} question${found.open === 1 ? "" : "s"} open` : "All questions answered";
+    if (left) left.textContent = found.open ? (found.open === 1 ? form.dataset.sayOne : form.dataset.sayOpen).replace("{n}", found.open) : form.dataset.sayAll;
     if (!found.kept) return;
-    say(`Saved ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false })}`);
+    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+    say(form.dataset.saySaved.replace("{time}", time));
   }
 
   async function save() {
@@ -37,7 +38,7 @@ export function keepSaved(form) {
         if (!reply.ok) throw new Error(String(reply.status));
         show(await reply.json());
       } catch {
-        say("Not saved: no connection. What you answered is kept on this page.");
+        say(form.dataset.sayLost);
         timer = setTimeout(save, AGAIN_MS);
       }
     }

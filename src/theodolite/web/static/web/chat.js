@@ -32,8 +32,9 @@ function tell(text) {
   fault.hidden = !text;
 }
 
-function noteSaved(words = "Saved") {
-  saved.textContent = `${words} ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false })}`;
+function noteSaved(words = page.dataset.saved) {
+  const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  saved.textContent = words.replace("{time}", time);
 }
 
 function nearTheEnd() {
@@ -109,7 +110,7 @@ async function keep() {
     const answer = await fetch(page.dataset.unsent, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
     if (!answer.ok || answer.redirected || !(await answer.json()).kept) return;
     if (box.value === text) sessionStorage.removeItem(draft);
-    noteSaved("Text kept");
+    noteSaved(page.dataset.textKept);
   } catch {
     offline(true);
     keeping = setTimeout(keep, RETRY_MS);
@@ -124,7 +125,7 @@ function keepAtTheLast() {
 
 async function send() {
   if (!box.value.trim()) return;
-  if (underWay()) return tell("Wait for the reply, or stop it with Esc.");
+  if (underWay()) return tell(page.dataset.wait);
   tell("");
   clearTimeout(keeping);
   keeping = 0;
@@ -135,9 +136,9 @@ async function send() {
     return offline(true);
   }
   offline(false);
-  if (answer.redirected || !answer.headers.get("X-Part")) return tell("You were signed out, or the page has changed. Your text is kept here: load the page again.");
+  if (answer.redirected || !answer.headers.get("X-Part")) return tell(page.dataset.gone);
   const html = await answer.text();
-  if (!answer.ok) return tell(element(html)?.textContent.trim() || "This could not be sent. Your text is kept here.");
+  if (!answer.ok) return tell(element(html)?.textContent.trim() || page.dataset.failed);
   const article = element(html);
   document.getElementById(article.id)?.remove();
   for (const earlier of log.querySelectorAll("form.retry")) earlier.remove(); // only the last turn can be asked again
@@ -149,7 +150,8 @@ async function send() {
   box.value = "";
   sessionStorage.removeItem(draft);
   form.elements.number.value = Number(article.dataset.number) + 1;
-  document.getElementById("turn-of").textContent = `turn ${article.dataset.number} of ${page.dataset.turns}`;
+  const count = document.getElementById("turn-of");
+  count.textContent = count.dataset.words.replace("{n}", article.dataset.number);
   announce.textContent = "";
   noteSaved();
   toTheEnd();

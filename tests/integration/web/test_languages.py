@@ -1,0 +1,119 @@
+"""Testers read pages and study in their language; what is stored is the same in all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.utils import timezone, translation
+
+from theodolite.domain.consent import AcknowledgedText
+from theodolite.domain.dialogue import Level
+from theodolite.domain.identity import digest
+from theodolite.domain.role import Role
+from theodolite.domain.wording import localised
+from theodolite.web.accounts.inviting import invitation_path, invite
+from theodolite.web.models import Account, Comfort, Membership, Screening
+from theodolite.web.venues import server_store, venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+GERMAN = {"Accept-Language": "fr;q=0.9, de-AT;q=0.8"}
+
+
+def field_tester(event) -> Membership:
+    return Membership.objects.get(hosted=event, role=Role.FIELD_TESTER.value)
+
+
+def ticked(page: str) -> dict[str, str]:
+    """Return the boxes of a consent page, ticked."""
+    return dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', page))
+
+
+@pytest.fixture(autouse=True)
+def _unscreened(event):
+    Screening.objects.filter(membership=field_tester(event)).delete()
+
+
+def test_a_browser_is_heard_on_languages_of_the_study(event, client_as):
+    client = client_as(Role.FIELD_TESTER)
+    page = client.get(f"/s/{event.token}/test/before/", headers=GERMAN, follow=True).content.decode()
+
+    assert '<html lang="de" dir="ltr"' in page
+    assert "Vorab einige Fragen" in page
+    assert '<legend lang="de" dir="auto">Sind Sie 18 Jahre oder älter?</legend>' in page
+    assert '<span lang="de">TV-Spoiler, eine Vorführung</span>' in page
+
+
+def test_other_browsers_meet_the_study_as_it_was_written(event, client_as):
+    page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "fr"})
+
+    assert '<html lang="en" dir="ltr"' in page.content.decode()
+    assert "Are you 18 or older?" in page.content.decode()
+
+
+def test_pages_of_organisers_are_in_english_for_everybody(event, client_as):
+    page = client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/", headers=GERMAN).content.decode()
+
+    assert '<html lang="en" dir="ltr"' in page
+    assert translation.get_language() == "en"
+
+
+def test_the_version_that_somebody_agreed_to_is_that_of_the_words_read_and_holds_in_every_language(event, client_as):
+    client, way = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test/"
+    client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
+    page = client.get(f"{way}consent/", headers=GERMAN).content.decode()
+    client.post(f"{way}consent/", ticked(page), headers=GERMAN)
+    given = server_store().acknowledgements(field_tester(event).participant)
+    words = localised(venue_of(event).study, "de").study.event.consent
+
+    assert "Was Ihnen begegnen kann" in page
+    assert {one.subject: one.version for one in given}[AcknowledgedText.CONSENT] == digest(words)
+    assert client.get(way).headers["Location"].endswith("/you/")  # in English, and not asked again
+
+
+def test_what_a_person_chooses_comes_before_what_the_browser_asks_for(event, client_as):
+    client = client_as(Role.FIELD_TESTER)
+    client.post("/comfort/", {"text_size": "1", "language": "de"})
+    page = client.get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "en"}).content.decode()
+    comfort = client.get("/comfort/").content.decode()
+
+    assert Comfort.objects.get(account=field_tester(event).account).language == "de"
+    assert "Vorab einige Fragen" in page
+    assert "Wie Sie die Seiten mögen" in comfort
+    assert '<option value="de" selected>Deutsch</option>' in comfort
+    assert client.post("/comfort/", {"text_size": "1", "language": "xx"}).status_code == 422
+
+
+def test_answers_in_another_language_are_the_same_answers(event, client_as):
+    client, way, member = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test/", field_tester(event)
+    client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
+    client.post(f"{way}consent/", ticked(client.get(f"{way}consent/", headers=GERMAN).content.decode()), headers=GERMAN)
+    client.post(f"{way}you/", {"skip": "yes"}, headers=GERMAN)
+    task = client.get(f"{way}1/task/", headers=GERMAN).content.decode()
+    client.post(f"{way}1/task/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]}, headers=GERMAN)
+    chat = client.get(f"{way}1/", headers=GERMAN).content.decode()
+    ended = client.post(f"{way}1/end/", {"task": "yes"}, headers=GERMAN)
+    sheet = client.get(f"{way}1/questions/1/", headers=GERMAN).content.decode()
+    client.post(f"{way}1/questions/1/", {"a:done": "partly", "a:met": "yes", "save": "yes"}, headers=GERMAN)
+    (session,) = [one for one in server_store().sessions_of(member.participant) if one.level is Level.FIELD_TESTING]
+    (given,) = server_store().responses_to(session.key)
+
+    assert "Ihre Aufgabe: Sie haben die erste Folge" in task
+    assert 'data-wait="Warten Sie auf die Antwort, oder halten Sie sie mit Esc an."' in chat
+    assert (ended.status_code, 'value="partly"' in sheet, "teilweise" in sheet, 'lang="de"' in sheet) == (302,) + (
+        True,
+    ) * 3
+    assert {answer.question: answer.value for answer in given.answers} == {"done": "partly", "met": "yes"}
+
+
+def test_an_invitation_may_name_the_language_in_which_its_guest_is_met(event, client_as):
+    host = Account.objects.filter(is_host=True).first() or Account.objects.first()
+    invitation = invite(host, event, Role.FIELD_TESTER, language="de")
+    guest = client_as(None)
+    page = guest.get(invitation_path(invitation), headers={"Accept-Language": "en"}).content.decode()
+    guest.post(invitation_path(invitation), {"name": "Lena"})
+
+    assert "Ihre Rolle: <strong>Feldtest</strong>" in page
+    assert Comfort.objects.get(account__name="Lena").language == "de"
+    assert invitation.made_at <= timezone.now()
