@@ -216,7 +216,7 @@ _FIXED: dict[str, Any] = {
     "AUTH_USER_MODEL": "web.Account",
     "AUTHENTICATION_BACKENDS": ["allauth.account.auth_backends.AuthenticationBackend"],
     "LANGUAGE_CODE": "en",
-    "LANGUAGES": [("en", "English"), ("de", "Deutsch")],
+    "LANGUAGES": [("en", "English"), ("de", "Deutsch"), ("ar", "العربية")],
     "SESSION_COOKIE_AGE": _WEEK_S,
     "SECURE_REFERRER_POLICY": "same-origin",
     "X_FRAME_OPTIONS": "DENY",

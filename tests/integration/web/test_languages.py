@@ -45,6 +45,13 @@ def test_a_browser_is_heard_on_languages_of_the_study(event, client_as):
     assert '<span lang="de">TV-Spoiler, eine Vorführung</span>' in page
 
 
+def test_pages_in_arabic_run_from_right_to_left(event, client_as):
+    page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "ar-EG"})
+
+    assert '<html lang="ar" dir="rtl"' in page.content.decode()
+    assert "هل عمرك 18 عاماً أو أكثر؟" in page.content.decode()
+
+
 def test_other_browsers_meet_the_study_as_it_was_written(event, client_as):
     page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "fr"})
 
