@@ -134,8 +134,8 @@ def _differs(was: Question, now: Question) -> list[str]:
     """Return what is different about one question."""
     compared = {
         "reads otherwise": (was.text, now.text),
-        "takes other answers": (_answers(was), _answers(now)),
-        "explains its answers otherwise": (_meanings(was.scale), _meanings(now.scale)),
+        "takes other answers": (answers_of(was), answers_of(now)),
+        "explains its answers otherwise": (meanings_of(was.scale), meanings_of(now.scale)),
         "another end of its scale is the bad one": (was.scale.orientation, now.scale.orientation),
         "is asked of something else": (was.level, now.level),
         "is asked after another answer": (was.when, now.when),
@@ -148,11 +148,12 @@ def _differs(was: Question, now: Question) -> list[str]:
 def _form(question: Question) -> str:
     when = question.when.text if question.when else ""
     return "|".join(
-        [question.name, question.level.value, when, question.scale.orientation.value, *map(str, _answers(question))]
+        [question.name, question.level.value, when, question.scale.orientation.value, *map(str, answers_of(question))]
     )
 
 
-def _answers(question: Question) -> tuple[object, ...]:
+def answers_of(question: Question) -> tuple[object, ...]:
+    """Return which values answer a question."""
     scale = question.scale
     return (
         scale.kind.value,
@@ -166,7 +167,8 @@ def _answers(question: Question) -> tuple[object, ...]:
     )
 
 
-def _meanings(scale: Scale) -> dict[str, str]:
+def meanings_of(scale: Scale) -> dict[str, str]:
+    """Return what the points of a scale are said to mean."""
     return {label.value: label.meaning for label in scale.labels if label.meaning}
 
 

@@ -59,7 +59,10 @@ _SENIOR = (
 
 _LISTING = ("dialogues", "act_on_many", "batch", "undo_batch", "save_view", "change_view")
 
-_WRITING = ("criteria", "schemas", "schema_begin", "schema", "schema_publish", "schema_file", "schema_preview")
+_WRITING = (
+    "criteria", "schemas", "schema_begin", "schema", "schema_touches", "schema_publish", "schema_file",
+    "schema_preview",
+)  # fmt: skip
 
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",

@@ -12,13 +12,22 @@ from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
 from tests.fakes.annotated_event import a_draft
+from tests.integration.web.editing import published
+from tests.integration.web.test_results import hold_dialogue
+from theodolite.assessment.sitting import annotation_by, person_of
 from theodolite.bootstrap.demo import lay_out_event
+from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.identity import digest
 from theodolite.domain.role import Role
 from theodolite.domain.thread import AnchorKind, ThreadEnd
-from theodolite.store.models.annotating import QueueRow, ThreadRow
+from theodolite.store.annotating.claims import participant_id
+from theodolite.store.contents import content_of
+from theodolite.store.labels import keep_labels
+from theodolite.store.models.annotating import QueueRow, ReservationRow, ThreadRow, WorkItemRow
+from theodolite.web.annotator.desk import library
 from theodolite.web.editions import study_in_files
 from theodolite.web.models import AuditEntry, SchemaDraft, SchemaRevision, SchemaVersion
+from theodolite.web.senior.filling import fill_queue
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -213,6 +222,71 @@ def test_a_note_is_seen_at_its_question_and_no_thread_is_made_up(senior, draft):
 
     assert refused.status_code == 409
     assert b"A hint that tells the end counts." in senior.get(preview).content
+
+
+@pytest.fixture
+def answered(draft):
+    """The key of a dialogue in the queue of the study itself, of which two people say that nothing was withheld."""
+    hosted = draft.hosted
+    QueueRow.objects.filter(name=hosted.token).update(name="put away")
+    hold_dialogue(hosted)
+    published(hosted)
+    fill_queue(hosted, by="s")
+    item = WorkItemRow.objects.filter(queue__name=hosted.token, category="risk-assessment").first()
+    ReservationRow.objects.create(
+        token="taken", item=item, participant_id=participant_id("p-1"), state="released", created=timezone.now()
+    )
+    for who in ("p-1", "p-2"):
+        say(hosted, item.dialogue.unit.key, who, "no")
+    return item.dialogue.unit.key
+
+
+def say(hosted, dialogue, who, value):
+    """Let somebody answer what the queue asks about a dialogue now, as a label that came from elsewhere."""
+    study = study_in_files(hosted).study
+    guideline = study.schema().category("risk-assessment").guideline
+    answer = Answer(question="withheld", outcome=Outcome.ANSWERED, value=value)
+    person = person_of(study, who, guideline.name)
+    library().contents.keep([content_of(guideline)])
+    keep_labels([annotation_by(person, guideline, dialogue, (answer,), revision=1)])
+
+
+def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(senior, draft, answered):
+    at = address(draft, "schema_touches")
+    assert "Nothing is touched" in senior.get(at).content.decode()
+    save(senior, draft, reworded(draft))
+
+    page = " ".join(unescape(senior.get(at).content.decode()).split())
+    assert "other words: it reads otherwise</td><td>2</td><td>1</td>" in page
+    assert "(asked after withheld)" in page
+    assert "<b>1 dialogue</b> of the 1 that has a value by the old words; it takes" in page
+    assert "is assumed: only 1 pair of answers could tell" in page
+    assert "once this text is published" in page
+    assert at in senior.get(address(draft)).content.decode()
+    assert "Not done: the queue does not ask" in told(senior.post(at, {"size": "0.2"}, follow=True))
+    assert "size and power are numbers" in told(senior.get(at, {"size": "much"}))
+
+
+def test_a_sample_comes_into_the_queue_and_its_answers_stand_beside_the_old_ones(senior, draft, answered):
+    hosted, at = draft.hosted, address(draft, "schema_touches")
+    save(senior, draft, reworded(draft))
+    publish(senior, draft, note="clearer")
+    published(hosted)
+    senior.post(reverse("senior:fill", args=[hosted.token]))
+
+    assert "1 dialogue will be annotated again" in told(senior.post(at, follow=True))
+    assert "still without one by the new words</dt><dd>1" in senior.get(at).content.decode()
+    say(hosted, answered, "p-3", "yes")
+
+    page = senior.get(at).content.decode()
+    assert "Dialogues with a value by both</dt><dd>1" in page
+    assert "still without one by the new words</dt><dd>0" in page
+    assert "answers that are the same</dt><dd>.00 (" in page
+    first, again = WorkItemRow.objects.filter(dialogue__unit__key=answered, category="risk-assessment").order_by(
+        "again"
+    )
+    assert (first.again, again.again, first.version == again.version) == (0, 1, False)
+    assert AuditEntry.objects.get(verb="put a sample into the queue again").facts["dialogues"] == 1
 
 
 @pytest.mark.browser

@@ -130,8 +130,10 @@ def _refuse_missing(keys: set[str]) -> None:
         raise NotFound(message)
 
 
-def add_items(queue: QueueRow, design: QueueDesign, dialogues: Sequence[DialogueRow], names: Sequence[str]) -> None:
-    """Insert the items of some dialogues in some categories, unless they are there."""
+def add_items(
+    queue: QueueRow, design: QueueDesign, dialogues: Sequence[DialogueRow], names: Sequence[str], *, again: int = 0
+) -> None:
+    """Insert the items of some dialogues in some categories, unless they are there; `again` numbers a later sample."""
     now = database_now()
     versions = {category.name: category.version for category in design.categories}
     WorkItemRow.objects.bulk_create(
@@ -142,6 +144,7 @@ def add_items(queue: QueueRow, design: QueueDesign, dialogues: Sequence[Dialogue
                 dialogue=dialogue,
                 category=name,
                 version=versions[name],
+                again=again,
                 tester=dialogue.cluster if dialogue.held_by == HeldBy.PERSON.value else "",
                 passes=design.process.passes,
                 draw=keyed_draw(design.process.seed, f"queue {name}", dialogue.unit.key),

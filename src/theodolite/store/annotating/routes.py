@@ -18,9 +18,10 @@ def route_on(library: Library, item: WorkItemRow, reviewed: Reviewed = Reviewed.
     """Open the categories that follow a complete first one, and write down why; None where nothing follows.
 
     What was opened before is never closed again, even if a later revision of an answer would not have opened it.
+    A dialogue that is annotated again went its way before.
     """
     design = library.design(item.queue.design_id)
-    if item.category != design.first:
+    if item.category != design.first or item.again:
         return None
     decided = routed(_votes(library, item), design.process.route, reviewed)
     _enter(item, decided)

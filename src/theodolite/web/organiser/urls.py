@@ -24,7 +24,7 @@ from theodolite.web.organiser import (
     submissions,
     trying,
 )
-from theodolite.web.schemas import instruments, pages, preview
+from theodolite.web.schemas import instruments, pages, preview, touching
 
 app_name = "organiser"
 urlpatterns = [
@@ -70,6 +70,7 @@ urlpatterns = [
     path("schemas/", pages.schemas, name="schemas"),
     path("schemas/begin/", pages.begin, name="schema_begin"),
     path("schemas/<slug:draft>/", pages.schema, name="schema"),
+    path("schemas/<slug:draft>/touches/", touching.touching, name="schema_touches"),
     path("schemas/<slug:draft>/publish/", pages.publish, name="schema_publish"),
     path("schemas/<slug:draft>/<int:number>/file/", pages.file, name="schema_file"),
     path("schemas/<slug:draft>/<int:number>/<str:section>/", preview.preview, name="schema_preview"),

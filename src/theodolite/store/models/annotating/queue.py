@@ -50,7 +50,8 @@ class WorkItemRow(models.Model):
     """One dialogue in one category; `live` counts the reservations that take a pass.
 
     `disputed` counts the questions that complete passes did not answer alike; what a senior
-    put first goes before the others.
+    put first goes before the others. `again` is 0 where a dialogue is annotated for the first
+    time, and else numbers the samples that were drawn anew.
     """
 
     token = StorableTextField(null=True, unique=True)
@@ -58,6 +59,7 @@ class WorkItemRow(models.Model):
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
     category = StorableTextField()
     version = HashField()
+    again = models.IntegerField(default=0)
     tester = StorableTextField(default="")
     passes = models.IntegerField()
     live = models.IntegerField(default=0)
@@ -77,7 +79,7 @@ class WorkItemRow(models.Model):
             models.Index(name="work_item_disputed", fields=["queue", "-disputed", "id"], condition=Q(disputed__gt=0)),
         ]
         constraints: ClassVar = [
-            models.UniqueConstraint(name="work_item_once", fields=["queue", "dialogue", "category"]),
+            models.UniqueConstraint(name="work_item_once", fields=["queue", "dialogue", "category", "again"]),
             models.CheckConstraint(name="work_item_state", condition=Q(state__in=[s.value for s in ItemState])),
             models.CheckConstraint(
                 name="work_item_passes",

@@ -1,0 +1,297 @@
+"""What a draft touches: past answers by question, the sample that shows what it moves, and what it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.rewording import (
+    DialogueAnswers,
+    MeasuredShift,
+    PastAnswers,
+    QuestionTouch,
+    SampleAim,
+    SamplePlan,
+    SampleWish,
+)
+from theodolite.domain.role import Role
+from theodolite.domain.schema import AnnotationSchema
+from theodolite.domain.work import QueueDesign
+from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
+from theodolite.store.annotating.again import (
+    annotate_again,
+    asked_by,
+    dialogue_answers,
+    past_answers,
+    routed_counts,
+)
+from theodolite.store.annotating.queues import queue_of
+from theodolite.web.access import Here, allowed
+from theodolite.web.annotator.desk import Desk, desk_of, library
+from theodolite.web.annotator.items import worded
+from theodolite.web.audit import audit
+from theodolite.web.models import SchemaDraft
+from theodolite.web.schemas.drafts import head_of
+from theodolite.web.schemas.written import written
+from theodolite.web.senior.strips import strip_of
+
+SEED = 1
+"""Of the draw, where nobody says another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One category in a version that people have answered by, beside the draft's.
+
+    Attributes:
+        before: What they answered by.
+        after: What the draft says.
+        version: Content hash of `before`.
+        asked: Content hash by which the queue asks what the draft says; empty while it does not.
+        touches: The questions that are touched.
+        past: Question to what was answered.
+    """
+
+    before: Guideline
+    after: Guideline
+    version: str
+    asked: str
+    touches: tuple[QuestionTouch, ...]
+    past: dict[str, PastAnswers]
+
+    @property
+    def title(self) -> str:
+        """The category as people read it."""
+        return worded(self.after.name)
+
+    @property
+    def lines(self) -> list[tuple[QuestionTouch, PastAnswers | None, str]]:
+        """Each touched question with its past answers, and how a form names it."""
+        found = [(one, self.past.get(one.question)) for one in self.touches]
+        return [(one, past, self.place(one.question) if past else "") for one, past in found]
+
+    @property
+    def n_same(self) -> int:
+        """Questions that nothing touches; count."""
+        return len(self.after.instrument.questions) - sum(one.question not in self._gone for one in self.touches)
+
+    @property
+    def _gone(self) -> set[str]:
+        return {one.name for one in self.before.instrument.questions} - {
+            one.name for one in self.after.instrument.questions
+        }
+
+    def place(self, question: str) -> str:
+        """Return how a form names one of its questions."""
+        return f"{self.after.name}|{self.version[:12]}|{question}"
+
+
+@allowed(Role.ORGANISER, Role.SENIOR)
+@require_http_methods(["GET", "POST"])
+def touching(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
+    """Show what a draft touches, and put the sample that shows what it moves into the queue."""
+    found = SchemaDraft.objects.filter(hosted=here.hosted, token=draft).select_related("hosted").first()
+    if found is None:
+        raise Http404
+    schema = written(found, head_of(found)).reading.schema
+    desk = desk_of(here)
+    comparisons = _comparisons(desk, schema) if desk and schema else []
+    sent = request.POST if request.method == "POST" else request.GET
+    chosen = _chosen(comparisons, sent.get("of", ""))
+    try:
+        wish = _wish(sent)
+    except InputError as error:
+        messages.warning(request, f"Not planned: {error}.")
+        wish = SampleWish()
+    context: dict[str, object] = {"here": here, "draft": found, "schema": schema, "desk": desk}
+    context |= {"comparisons": comparisons, "wish": wish, "aims": _aims(wish), "seed": _seed(sent)}
+    context["routes"] = _routes(desk, schema) if desk and schema else []
+    if desk and chosen:
+        sample = _Sample.of(desk, *chosen, wish, _seed(sent))
+        if request.method == "POST":
+            return _put(request, here, found, desk, sample)
+        context["sample"] = sample
+    return render(request, "web/schemas/touching.html", context)
+
+
+def _comparisons(desk: Desk, schema: AnnotationSchema) -> list[Comparison]:
+    """Return each category in the versions that people have answered by and that say otherwise than the draft."""
+    row = queue_of(desk.queue)
+    design = library().design(row.design_id)
+    found = []
+    for category in schema.categories:
+        past = past_answers(row.study, category.name)
+        for version in dict.fromkeys(one.version for one in past):
+            before = library().guideline(version)
+            if is_same(before, category.guideline):
+                continue
+            touches = touched(before, category.guideline)
+            known = {one.question: one for one in past if one.version == version}
+            asked = _asked(design, category.guideline)
+            found.append(
+                Comparison(
+                    before=before, after=category.guideline, version=version, asked=asked, touches=touches, past=known
+                )
+            )
+    return found
+
+
+def _asked(design: QueueDesign, guideline: Guideline) -> str:
+    asked = design.category(guideline.name)
+    return asked.version if asked and is_same(library().guideline(asked.version), guideline) else ""
+
+
+def _chosen(comparisons: Sequence[Comparison], place: str) -> tuple[Comparison, str] | None:
+    """Return category and question that a form names, or the first touched question with past answers."""
+    open_ones = [(one, touch.question) for one in comparisons for touch, past, _ in one.lines if past]
+    named = next(((one, name) for one, name in open_ones if one.place(name) == place), None)
+    kept = [(one, name) for one, name in open_ones if any(each.name == name for each in one.after.instrument.questions)]
+    return named or next(iter(kept), None)
+
+
+def _wish(sent: QueryDict) -> SampleWish:
+    aim = SampleAim.AGREEMENT if sent.get("aim") == SampleAim.AGREEMENT.value else SampleAim.SHIFT
+    try:
+        return SampleWish(aim=aim, size=float(sent.get("size") or 0.1), power=float(sent.get("power") or 0.8))
+    except ValueError as error:
+        message = "size and power are numbers such as 0.1"
+        raise InputError(message) from error
+
+
+def _seed(sent: QueryDict) -> int:
+    text = sent.get("seed", "")
+    return int(text) if text.isdecimal() and len(text) < 10 else SEED
+
+
+def _aims(wish: SampleWish) -> list[tuple[str, str, bool]]:
+    words = {
+        SampleAim.SHIFT: "to find a shift of the defect rate",
+        SampleAim.AGREEMENT: "to know how often old and new answers are the same",
+    }
+    return [(aim.value, words[aim], aim is wish.aim) for aim in SampleAim]
+
+
+def _routes(desk: Desk, schema: AnnotationSchema) -> list[tuple[str, str, str, int]]:
+    """Return where dialogues go otherwise: what decides, where to now, where to by the draft, dialogues so far."""
+    design = library().design(queue_of(desk.queue).design_id)
+    route = schema.routing
+    n_yes, n_no = routed_counts(desk.queue)
+    was = [design.on_violation, design.otherwise] if design.first else [(), ()]
+    now = [route.on_violation, route.otherwise] if route else [(), ()]
+    first: tuple[tuple[str, ...], tuple[str, ...]] = (design.first,), (route.first if route else "",)
+    found = [("first", *first, n_yes + n_no)]
+    found += [("after a violation", was[0], now[0], n_yes), ("without one", was[1], now[1], n_no)]
+    return [
+        (words, ", ".join(map(worded, one)) or "all", ", ".join(map(worded, other)) or "all", n)
+        for words, one, other, n in found
+        if tuple(one) != tuple(other)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sample:
+    """The sample for one question, and what it has shown so far.
+
+    Attributes:
+        comparison: The category in both versions.
+        question: Name of the question.
+        plan: How many dialogues it takes.
+        strata: Scenario and old answers, dialogues there, dialogues drawn.
+        keys: Dialogues that are drawn.
+        n_asked: Dialogues with old answers that the queue asks about by the new words already; count.
+        measured: What was found on dialogues that both versions answered; None while nobody could have.
+        has_rule: Whether both versions say which answers are defects.
+    """
+
+    comparison: Comparison
+    question: str
+    plan: SamplePlan
+    strata: list[tuple[str, int, int]]
+    keys: tuple[str, ...]
+    n_asked: int
+    measured: MeasuredShift | None
+    has_rule: bool
+
+    @classmethod
+    def of(cls, desk: Desk, comparison: Comparison, question: str, wish: SampleWish, seed: int) -> _Sample:
+        """Return the sample that a wish takes."""
+        study, category = queue_of(desk.queue).study, comparison.after.name
+        answered = dialogue_answers(study, category, comparison.version, question)
+        plan, strata = sample_plan(answered, wish), strata_of(answered)
+        drawn = drawn_again(strata, plan.n_drawn, seed)
+        asked = asked_by(desk.queue, category, comparison.asked) if comparison.asked else frozenset()
+        anew = frozenset(one.dialogue for one in answered) & asked
+        rules = _is_defect(comparison.before, question), _is_defect(comparison.after, question)
+        return cls(
+            comparison=comparison,
+            question=question,
+            plan=plan,
+            strata=[(name, len(keys), len(drawn[name])) for name, keys in strata.items()],
+            keys=tuple(key for keys in drawn.values() for key in keys),
+            n_asked=len(anew),
+            measured=_measured(study, comparison, question, answered, anew, rules) if comparison.asked else None,
+            has_rule=None not in rules,
+        )
+
+    @property
+    def place(self) -> str:
+        """How a form names the question."""
+        return self.comparison.place(self.question)
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """What was measured, in words."""
+        found = self.measured
+        if found is None:
+            return []
+        said = [("Shift of the defect rate, new minus old", strip_of(found.shift).words)]
+        return [*said, ("Old and new answers that are the same", strip_of(found.alike).words)]
+
+
+def _measured(
+    study: str,
+    comparison: Comparison,
+    question: str,
+    answered: Sequence[DialogueAnswers],
+    sample: frozenset[str],
+    rules: tuple[IsDefect | None, IsDefect | None],
+) -> MeasuredShift:
+    anew = dialogue_answers(study, comparison.after.name, comparison.asked, question)
+    return measured_shift(question, answered, anew, sample=sample, rules=rules)
+
+
+def _is_defect(guideline: Guideline, question: str) -> IsDefect | None:
+    rule = rule_of(guideline, question)
+    asked = next((one for one in guideline.instrument.questions if one.name == question), None)
+    if rule is None or asked is None:
+        return None
+    return lambda value: asked.scale.admits(value) and rule.is_defect(value, asked.scale)
+
+
+def _put(request: HttpRequest, here: Here, draft: SchemaDraft, desk: Desk, sample: _Sample) -> HttpResponse:
+    """Put the sample into the queue for the new version."""
+    comparison, plan = sample.comparison, sample.plan
+    back = redirect(f"{_address(draft)}?of={sample.place}&aim={plan.wish.aim.value}&size={plan.wish.size}")
+    try:
+        n_new = annotate_again(library(), desk.queue, comparison.after.name, sample.keys, version=comparison.asked)
+    except Conflict as error:
+        messages.warning(request, f"Not done: {error}.")
+        return back
+    facts = {"category": comparison.after.name, "question": sample.question, "dialogues": n_new}
+    facts |= {"before": comparison.version, "after": comparison.asked, "aim": plan.wish.aim.value}
+    audit(here.account, "put a sample into the queue again", f"schema {draft.name}", hosted=here.hosted, **facts)
+    messages.success(request, f"{n_new} dialogue{'' if n_new == 1 else 's'} will be annotated again by the new words.")
+    return back
+
+
+def _address(draft: SchemaDraft) -> str:
+    return reverse("organiser:schema_touches", kwargs={"study": draft.hosted.token, "draft": draft.token})
