@@ -92,11 +92,13 @@ class _Shape(NamedTuple):
         members: Key as it is written and default of each field that identifies a record, sorted by name.
         values: Takes the values of these fields out of a record, all at once.
         tag: What says the type, as it is written.
+        whole: All of it but the values, where no field has a default to be left out at; else empty.
     """
 
     members: tuple[tuple[str, object], ...]
     values: Callable[[object], tuple[object, ...]]
     tag: str
+    whole: str
 
 
 @cache
@@ -105,10 +107,14 @@ def _shape_of(kind: type) -> _Shape | None:
     if not dataclasses.is_dataclass(kind):
         return None
     found = sorted((field for field in dataclasses.fields(kind) if field.compare), key=lambda field: field.name)
+    members = tuple((f'"{field.name}":', _default(field)) for field in found)
+    tag = f'"{TYPE_TAG}":"{kind.__name__}"'
+    has_all = found and all(default is dataclasses.MISSING for _, default in members)
     return _Shape(
-        members=tuple((f'"{field.name}":', _default(field)) for field in found),
+        members=members,
         values=_taking([field.name for field in found]),
-        tag=f'"{TYPE_TAG}":"{kind.__name__}"',
+        tag=tag,
+        whole=f"{{{','.join(sorted([tag, *(f'{key}%s' for key, _ in members)]))}}}" if has_all else "",
     )
 
 
@@ -139,6 +145,11 @@ def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
     return "{" + ",".join(kept) + "}"
 
 
+def _whole(words: str, values: Callable[[object], tuple[object, ...]], record: object) -> str:
+    """Return a record inside another one whose fields are all written, as those of messages are."""
+    return words % tuple(map(_part, values(record)))
+
+
 def _part(value: object) -> str:
     return _writer(type(value))(value)  # type: ignore[arg-type]  # as above
 
@@ -148,7 +159,7 @@ def _writer(kind: type) -> _Write:
     """Return what writes the values of a type; found once, since looking takes longer than writing."""
     shape = _shape_of(kind)
     if shape is not None:
-        return partial(_record, shape=shape)
+        return partial(_whole, shape.whole, shape.values) if shape.whole else partial(_record, shape=shape)
     if issubclass(kind, Enum) and not issubclass(kind, str):
         return lambda value: _part(value.value)
     for base, write in _WRITERS:
@@ -203,13 +214,25 @@ def version_of(record: Record) -> str:
 def version_and_text(record: Record) -> tuple[str, str]:
     """Return the content hash of a record, and the canonical JSON that it was taken of."""
     text = canonical_json(record)
-    return digest(type(record).__name__, str(FORMAT), text), text
+    encoded = text.encode("utf-8", "surrogatepass")
+    content = b"%b%d:%b" % (_beginning(type(record)), len(encoded), encoded)
+    return hashlib.sha256(content).hexdigest(), text
+
+
+@cache
+def _beginning(kind: type) -> bytes:
+    """Return what stands before the content of a record where its hash is taken, as `digest` would put it."""
+    return _apart(kind.__name__, str(FORMAT))
 
 
 def digest(*parts: str) -> str:
     """Return the SHA-256 of some texts, kept apart by their lengths; 64 hex digits."""
+    return hashlib.sha256(_apart(*parts)).hexdigest()
+
+
+def _apart(*parts: str) -> bytes:
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return hashlib.sha256(b"".join([b"%d:%b" % (len(part), part) for part in encoded])).hexdigest()
+    return b"".join([b"%d:%b" % (len(part), part) for part in encoded])
 
 
 def keyed_draw(seed: int, purpose: str, key: str) -> float:

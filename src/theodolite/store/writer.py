@@ -2,7 +2,7 @@
 
 Many coroutines write, each a row or two, and each must know that its row is safe
 before it goes on. One transaction for everything that is queued costs little more
-than one for a single row; waiting for more to come would only make it slower.
+than one for a single row, so that a batch waits a little for others (`cadence.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from theodolite.domain.errors import StorageUnavailable, StoreError
+from theodolite.store.cadence import Cadence
 from theodolite.store.writes import Write
 
 BATCH = 256
@@ -51,6 +52,7 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._room = asyncio.Semaphore(ROOM)
+        self._cadence = Cadence()
         self._waiting: list[_Queued] = []
         self._in_work: list[_Queued] = []
         self._refusal: StoreError | None = None
@@ -87,6 +89,7 @@ class Writer:
             return
         self._in_work, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
         if self._in_work or self._refusal is not None:
+            self._cadence.handed_over(len(self._in_work), self._loop.time())
             self._queue.put(self._in_work)
 
     def _run(self) -> None:
@@ -110,11 +113,15 @@ class Writer:
         self._loop.call_soon(self._linger, ROUNDS)
 
     def _linger(self, rounds: int) -> None:
-        """Let the loop go round: a batch costs much the same, however many it holds."""
-        if rounds > 1 and len(self._waiting) < BATCH:
-            self._loop.call_soon(self._linger, rounds - 1)
-        else:
-            self._hand_over()
+        """Let the loop go round, and time pass: a batch costs much the same, however many it holds."""
+        if self._refusal is None and 0 < len(self._waiting) < BATCH:
+            if rounds > 1:
+                self._loop.call_soon(self._linger, rounds - 1)
+                return
+            if (wait_s := self._cadence.wait_s(len(self._waiting), self._loop.time())) > 0:
+                self._loop.call_later(wait_s, self._hand_over)
+                return
+        self._hand_over()
 
     def _give_up(self, death: BaseException) -> None:
         self._refusal = StorageUnavailable(f"the database's writer ended without being asked to: {death!r}")

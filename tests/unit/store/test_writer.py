@@ -10,6 +10,7 @@ import pytest
 
 from tests.contract.given import an_entry
 from theodolite.domain.errors import StorageUnavailable, StoreError
+from theodolite.store import cadence
 from theodolite.store.writer import ROOM, Commit, Writer
 from theodolite.store.writes import KeepReply, Write
 
@@ -126,3 +127,23 @@ async def test_the_end_is_tidied_whatever_happened() -> None:
     await writer.stop()
 
     assert tidied == [True]
+
+
+async def test_writes_soon_after_a_batch_wait_for_each_other_and_not_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cadence, "PERIOD_S", 60.0)
+    gate = Gate()
+    gate.opened.set()
+    writer = a_writer(gate)
+    await writer.put(a_write())
+    waiting = []
+    for number in (1, 2):
+        waiting.append(asyncio.create_task(writer.put(a_write(number))))
+        await asyncio.sleep(0.01)
+
+    assert gate.batches == [1]
+    await writer.stop()
+    await asyncio.gather(*waiting)
+
+    assert gate.batches == [1, 2]
