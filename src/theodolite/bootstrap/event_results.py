@@ -59,9 +59,9 @@ def event_bench(folder: str, workspace: Path, store: Store, study: Study | None 
         study: The study as it was published; None for what the files say.
     """
     opened = open_venue(folder, store, workspace=workspace, study=study)
-    study = opened.venue.study
-    plan, planned = draw_plan(study, opened.loaded.recordings)
-    sessions = event_sessions(study, planned, store.held(study.name))
+    told = opened.venue.study
+    plan, planned = draw_plan(told, opened.loaded.recordings)
+    sessions = event_sessions(told, planned, store.held(told.name))
     return Workbench(
         loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.venue.run
     )

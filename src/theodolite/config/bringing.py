@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from theodolite.config.header import guess_columns
-from theodolite.config.places import PlacedFault
+from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.recordings import recorded_dialogues
 from theodolite.config.tables import Table
 from theodolite.domain.brought import BroughtDialogue
@@ -19,9 +19,6 @@ from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)
-
-MOST_FAULTS = 50
-"""Faults of rows that are told; the rest are counted."""
 
 HOLDERS = (HeldBy.PERSON, HeldBy.RECORDED)
 """Who may have held the tester's side of a dialogue that is brought."""
@@ -99,17 +96,14 @@ def read_brought(table: Table, means: BringColumns, study: Study) -> ReadBrought
         means: What its columns mean.
         study: Whose applications and scenarios they belong to.
     """
-    if faults := (*table.faults, *(_missing(table, means) if table.columns else ())):
-        return ReadBrought(faults=tuple(faults[:MOST_FAULTS]), columns=table.columns)
+    if faults := [*table.faults, *(_missing(table, means) if table.columns else ())]:
+        return ReadBrought(faults=few_of(faults, table.file), columns=table.columns)
     reader = _Reader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
         reader.faults.append(PlacedFault(file=table.file, message="has column names and no rows"))
     found = sorted(reader.faults, key=lambda fault: fault.line)
-    if len(found) > MOST_FAULTS:
-        rest = PlacedFault(file=table.file, message=f"has {len(found) - MOST_FAULTS} further faults")
-        found = [*found[:MOST_FAULTS], rest]
-    return ReadBrought(dialogues=tuple(dialogues), faults=tuple(found), columns=table.columns)
+    return ReadBrought(dialogues=tuple(dialogues), faults=few_of(found, table.file), columns=table.columns)
 
 
 def _missing(table: Table, means: BringColumns) -> list[PlacedFault]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.remarks import Remark, Remarks, scalars
 from theodolite.config.tables import decoded
 
@@ -26,9 +26,6 @@ PARTS = (UTTERANCES, "speakers.json", "users.json", "conversations.json", "corpu
 
 MOST_UNPACKED = 400_000_000
 """What the files of an archive may hold unpacked; bytes."""
-
-MOST_FAULTS = 50
-"""Faults of a file that are told; the rest are counted."""
 
 _ZIP = b"PK\x03\x04"
 _OLDER = {"user": "speaker", "root": "conversation_id", "reply-to": "reply_to"}
@@ -54,15 +51,11 @@ def read_corpus(stored: bytes, file: str) -> Remarks:
     parts = reader.unpacked(stored)
     remarks = reader.remarks(parts) if UTTERANCES in parts else ()
     about = reader.told(parts, "conversations.json")
-    faults = reader.faults
-    if len(faults) > MOST_FAULTS:
-        rest = PlacedFault(file=file, message=f"has {len(faults) - MOST_FAULTS} further faults")
-        faults = [*faults[:MOST_FAULTS], rest]
     return Remarks(
         file=file,
         remarks=tuple(remarks),
         about=about,
-        faults=tuple(faults),
+        faults=few_of(reader.faults, file),
         sha256=hashlib.sha256(stored).hexdigest(),
     )
 

@@ -11,14 +11,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from theodolite.config.places import PlacedFault
+from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.remarks import Remark, Remarks, scalars
 from theodolite.config.tables import decoded
 
 _SPEAKERS = ("role", "author", "speaker", "name", "from")
 _WORDS = ("content", "text", "message", "value")
 _NAMES = ("item", "dialogue_id", "conversation_id", "id")
-_MOST_FAULTS = 50
 _OURS = re.compile(r"^(User|Reply) \d+$")
 """How our own export names the sides of a turn."""
 
@@ -63,7 +62,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
             continue
         about[key] = {each: text for each, text in scalars(data).items() if each != name}
         remarks += _remarks(key, said, line)
-    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=tuple(faults[:_MOST_FAULTS]), sha256=sha256)
+    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=few_of(faults, file), sha256=sha256)
 
 
 _NO_DIALOGUE = (

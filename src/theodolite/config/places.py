@@ -10,6 +10,7 @@ from theodolite.domain.fault import Severity
 
 _WIDTH = 78
 _WIDEST_PLACE = 40
+_FEW = 50
 _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 
@@ -68,6 +69,13 @@ class Complaints:
             return _RANK[fault.severity], fault.line > 0, files[fault.file], fault.line, fault.column
 
         return tuple(sorted(self.placed, key=rank))
+
+
+def few_of(faults: Sequence[PlacedFault], file: str) -> tuple[PlacedFault, ...]:
+    """Return as many faults of a file's rows as people read, and how many there are besides."""
+    n_more = len(faults) - _FEW
+    rest = (PlacedFault(file=file, message=f"has {n_more:,} further faults"),) if n_more > 0 else ()
+    return (*faults[:_FEW], *rest)
 
 
 def render_faults(

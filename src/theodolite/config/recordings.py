@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from theodolite.config.applications import named
 from theodolite.config.lookup import Desk, Entry
-from theodolite.config.places import PlacedFault
+from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.shapes.applications import RecordedShape
 from theodolite.config.tables import Table
 from theodolite.domain.application import Application, RecordedFile
@@ -17,8 +17,6 @@ from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 
 MEANINGS = ("id", "turn", "prompt", "response", "withheld", "application")
 """What a column of a recorded file may mean."""
-
-_MOST_ROW_FAULTS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +57,7 @@ def recorded_of(entry: Entry[RecordedShape], desk: Desk) -> Recorded:
         for name, rows in by_application.items()
         for dialogue in recorded_dialogues(name, rows, table, columns, faults)
     )
-    desk.complaints.add(*faults[:_MOST_ROW_FAULTS])
+    desk.complaints.add(*few_of(faults, table.file))
     return Recorded(applications=applications, dialogues=dialogues, table=table)
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from theodolite.config.places import Complaints, PlacedFault, render_faults
+from theodolite.config.places import Complaints, PlacedFault, few_of, render_faults
 from theodolite.domain.fault import Severity
 
 
@@ -52,3 +52,10 @@ def test_the_worst_stands_first_and_then_the_order_of_the_files():
     complaints.add(other, note, late, early, late)
 
     assert complaints.in_order() == (early, late, other, note)
+
+
+def test_of_many_faults_the_first_are_told_and_the_rest_counted():
+    faults = [PlacedFault(file="log.csv", line=line, message="is wrong") for line in range(1, 1052)]
+
+    assert few_of(faults[:50], "log.csv") == tuple(faults[:50])
+    assert few_of(faults, "log.csv") == (*faults[:50], PlacedFault(file="log.csv", message="has 1,001 further faults"))
