@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from pathlib import Path
 
@@ -23,6 +24,12 @@ configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alon
 settings.register_profile("anywhere", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "anywhere")
+
+
+def pytest_collection_finish():
+    """Let garbage be looked for seldom, and not among thousands of tests and modules that stay to the end."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)
