@@ -5,15 +5,35 @@ Made in a process of its own, since a browser's event loop keeps a store from wo
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from theodolite.assessment.sitting import whole_answers
+from theodolite.assessment.slips import turns_asked
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
+from theodolite.domain.annotator import Annotator, ModelJudge
+from theodolite.domain.certificate import Certificate
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import Question
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.run import Unit, UnitKind
+from theodolite.domain.study import Study
+
 PEOPLE = {"anna": "annotator", "ben": "annotator", "cara": "annotator", "sami": "senior annotator"}
 """Who takes part, and as what."""
+
+MODEL = ModelEndpoint(name="large", url="http://127.0.0.1:1", model="l")
+JUDGE = Annotator(
+    name="reader", kind=AnnotatorKind.MODEL, guideline="risk_assessment", labelling=ModelJudge(model=MODEL.name)
+)
+"""A judge that stands beside people until it is promoted."""
 
 
 def made(folder: Path, passes: int = 2) -> dict[str, Any]:
@@ -29,6 +49,16 @@ def made(folder: Path, passes: int = 2) -> dict[str, Any]:
 def expired(folder: Path) -> None:
     """Let the time of all reservations be over."""
     _called("expire", folder)
+
+
+def judged(folder: Path) -> None:
+    """Let the judge have read every dialogue in its run, and put one more dialogue into the queue."""
+    _called("judge", folder)
+
+
+def certified(folder: Path) -> None:
+    """Let the judge have its certificate."""
+    _called("certify", folder)
 
 
 def _called(act: str, folder: Path, *more: str) -> dict[str, Any]:
@@ -49,7 +79,8 @@ def _main(act: str, folder: Path, passes: int = 2) -> None:
     from theodolite.config.serving import ServingSettings
 
     open_server(Serving(workspace=workspace_for(folder), settings=ServingSettings()))
-    sys.stdout.write(json.dumps(_make(passes) if act == "make" else _expire()))
+    acts = {"expire": _expire, "judge": _judge, "certify": _certify}
+    sys.stdout.write(json.dumps(_make(passes) if act == "make" else acts[act]()))
 
 
 def _expire() -> dict[str, Any]:
@@ -63,16 +94,107 @@ def _expire() -> dict[str, Any]:
     return {}
 
 
+def _study() -> Study:
+    """Return the invented study with a judge."""
+    from theodolite.web.annotator.seeding import invented_study
+
+    study = invented_study()
+    return replace(study, annotators=(*study.annotators, JUDGE), models=(*study.models, MODEL))
+
+
+def _judge() -> dict[str, Any]:
+    """Let the judge see a release in every turn of every dialogue; a third dialogue waits for people from now on."""
+    from theodolite.store.annotating.queues import add_dialogues
+    from theodolite.store.models import DialogueRow
+    from theodolite.store.models.annotating import QueueRow
+    from theodolite.web.annotator.desk import library
+
+    rows = list(DialogueRow.objects.select_related("unit").order_by("id"))
+    dialogues = [library().dialogue(row.unit_id) for row in rows]
+    add_dialogues(library(), QueueRow.objects.get().token, [dialogues[2].key])
+    asyncio.run(_read(dialogues))
+    return {}
+
+
+async def _read(dialogues: list[Dialogue]) -> None:
+    from django.conf import settings
+
+    from theodolite.bootstrap.database import open_store
+    from theodolite.testing.planning import draw_plan
+
+    study, store = _study(), open_store(settings.WORKSPACE, settings.DATABASE_URL)
+    await store.start()
+    run = store.open_run(study, draw_plan(study, ())[0])
+    for place, dialogue in enumerate(dialogues):
+        unit = Unit(
+            key=digest("reading", dialogue.key),
+            kind=UnitKind.ANNOTATION,
+            work_key=digest("reading", dialogue.label),
+            position=place,
+            label=dialogue.label,
+            application=dialogue.application,
+            subject=dialogue.key,
+            annotator=JUDGE.name,
+        )
+        store.add_units(run, [unit])
+        await store.keep_annotation(unit, _reading(study, dialogue, unit))
+    await store.stop()
+
+
+def _reading(study: Study, dialogue: Dialogue, unit: Unit) -> Annotation:
+    guideline = study.guideline(JUDGE.guideline)
+    answers = tuple(
+        Answer(question=question.name, outcome=Outcome.ANSWERED, value=_worst(question), turn=turn)
+        for question in guideline.instrument.questions
+        for turn in turns_asked(question, dialogue)
+    )
+    return Annotation(
+        unit=unit.key,
+        dialogue=dialogue.key,
+        annotator=JUDGE.name,
+        annotator_version=study.annotator_version(JUDGE.name),
+        guideline=guideline.name,
+        instrument_version=version_of(guideline),
+        answers=whole_answers(guideline, dialogue, answers),
+    )
+
+
+def _worst(question: Question) -> str:
+    return next(value for value in ("yes", "8", *question.scale.categories) if question.scale.admits(value))
+
+
+def _certify() -> dict[str, Any]:
+    from theodolite.store.filing import file_record
+    from theodolite.web.annotator.desk import library
+
+    study = _study()
+    certificate = Certificate(
+        study=study.name,
+        run=1,
+        judge=JUDGE.name,
+        judge_version=study.annotator_version(JUDGE.name),
+        guideline=JUDGE.guideline,
+        guideline_version=version_of(study.guideline(JUDGE.guideline)),
+        issued=datetime(2026, 1, 2, tzinfo=UTC),
+        judged=3,
+        labelled=3,
+        authorities=("cara",),
+        measurements=(),
+    )
+    file_record(library().contents, certificate.judge_version, certificate)
+    return {}
+
+
 def _make(passes: int) -> dict[str, Any]:
     from theodolite.store.annotating.queues import add_dialogues, open_queue
     from theodolite.web.annotator.desk import library
-    from theodolite.web.annotator.seeding import design_of, invented_study, keep_dialogues
+    from theodolite.web.annotator.seeding import design_of, keep_dialogues
     from theodolite.web.models import HostedStudy
 
     hosted = HostedStudy.objects.create(name="series", title="Orrery Bay", state=HostedStudy.State.OPEN)
-    study = invented_study()
+    study = _study()
     keys, design = keep_dialogues(study), design_of(study)
-    process = replace(design.process, passes=passes, pass_mark=0.8, quality_check=1.0)
+    process = replace(design.process, passes=passes, pass_mark=0.8, quality_check=1.0, judge_passes=passes - 1)
     queue = open_queue(library(), hosted.token, study, replace(design, process=process), by="test")
     add_dialogues(library(), queue, keys[:2])
     cookies = {name: _cookie(name, role, hosted) for name, role in PEOPLE.items()}

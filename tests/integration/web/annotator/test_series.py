@@ -141,6 +141,36 @@ def test_a_series_from_disagreement_to_the_end(person, tmp_path):
 
     assert first != second
     assert submitted_by(cara) == {"Risk assessment": "2", "Dialogue utility": "2", "Interaction style": "1"}
+    promote_the_judge(sami, tmp_path)
+    cara.reload()
+    annotate(cara, SOUND)
+    find_the_judge_marked(sami)
+
+
+def promote_the_judge(sami, tmp_path):
+    """A shadow beside people, then with a certificate promoted: it gives one of two passes, the other is a person's."""
+    series.judged(tmp_path)
+    judges = sami.url.partition("review/")[0] + "review/judges/"
+    sami.goto(judges)
+    expect(sami.locator("h2")).to_contain_text("reader on Risk assessment: a shadow")
+    expect(sami.locator("main")).to_contain_text("holds 0 passes")
+    assert sami.get_by_role("button", name="Promote it").count() == 0
+    series.certified(tmp_path)
+    sami.goto(judges)
+    assert_accessible(sami)
+    sami.get_by_label("Why").fill("It says what people say.")
+    press(sami, "Promote it")
+    expect(sami.locator("h2")).to_contain_text("promoted")
+    expect(sami.locator("main")).to_contain_text("holds 1 pass.")
+
+
+def find_the_judge_marked(sami):
+    """What the judge said stands beside a person's answer, marked, and outvotes nobody."""
+    sami.goto(sami.url.partition("review/")[0] + "review/")
+    sami.locator("tbody th a").first.click()
+    press(sami, "Begin the review")
+    expect(sami.locator("article.dispute").first).to_contain_text("(a model): Yes")
+    assert_accessible(sami)
 
 
 def submitted_by(page):
