@@ -47,6 +47,11 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
     page.get_by_role("button", name="It may be shown").click()
     expect(page.get_by_role("status")).to_contain_text("It may be shown.")
     opened(page, "coding/")
+    opened(page, "coding/coders/")
+    opened(page, "coding/codebook/new/")
+    opened(page, "both/").locator("main a").first.click()
+    assert_accessible(page)
+    expect(page.get_by_role("region", name="What annotators said")).to_be_visible()
 
 
 def test_a_session_is_read_beside_its_answers(page_as):
