@@ -26,6 +26,9 @@ FIRST, SECOND, NEITHER = 0, 1, -1
 SHARE, RANK = "difference of shares of answers", "chance of a higher answer, less one half"
 """Units of shifts."""
 
+BESIDE_OWN: Final = "each beside the same annotator's other answers"
+"""What is said of a shift that habits are taken out of."""
+
 FEWEST_SITTINGS: Final = 3
 """Sittings of an annotator below which none is left to hold an answer against; count."""
 
@@ -106,7 +109,7 @@ def _scored(guideline: Guideline, question: Question, columns: AnswerColumns) ->
         return _ranks(ranked[columns.value])
     counted = _counted(guideline, question)
     flags = np.array([float(label in counted) if label in places else np.nan for label in columns.labels] + [np.nan])
-    words = " or ".join(f"`{label}`" for label in counted)
+    words = " or ".join(f'"{label}"' for label in counted)
     return _Scored(measured=f"share of {words}", unit=SHARE, high=words, numbers=flags[columns.value])
 
 
@@ -208,7 +211,7 @@ def _effect(
         question=question.name,
         factor=ways.factor,
         annotator=annotator,
-        measured=scored.measured,
+        measured=scored.measured if ways.beside is None else f"{scored.measured}, {BESIDE_OWN}",
         first=sides[FIRST],
         second=sides[SECOND],
         shift=order_shift(

@@ -9,7 +9,7 @@ from theodolite.reporting import figures
 from theodolite.reporting.number_entries import number_entry
 
 RANKED = "ordinal shift"
-"""How a shift of numbers and ordered answers is called; all others are shifts of shares."""
+"""What the name of a shift of numbers and ordered answers begins with; all others are shifts of shares."""
 
 
 def order_effect_entry(effect: OrderEffect) -> dict[str, Json]:
@@ -43,7 +43,7 @@ def side_text(side: OrderSide) -> str:
 def shift_text(effect: OrderEffect) -> str:
     """Return how far answers moved, with interval and what it rests on; or why that is undefined.
 
-    Example: `share of yes: +8.3 points (-2.1 to +18.8), 120 answers, 6 annotators, 60 dialogues`.
+    Example: `share of "yes": +8.3 points (-2.1 to +18.8), 120 answers, 6 annotators, 60 dialogues`.
     """
     shift = effect.shift
     if isinstance(shift, Undefined):
@@ -52,11 +52,11 @@ def shift_text(effect: OrderEffect) -> str:
         f"{figures.number_of(shift.n, 'answer')}, {figures.number_of(effect.n_annotators, 'annotator')}, "
         f"{figures.number_of(effect.n_dialogues, 'dialogue')}"
     )
-    return f"{effect.measured}: {_number(shift, ranked=effect.measured == RANKED)}, {rests}"
+    return f"{effect.measured}: {_number(shift, ranked=effect.measured.startswith(RANKED))}, {rests}"
 
 
 def moved_text(effect: OrderEffect) -> str:
-    """Return in one line what an order did, e.g. `asked later, beside asked earlier: share of yes: +8.3 points ...`."""
+    """Return in one line what an order did, e.g. `asked later, beside asked earlier: share of "yes": +8.3 points`."""
     return f"{effect.second.shown}, beside {effect.first.shown}: {shift_text(effect)}"
 
 

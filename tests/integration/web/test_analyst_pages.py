@@ -46,9 +46,13 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
     assert_accessible(page)
     page.get_by_role("button", name="It may be shown").click()
     expect(page.get_by_role("status")).to_contain_text("It may be shown.")
-    opened(page, "coding/")
-    opened(page, "coding/coders/")
-    opened(page, "coding/codebook/new/")
+    look_at_what_is_left(page)
+
+
+def look_at_what_is_left(page: Page) -> None:
+    """Meet the pages of coding on which nothing is decided, and both sides of a session."""
+    for path in ("coding/", "coding/coders/", "coding/codebook/new/"):
+        opened(page, path)
     opened(page, "both/").locator("main a").first.click()
     assert_accessible(page)
     expect(page.get_by_role("region", name="What annotators said")).to_be_visible()

@@ -45,7 +45,7 @@ def test_who_takes_the_first_answer_shown_moves_with_the_answers() -> None:
     found = sat(lambda number, order: "no" if bool(order.options) != (number % 5 == 0) else "yes")
     effect = of(OrderFactor.OPTIONS, found)
     assert effect.is_clear
-    assert effect.measured == "share of `no`", "a defect is what counts"
+    assert effect.measured == 'share of "no"', "a defect is what counts"
     assert isinstance(effect.shift, Estimate)
     assert effect.shift.value > 0.5
     assert (effect.first.n, effect.second.n, effect.n_annotators, effect.n_dialogues) == (48, 48, 4, 24)
@@ -107,7 +107,7 @@ def test_who_never_says_no_twice_is_found() -> None:
     assert effect.is_clear
     assert isinstance(effect.shift, Estimate)
     assert effect.shift.value < -0.3
-    assert effect.second.shown == "after one with `no`"
+    assert effect.second.shown == 'after one with "no"'
 
 
 def test_a_random_order_shows_no_effect_on_average_however_short() -> None:

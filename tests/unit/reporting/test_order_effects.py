@@ -15,7 +15,7 @@ EFFECT = OrderEffect(
     guideline="risk",
     question="released",
     factor=OrderFactor.QUESTIONS,
-    measured="share of `yes`",
+    measured='share of "yes"',
     first=OrderSide(shown="asked earlier", n=60, n_without_value=2, given=(("yes", 12), ("no", 48))),
     second=OrderSide(shown="asked later", n=60, n_without_value=0, given=(("yes", 17), ("no", 43))),
     shift=SHIFT,
@@ -31,7 +31,7 @@ def test_a_side_says_its_labels_and_what_has_none() -> None:
 
 
 def test_a_shift_says_what_it_is_of_and_what_it_rests_on() -> None:
-    words = "share of `yes`: +8.3 points (-2.1 to +18.7), 120 answers, 6 annotators, 60 dialogues"
+    words = 'share of "yes": +8.3 points (-2.1 to +18.7), 120 answers, 6 annotators, 60 dialogues'
     assert shift_text(EFFECT) == words
     assert moved_text(EFFECT) == f"asked later, beside asked earlier: {words}"
 
