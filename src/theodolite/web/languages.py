@@ -7,12 +7,13 @@ meets pages in one language around a study in another without having asked for i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in
+from django.forms import BaseForm, ChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
@@ -40,6 +41,15 @@ def language_name(code: str) -> str:
     with suppress(KeyError):
         return str(translation.get_language_info(code)["name_local"])
     return code
+
+
+def offer_languages(form: BaseForm, languages: Sequence[str]) -> None:
+    """Let the field `language` of a form offer some languages; a single one is no choice, and the field goes."""
+    if len(languages) < 2:
+        del form.fields["language"]
+        return
+    named = [(code, language_name(code)) for code in languages]
+    cast("ChoiceField", form.fields["language"]).choices = [("", "as the browser asks for"), *named]
 
 
 def chosen(request: HttpRequest) -> str:

@@ -13,7 +13,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.role import Role
 from theodolite.domain.wording import localised
 from theodolite.web.accounts.inviting import invitation_path, invite
-from theodolite.web.models import Account, Comfort, Membership, Screening
+from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink, Screening
 from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -112,6 +112,17 @@ def test_answers_in_another_language_are_the_same_answers(event, client_as):
         True,
     ) * 3
     assert {answer.question: answer.value for answer in given.answers} == {"done": "partly", "met": "yes"}
+
+
+def test_organisers_say_in_which_language_somebody_is_met(event, client_as):
+    client, way = client_as(Role.ORGANISER), f"/s/{event.token}/organise/"
+    people, links = (client.get(f"{way}{page}/").content.decode() for page in ("people", "links"))
+    client.post(f"{way}people/ask/", {"role": "field tester", "name": "Omar", "language": "ar"})
+    client.post(f"{way}links/", {"kind": "open", "role": "field tester", "most": "5", "language": "de"})
+
+    assert all('<option value="ar">' in page for page in (people, links))
+    assert Invitation.objects.get(name="Omar").language == "ar"
+    assert RecruitLink.objects.get(language="de").most == 5
 
 
 def test_an_invitation_may_name_the_language_in_which_its_guest_is_met(event, client_as):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,10 +18,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from theodolite.domain.role import Role
+from theodolite.domain.wording import languages_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.recruiting import COMPLETION, why_shut
 from theodolite.web.approvals import NO_APPROVAL, TESTERS, may_invite
 from theodolite.web.audit import audit
+from theodolite.web.languages import offer_languages
 from theodolite.web.models import RecruitLink
 from theodolite.web.moments import moment_field, told, zone_of
 from theodolite.web.pages import absolute
@@ -37,7 +40,17 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
         """Fields, in the order of the page."""
 
         model = RecruitLink
-        fields = ("name", "kind", "role", "most", "closes_at", "study_id", "completion_code", "screened_out_code")
+        fields = (
+            "name",
+            "kind",
+            "role",
+            "most",
+            "closes_at",
+            "language",
+            "study_id",
+            "completion_code",
+            "screened_out_code",
+        )
         labels = {  # noqa: RUF012 - read once by Django
             "name": "What you call it",
             "kind": "Who comes in by it",
@@ -55,10 +68,12 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
 
     role = forms.ChoiceField(label="As", choices=[(role.value, role.value) for role in reversed(TESTERS)])
     closes_at = moment_field("Lets nobody new in from (empty: no such time)", required=False)
+    language = forms.ChoiceField(label="Language that people are met in", required=False)
 
-    def __init__(self, *args: Any, zone: ZoneInfo, **kwargs: Any) -> None:
-        """Read times by the event's own clock."""
+    def __init__(self, *args: Any, zone: ZoneInfo, languages: Sequence[str], **kwargs: Any) -> None:
+        """Read times by the event's own clock, and offer the languages of the study."""
         super().__init__(*args, **kwargs)
+        offer_languages(self, languages)
         self._zone = zone
         self.initial["most"] = 50
 
@@ -88,8 +103,9 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
 @allowed(Role.ORGANISER)
 def links(request: HttpRequest, here: Here) -> HttpResponse:
     """Show the links and how many came by each; make another one."""
-    zone = zone_of(venue_of(here.hosted).study)
-    form = LinkForm(request.POST or None, instance=RecruitLink(hosted=here.hosted), zone=zone)
+    study = venue_of(here.hosted).study
+    zone, link = zone_of(study), RecruitLink(hosted=here.hosted)
+    form = LinkForm(request.POST or None, instance=link, zone=zone, languages=languages_of(study))
     if request.method == "POST":
         if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
             form.add_error(None, NO_APPROVAL)

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -15,6 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from theodolite.domain.role import Role, why_not_both
+from theodolite.domain.wording import languages_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, hand_out_codes
 from theodolite.web.accounts.inviting import (
@@ -27,6 +29,7 @@ from theodolite.web.accounts.inviting import (
 )
 from theodolite.web.approvals import NO_APPROVAL, approval_of, may_invite
 from theodolite.web.blindness import clash_of_address
+from theodolite.web.languages import offer_languages
 from theodolite.web.mail import send_invitation
 from theodolite.web.models import Invitation
 from theodolite.web.moments import zone_of
@@ -47,6 +50,12 @@ class InviteForm(forms.Form):
     role = forms.ChoiceField(label="As", choices=_ROLES, initial=Role.FIELD_TESTER.value)
     name = forms.CharField(label="Name", required=False, max_length=120)
     email = forms.EmailField(label="E-mail address", required=False, help_text="Empty: hand the link over yourself.")
+    language = forms.ChoiceField(label="Language that the person is met in", required=False)
+
+    def __init__(self, *args: Any, languages: Sequence[str], **more: Any) -> None:
+        """Offer the languages of the study; nothing where it has one."""
+        super().__init__(*args, **more)
+        offer_languages(self, languages)
 
 
 class ListForm(forms.Form):
@@ -100,7 +109,7 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
         "slots": here.hosted.time_slots.exists(),
         "invitations": invited,
         "approval": approval_of(here.hosted),
-        "invite": InviteForm(),
+        "invite": InviteForm(languages=_languages(here)),
         "list": ListForm(),
         "slips": SlipsForm(),
         **forms_,
@@ -112,7 +121,7 @@ def _page(request: HttpRequest, here: Here, *, status: int = 200, **forms_: form
 @require_POST
 def ask(request: HttpRequest, here: Here) -> HttpResponse:
     """Ask one person in."""
-    form = InviteForm(request.POST)
+    form = InviteForm(request.POST, languages=_languages(here))
     if form.is_valid() and not may_invite(here.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)
     if form.is_valid():
@@ -122,7 +131,8 @@ def ask(request: HttpRequest, here: Here) -> HttpResponse:
     if not form.is_valid():
         return _page(request, here, status=422, invite=form)
     filled = form.cleaned_data
-    invitation = invite(here.account, here.hosted, Role(filled["role"]), email=filled["email"], name=filled["name"])
+    words = {key: filled.get(key, "") for key in ("email", "name", "language")}
+    invitation = invite(here.account, here.hosted, Role(filled["role"]), **words)
     sent = send_invitation(request, invitation)
     messages.success(request, "Invitation sent." if sent else "Invited. Copy the link below and hand it over.")
     return redirect("organiser:people", study=here.hosted.token)
@@ -149,6 +159,10 @@ def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
     sent = sum(send_invitation(request, one) for one in made)
     messages.success(request, f"{len(made)} invited, {sent} by mail.")
     return redirect("organiser:people", study=here.hosted.token)
+
+
+def _languages(here: Here) -> tuple[str, ...]:
+    return languages_of(venue_of(here.hosted).study)
 
 
 def _clashes(here: Here, rows: Sequence[tuple[str, str, Role]]) -> list[str]:
