@@ -33,6 +33,9 @@ TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10)
 QUESTIONS = tuple(
     Question(name=f"q{number}", text="?", scale=YES_NO if number < 5 else TEN) for number in range(N_QUESTIONS)
 )
+SAID = {7: " A marigold.", **{place: " A lantern." for place in range(100, 132)}}
+"""What is said in some of a thousand dialogues, by their place among them."""
+
 GUIDELINE = Guideline(
     name="risk",
     instrument=Instrument(name="risk", questions=QUESTIONS),
@@ -109,7 +112,11 @@ def filled(n: int):
             batch_size=500,
         )
         TurnRow.objects.bulk_create(
-            [TurnRow(dialogue=d, number=1, prompt="Hi.", response="Yes.") for d in dialogues], batch_size=500
+            [
+                TurnRow(dialogue=d, number=1, prompt="Hi." + SAID.get(i % 1000, ""), response="Yes. " * 60)
+                for i, d in enumerate(dialogues)
+            ],
+            batch_size=500,
         )
         people = ParticipantRow.objects.bulk_create([ParticipantRow(key=f"p-{k:02}") for k in range(N_ANNOTATORS)])
         for start in range(0, n, 500):
@@ -184,41 +191,88 @@ def timed(name: str, work) -> None:
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 11_112
     library, queue, n_answers = filled(n)
-    from theodolite.store.annotating.library import Library
-    from theodolite.store.annotating.progress import agreement, people_progress, progress
-    from theodolite.store.annotating.question_figures import question_figures
-    from theodolite.store.annotating.resolutions import disputed_items
-    from theodolite.store.annotating.reviews import from_above
-    from theodolite.store.annotating.taking import last_ones, n_left, next_work
-
     print(f"{n} dialogues, {N_ANNOTATORS} annotators, {n_answers} answers\n")
     print("| | CPU ms | clock ms | queries |\n|---|---|---|---|")
+    of_annotators(library, queue)
+    of_lists(library, queue)
+    of_figures(library, queue)
+    of_many(library, queue)
+
+
+def of_annotators(library, queue) -> None:
+    from theodolite.store.annotating.progress import people_progress, progress
+    from theodolite.store.annotating.resolutions import disputed_items
+    from theodolite.store.annotating.taking import last_ones, n_left, next_work
+
     timed("next work", lambda: next_work(library, queue, "p-03"))
     timed("what is left", lambda: n_left(library, queue, "p-03"))
     timed("last ones", lambda: last_ones(queue, "p-03"))
-    timed("list of discrepancies, page 1", lambda: disputed_items(queue))
-    timed("list of discrepancies, page 60", lambda: disputed_items(queue, page=60))
+    timed("list of discrepancies, page 1", lambda: disputed_items(library, queue, "s"))
+    timed("list of discrepancies, page 60", lambda: disputed_items(library, queue, "s", page=60))
     timed("progress", lambda: progress(queue))
     timed("progress of people", lambda: people_progress(queue))
+
+
+def of_lists(library, queue) -> None:
+    """The list of dialogues: count, counts by stage, and one page of 50."""
+    from theodolite.domain.listing import DialogueFilter, ItemStage
+    from theodolite.store.annotating.listing import Listing, groups_in, levels_in, listed, scenarios_in
+    from theodolite.store.annotating.queues import queue_of
+
+    row = queue_of(queue)
+
+    def shown(page: int = 0, **sought: object) -> None:
+        found = Listing.of(library, row, DialogueFilter(**sought))
+        found.rows.count(), found.stages(), listed(library, row, found.rows, reader="s", page=page)
+
+    timed("list of dialogues, page 1", shown)
+    timed("list of dialogues, page 200", lambda: shown(200))
+    timed("... disputed ones", lambda: shown(stage=ItemStage.DISPUTED))
+    timed("... of one annotator", lambda: shown(annotator="p-03"))
+    everything = {"scenario": "s", "category": "risk", "disputed": True, "annotator": "p-03"}
+    timed("... with five filters", lambda: shown(stage=ItemStage.DISPUTED, **everything))
+    timed("... with words that stand in 11", lambda: shown(words="marigold"))
+    timed("... with words that stand in 350", lambda: shown(words="lantern"))
+    timed("what its filters offer", lambda: (scenarios_in(row), levels_in(row), groups_in(row)))
+
+
+def of_figures(library, queue) -> None:
+    from theodolite.store.annotating.library import Library
+    from theodolite.store.annotating.progress import agreement
+    from theodolite.store.annotating.question_figures import question_figures
+    from theodolite.store.annotating.reviews import from_above, to_review
+
+    def warm(library) -> None:
+        agreement(library, queue, "risk")
+        from_above(library, queue)
+        to_review(library, queue)
+
+    timed("what a server works out when it begins, while nobody waits", lambda: warm(Library(library.contents)))
+    warm(library)
+    timed("agreement page (10 questions), first look after that", lambda: agreement(library, queue, "risk"))
+    timed("raters of one question", lambda: question_figures(library, queue, "risk", "q0").raters())
+    timed("most divided dialogues", lambda: question_figures(library, queue, "risk", "q0").divided())
+    timed("planner", lambda: question_figures(library, queue, "risk", "q7").plan(0.2))
+    timed("annotators from above", lambda: from_above(library, queue))
     timed(
-        "agreement page (10 questions), first look of a process",
+        "agreement page while the server has not come so far",
         lambda: agreement(Library(library.contents), queue, "risk"),
     )
-    timed("the same again, nothing submitted since", lambda: agreement(library, queue, "risk"))
-    timed(
-        "raters of one question, first look of a process",
-        lambda: question_figures(Library(library.contents), queue, "risk", "q0").raters(),
-    )
-    timed(
-        "most divided dialogues, first look of a process",
-        lambda: question_figures(Library(library.contents), queue, "risk", "q0").divided(),
-    )
-    timed(
-        "planner, first look of a process",
-        lambda: question_figures(Library(library.contents), queue, "risk", "q7").plan(0.2),
-    )
-    timed("annotators from above, first look of a process", lambda: from_above(Library(library.contents), queue))
-    timed("the same again, nothing submitted since", lambda: from_above(library, queue))
+
+
+def of_many(library, queue) -> None:
+    from theodolite.store.annotating.bulk import put_first, undo_first
+    from theodolite.store.annotating.offering import offer_many, undo_offers
+    from theodolite.store.models.annotating import WorkItemRow
+
+    items = list(WorkItemRow.objects.order_by("id").values_list("token", flat=True))
+
+    def offered() -> None:
+        made = [line.made for line in offer_many(library, queue, items, "p-04", by="s") if line.made]
+        undo_offers(queue, made, by="s")
+
+    timed("all dialogues offered to one annotator, and taken back", offered)
+    timed("all put first, and taken back", lambda: (put_first(queue, items), undo_first(queue, items)))
 
 
 if __name__ == "__main__":

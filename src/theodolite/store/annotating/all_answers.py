@@ -18,6 +18,8 @@ from django.db.models import Aggregate, Count, Max, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 
+from theodolite.domain.run import UnitState
+from theodolite.domain.work import ItemState
 from theodolite.measurement.answer_table import AnswerGroup, AnswerTable, SittingFacts
 from theodolite.measurement.sheets import AnswerColumns, columns_of
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
@@ -72,13 +74,19 @@ def all_answers(library: Library, queue: str, category: str, judge_version: str 
 
 
 def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
-    """Return what changes whenever the answers of a category do; two queries that read no answer."""
+    """Return what changes whenever the answers of a category do; three queries that read no answer."""
     annotations = AnnotationRow.objects.filter(_annotations(queue, category))
     claims = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
     told = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
     held = claims.values_list("state").annotate(n=Count("id"), which=Sum("annotation_id"), last=Max("submitted"))
     study = (queue.study_content_id, queue.design_id)
-    return (*study, *told.values(), *sorted(held.order_by()))
+    return (*study, *told.values(), _n_withdrawn(queue, category), *sorted(held.order_by()))
+
+
+def _n_withdrawn(queue: QueueRow, category: str) -> int:
+    """Return of how many dialogues of a category the answers were deleted, while their annotations stay; count."""
+    items = WorkItemRow.objects.filter(queue=queue, category=category, state=ItemState.ASIDE.value)
+    return items.filter(dialogue__unit__state=UnitState.WITHDRAWN.value).count()
 
 
 def _answers(library: Library, row: QueueRow, category: str, judge_version: str) -> AllAnswers:
@@ -99,34 +107,37 @@ def _answers(library: Library, row: QueueRow, category: str, judge_version: str)
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Answers that were read, and of which annotations: how many there were, and the last one's number."""
+    """Answers that were read, and of which annotations: how many there were, the last one's number, withdrawals."""
 
     table: AnswerTable
     n: int
     last: int
+    n_withdrawn: int
 
 
-_NOTHING = _Known(AnswerTable.empty(), 0, 0)
+_NOTHING = _Known(AnswerTable.empty(), 0, 0, 0)
 
 
 def _table(library: Library, queue: QueueRow, category: str) -> AnswerTable:
     """Return the answers of every annotation of a category; only those that are new are read."""
     annotations = AnnotationRow.objects.filter(_annotations(queue, category))
     told = annotations.aggregate(n=Count("id"), last=Max("id"))
-    state = (queue.design_id, told["n"], told["last"])
-    return library.remembered(("table", queue.pk, category), state, lambda known: _grown(known, annotations)).table
+    gone = _n_withdrawn(queue, category)
+    state = (queue.design_id, told["n"], told["last"], gone)
+    key = ("table", queue.pk, category)
+    return library.remembered(key, state, lambda known: _grown(known, annotations, gone)).table
 
 
-def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow]) -> _Known:
+def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow], n_withdrawn: int) -> _Known:
     known = known or _NOTHING
     told = annotations.aggregate(n=Count("id"), last=Max("id"), before=Count("id", filter=Q(id__lte=known.last)))
-    if told["before"] != known.n:
+    if (told["before"], n_withdrawn) != (known.n, known.n_withdrawn):
         known = _NOTHING  # some were taken away, or came late under an earlier number
     new = annotations.filter(id__gt=known.last, id__lte=told["last"] or 0)
     rows = AnswerRow.objects.filter(annotation_id__in=new.values("id")).annotate(at=Coalesce("turn", 0)).order_by()
     listed = rows.values_list("question", "at", "value", "replicate").annotate(sittings=_Listed("annotation_id"))
     groups = [AnswerGroup(*group) for group in fetched(listed)]
-    return _Known(known.table.grown(groups), told["n"], told["last"] or 0)
+    return _Known(known.table.grown(groups), told["n"], told["last"] or 0, n_withdrawn)
 
 
 class _Listed(Aggregate):

@@ -22,6 +22,7 @@ from theodolite.domain.case import (
 )
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.run import UnitState
 from theodolite.domain.work import ItemState
 from theodolite.store.annotating.claims import claim_of
 from theodolite.store.annotating.library import Library
@@ -261,11 +262,11 @@ def _set_aside(row: CaseRow) -> None:
 
 
 def _bring_back(row: CaseRow) -> None:
-    """Open the items that were set aside, unless another case still restricts the dialogue."""
+    """Open the items that were set aside, unless another case still restricts the dialogue or it was withdrawn."""
     others = CaseRow.objects.filter(dialogue_id=row.dialogue_id).select_related("dialogue__unit")
     if not any(case.is_restricted for case in _cases(list(others))):
         items = WorkItemRow.objects.filter(dialogue_id=row.dialogue_id, state=ItemState.ASIDE.value)
-        items.update(state=ItemState.OPEN.value)
+        items.exclude(dialogue__unit__state=UnitState.WITHDRAWN.value).update(state=ItemState.OPEN.value)
 
 
 def _cases(rows: Sequence[CaseRow]) -> list[SensitiveCase]:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from django.db.models import Case, Count, IntegerField, Value, When
 
 from theodolite.assessment.blinding import MASKED, blind_name
-from theodolite.domain.case import BLOCK, CaseView, SensitiveCase
+from theodolite.domain.case import BLOCK, CaseView, FlagKind, SensitiveCase
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.listing import ListedCase, ListedRoom
 from theodolite.domain.room import RoomState
@@ -50,7 +50,8 @@ def _told(library: Library, queue: QueueRow, keys: Collection[str]) -> dict[str,
 def _around_hidden(dialogue: Dialogue, case: SensitiveCase) -> str:
     """Return what stands around the first hidden words of a case; empty where it hides none."""
     turns = [turn for turn in dialogue.turns if case.flag.turn in {None, turn.number}]
-    hidden = [BLOCK, MASKED] if case.redactions else [MASKED]
+    names_itself = case.flag.kind is FlagKind.SELF_IDENTIFICATION
+    hidden = [BLOCK] * bool(case.redactions) + [MASKED] * names_itself
     for mark in hidden:
         for text in (text for turn in turns for text in (turn.prompt, turn.response)):
             if mark in text:

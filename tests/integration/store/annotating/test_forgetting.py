@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from tests.fakes.annotating import how_bad, yes
+from theodolite.domain.case import Flag, FlagKind
+from theodolite.store.annotating.all_answers import all_answers
+from theodolite.store.annotating.cases import close, flag_dialogue
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.gold import add_gold
-from theodolite.store.annotating.taking import next_work, skip
+from theodolite.store.annotating.sittings import submit
+from theodolite.store.annotating.taking import next_work, offer, skip
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import DraftRow, GoldRow, ReservationEventRow, ReservationRow, WorkItemRow
-from theodolite.store.people.forgetting import forget_dialogues
+from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
 
 
 def forgotten(venue):
@@ -50,3 +54,33 @@ def test_reasons_for_skipping_are_emptied_and_the_log_keeps_what_happened(venue)
     events = ReservationEventRow.objects.order_by("id").values_list("state", "by", "reason")
     assert [(state, by) for state, by, _ in events][-1] == ("released", "anna")
     assert {reason for *_, reason in events} == {""}
+
+
+def withdrawn(venue, key):
+    numbers = list(DialogueRow.objects.filter(unit__key=key).values_list("unit_id", flat=True))
+    forget_dialogues(withdraw_units(numbers))
+
+
+def test_figures_that_were_worked_out_before_a_withdrawal_hold_no_longer(venue):
+    queue = venue.queue(first="")
+    for key in venue.keys[:2]:
+        offer(queue, [(key, "utility")], "anna")
+        taken = next_work(venue.library, queue, "anna", category="utility")
+        save_answer(taken.token, "anna", yes("useful"))
+        submit(venue.library, taken.token, "anna")
+    before = len(all_answers(venue.library, queue, "utility").people["useful"])
+
+    withdrawn(venue, venue.keys[0])
+
+    assert (before, len(all_answers(venue.library, queue, "utility").people["useful"])) == (2, 1)
+
+
+def test_a_case_that_is_closed_brings_no_withdrawn_dialogue_back(venue):
+    queue = venue.queue()
+    case = flag_dialogue("spoilers", venue.keys[0], Flag(kind=FlagKind.PII), by="sami")
+    withdrawn(venue, venue.keys[0])
+
+    close(case, by="sami")
+
+    item = WorkItemRow.objects.get(queue__token=queue, dialogue__unit__key=venue.keys[0])
+    assert item.state == "set aside"

@@ -6,17 +6,20 @@ import itertools
 
 import pytest
 
-from tests.fakes.annotating import Venue
+from tests.fakes.annotating import Venue, no
 from theodolite.assessment.stages import stage_of
-from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.case import BLOCK, CaseView, Flag, FlagKind
 from theodolite.domain.dialogue import Level, Turn
 from theodolite.domain.discrepancy import DissentCause
 from theodolite.domain.errors import InputError
 from theodolite.domain.listing import DialogueFilter, ItemStage
+from theodolite.domain.room import RoomState
 from theodolite.domain.work import ItemState
 from theodolite.store.annotating import cases, listing, seen_texts
+from theodolite.store.annotating.listed_places import case_lines, room_lines
 from theodolite.store.annotating.listing import Listing
 from theodolite.store.annotating.queues import queue_of
+from theodolite.store.annotating.rooms import close_room, open_room, vote
 from theodolite.store.annotating.taking import next_work, offer
 from theodolite.store.models.annotating import ResolutionRow, WorkItemRow
 
@@ -139,3 +142,32 @@ def test_stages_are_counted_whatever_stage_is_sought(venue: Venue) -> None:
 
     assert sum(found.stages().values()) == 3
     assert found.rows.count() == 0
+
+
+def test_rows_of_cases_say_what_stands_around_hidden_words_and_never_these(venue: Venue) -> None:
+    said = Turn(number=1, prompt="My name is Zenobia Quill, hello.", response="Hello!", latency_s=0.1)
+    [key] = venue.hold(1, turns=(said,))
+    queue = venue.queue()
+    hidden = cases.flag_dialogue("spoilers", key, Flag(kind=FlagKind.PII, turn=1), by="sami")
+    cases.redact(venue.library, hidden, "Zenobia Quill", by="sami")
+    cases.flag_dialogue("spoilers", venue.keys[0], Flag(kind=FlagKind.TECHNICAL, note="It stops."), by="sami")
+
+    plain, blocked = case_lines(venue.library, queue, CaseView.OPEN, reader="sami")
+
+    assert (plain.words, plain.case.flag.note, plain.scenario) == ("", "It stops.", "series")
+    assert blocked.words == f"My name is {BLOCK * 13}, hello."
+    assert plain.name != blocked.name
+
+
+def test_rows_of_rooms_say_what_tells_them_apart_and_open_ones_come_first(venue: Venue) -> None:
+    queue = venue.queue()
+    first, second = (open_room(venue.library, queue, key, "risk", by="sami") for key in venue.keys[:2])
+    vote(venue.library, first, "p-1", [no("released")])
+    close_room(second)
+
+    lines = room_lines(venue.library, queue, reader="sami")
+
+    assert [(one.token, one.n_voted) for one in lines] == [(first, 1), (second, 0)]
+    assert [one.state for one in lines] == [RoomState.VOTING, RoomState.CLOSED]
+    assert {(one.opening, one.scenario) for one in lines} == {("Who are you?", "series")}
+    assert lines[0].name != lines[1].name

@@ -307,6 +307,26 @@ def test_work_left_lying_is_taken_over_and_what_was_asked_and_flagged_is_dealt_w
     for page in ("judges/", "gold/", "cases/?view=closed", "people/"):
         sami.goto(sami.url.partition("review/")[0] + f"review/{page}")
         assert_accessible(sami)
+    find_and_deal_with_many(sami)
+
+
+def find_and_deal_with_many(sami):
+    """Look for dialogues, keep the view, ask for checks of all that was found, and take that back."""
+    sami.goto(sami.url.partition("review/")[0] + "review/")
+    press_link(sami, "Dialogues")
+    sami.select_option("#flag", label="personal data")
+    press(sami, "Show")
+    sami.get_by_text("Keep this view under a name").click()
+    assert_accessible(sami)
+    sami.fill("#view-name", "With personal data")
+    press(sami, "Save")
+    press_link(sami, "With personal data")
+    expect(sami.locator("caption")).to_have_text("1 dialogue")
+    sami.get_by_label("all that were found").check()
+    press(sami, "Add to the quality checks")
+    assert_accessible(sami)
+    press(sami, "Take it back")
+    expect(sami.locator("#status")).to_contain_text("left to the plan")
 
 
 def leave_lying(cara):
