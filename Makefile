@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-.PHONY: help demo test test-wire check format bench bench-peers docs clean
+.PHONY: help demo test test-wire check check-types check-rest format bench bench-peers docs clean
 
 VENV := .venv
 STAMPS := $(VENV)/.stamps
@@ -31,12 +31,18 @@ test: $(STAMPS)/test ## Run all tests; brings Chromium and PostgreSQL where they
 test-wire: $(WIRE)/.stamp ## Run the tests against software that nobody here wrote; compiles a model server the first time (ARGS="-k eliza")
 	@$(WIRE)/bin/python -m pytest tests/wire $(ARGS)
 
-# Of migrations: Django would warn that there is no database to look at; the check needs none.
+# Types take as long as all the rest, so they are checked beside it.
 check: $(STAMPS)/check ## Check style, types, import contracts, migrations and documents
-	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/ruff check .
+	@$(MAKE) --jobs=2 --output-sync=target check-types check-rest
+
+check-types:
 	$(VENV)/bin/mypy
 	$(VENV)/bin/mypy typing_tests
+
+# Of migrations: Django would warn that there is no database to look at; the check needs none.
+check-rest:
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
 	$(VENV)/bin/lint-imports
 	$(PYTHON) -W ignore::RuntimeWarning -m django makemigrations --check --dry-run --settings theodolite.bootstrap.settings
 	$(PYTHON) tools/cli_reference.py --check
