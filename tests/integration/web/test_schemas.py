@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 from pathlib import Path
 
@@ -153,6 +154,21 @@ def test_a_schema_that_the_study_does_not_name_is_not_published(senior, draft):
 
     assert "annotation: {schema: tone}" in publish(senior, SchemaDraft.objects.get(name="tone"))
     assert "small letters" in told(refused)
+
+
+def test_the_preview_shows_each_order_that_a_study_may_show(senior, draft):
+    place = address(draft, "schema_preview", 1, "risk-assessment")
+    keys = re.compile(r'data-key="(\w+)"')
+    values = re.compile(r'name="a:released"[^>]* value="(\w+)"')
+    written, other = (
+        senior.get(f"{place}{asked}").content.decode() for asked in ("", "?questions=2+of+2&options=yes&turns=yes")
+    )
+
+    assert 'value="2 of 2" selected' in other
+    assert keys.findall(written)[0] == "released" != keys.findall(other)[0]
+    assert values.findall(other)[:2] == values.findall(written)[1::-1]
+    assert f'action="{place}?questions=2' in other, "what is tried there stays in that order"
+    assert keys.findall(senior.get(f"{place}?questions=9+of+2").content.decode()) == keys.findall(written)
 
 
 def test_the_preview_is_the_annotation_page_and_keeps_nothing(senior, draft):
