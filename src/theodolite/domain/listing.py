@@ -63,6 +63,7 @@ class ListedItem:
         n_at_work: People who are at it; count.
         n_disputed: Questions that the passes did not answer alike; count.
         is_first: Whether it goes before others.
+        again: How often the category was asked of the dialogue before, by an earlier version; count.
     """
 
     item: str
@@ -73,6 +74,7 @@ class ListedItem:
     n_at_work: int
     n_disputed: int
     is_first: bool
+    again: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -186,6 +186,7 @@ def _item(row: Any) -> ListedItem:  # a work item with what its reviews have dea
         n_at_work=row.live - row.done,
         n_disputed=row.disputed,
         is_first=row.is_first,
+        again=row.again,
     )
 
 

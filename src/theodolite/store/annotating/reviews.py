@@ -140,7 +140,9 @@ def from_above(library: Library, queue: str) -> list[Conscientiousness]:
 
 
 def _submitted(queue: str) -> QuerySet[ReservationRow]:
-    return ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
+    """Return what people have submitted, but for dialogues that are set aside: withdrawn, or kept from everybody."""
+    rows = ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
+    return rows.exclude(item__state=ItemState.ASIDE.value)
 
 
 def _minutes(queue: str) -> dict[str, list[float]]:

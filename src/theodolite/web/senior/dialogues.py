@@ -66,7 +66,11 @@ class ItemView:
             ItemStage.IN_WORK: f"{one.stage.value}, {passes}" + (", first" if one.is_first else ""),
             ItemStage.DISPUTED: f"{one.stage.value} in {one.n_disputed}",
         }
-        return cls(token=one.item, title=worded(one.category), words=told.get(one.stage, one.stage.value))
+        return cls(
+            token=one.item,
+            title=worded(one.category) + (", again" if one.again else ""),
+            words=told.get(one.stage, one.stage.value),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

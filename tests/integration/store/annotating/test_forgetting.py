@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tests.fakes.annotating import how_bad, yes
 from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.event import AnnotationProcess
 from theodolite.store.annotating.all_answers import all_answers
 from theodolite.store.annotating.cases import close, flag_dialogue
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.gold import add_gold
+from theodolite.store.annotating.reviews import to_review
 from theodolite.store.annotating.sittings import submit
 from theodolite.store.annotating.taking import next_work, offer, skip
 from theodolite.store.models import DialogueRow
@@ -73,6 +75,19 @@ def test_figures_that_were_worked_out_before_a_withdrawal_hold_no_longer(venue):
     withdrawn(venue, venue.keys[0])
 
     assert (before, len(all_answers(venue.library, queue, "utility").people["useful"])) == (2, 1)
+
+
+def test_nobody_is_asked_to_check_what_was_said_of_a_withdrawn_dialogue(venue):
+    queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, quality_check=1.0), first="")
+    offer(queue, [(venue.keys[0], "utility")], "anna")
+    taken = next_work(venue.library, queue, "anna")
+    save_answer(taken.token, "anna", yes("useful"))
+    submit(venue.library, taken.token, "anna")
+    assert to_review(venue.library, queue) == [taken.token]
+
+    withdrawn(venue, venue.keys[0])
+
+    assert to_review(venue.library, queue) == []
 
 
 def test_a_case_that_is_closed_brings_no_withdrawn_dialogue_back(venue):

@@ -1,0 +1,39 @@
+"""What a server works out when it begins, so that nobody waits for it."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from tests.fakes.annotated_event import submitted
+from theodolite.domain.role import Role
+from theodolite.web.annotator import desk
+from theodolite.web.senior.warming import warm
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def n_readings(client, event) -> int:
+    """Open the pages that are worked out of answers; return how many queries read any."""
+    with CaptureQueriesContext(connection) as queries:
+        for page in ("agreement", "people"):
+            assert client.get(reverse(f"senior:{page}", args=[event.token])).status_code == 200
+    return sum('FROM "store_answer"' in one["sql"] for one in queries)
+
+
+def test_pages_read_no_answer_once_the_server_has_worked_them_out(event, client_as):
+    submitted(event)
+    sami, over, ended = client_as(Role.SENIOR), Event(), Event()
+    ended.set()
+    desk._library_of.cache_clear()
+    warm(ended)
+    assert n_readings(sami, event) > 0
+
+    desk._library_of.cache_clear()
+    warm(over)
+
+    assert n_readings(sami, event) == 0
