@@ -61,6 +61,50 @@ class TestSeats:
         assert store.take_seat("support", "p3", Level.RED_TEAMING, "adversarial").number == 0
         assert store.take_seat("other", "p4", Level.RED_TEAMING).number == 0
 
+    def test_a_number_can_be_chosen_among_those_that_are_free(self, store: Store) -> None:
+        store.take_seat("support", "p1", Level.RED_TEAMING)
+        chosen = store.take_seat("support", "p2", Level.RED_TEAMING, most=9, choose=lambda taken: 3 + len(taken))
+
+        assert chosen.number == 4
+        with pytest.raises(Conflict):
+            store.take_seat("support", "p3", Level.RED_TEAMING, choose=lambda _: None)
+
+    def test_a_seat_is_given_up_with_what_waits_on_it_unless_something_was_begun(self, store: Store, run: Run) -> None:
+        waiting, begun = a_person_session(run), an_active_session(store, run, key=digest("b"), participant="p2")
+        store.keep_session(waiting)
+        for session in (waiting, begun):
+            store.take_seat(session.study, session.participant, session.level)
+        given = [store.give_up_seat(one.study, one.participant, one.level) for one in (waiting, begun)]
+
+        assert given == [True, False]
+        assert [one.participant for one in store.sessions(waiting.study)] == ["p2"]
+        assert [seat.participant for seat in store.seats(waiting.study)] == ["p2"]
+
+
+class TestTopics:
+    def test_what_somebody_avoids_stands_until_they_say_otherwise(self, store: Store) -> None:
+        store.keep_avoided("support", "p1", ["hate", "eating"])
+        store.keep_avoided("support", "p1", ["hate"])
+
+        assert store.avoided_by("support", "p1") == {"hate"}
+        assert store.avoided_by("other", "p1") == frozenset()
+
+    def test_who_was_asked_counts_whatever_they_chose(self, store: Store) -> None:
+        for who in ("p1", "p2"):
+            asked = Acknowledgement(
+                participant=who, study="support", subject=AcknowledgedText.TOPICS, version=digest("1"), at=NOW
+            )
+            store.acknowledge(asked)
+        store.keep_avoided("support", "p2", ["hate"])
+
+        assert store.avoided_topics("support") == {"p1": frozenset(), "p2": frozenset({"hate"})}
+
+    def test_a_withdrawal_takes_it_away(self, store: Store) -> None:
+        store.keep_avoided("support", "p1", ["hate"])
+        store.withdraw("support", "p1", Withdrawal.ANONYMISE, now=NOW)
+
+        assert store.avoided_topics("support") == {}
+
 
 class TestSessions:
     def test_a_part_has_as_many_places_as_it_is_told_and_who_has_one_keeps_it(self, store):

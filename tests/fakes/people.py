@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from theodolite.domain.blinding import BlindingGuess
 from theodolite.domain.brought import BroughtResult
 from theodolite.domain.coding import Coding, CodingResolution, OpenAnswer, QuoteRelease
-from theodolite.domain.consent import Acknowledgement
+from theodolite.domain.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import digest
@@ -33,6 +33,7 @@ class FakeEvent:
     dialogues: dict[str, LiveDialogue] = field(default_factory=dict)
     agreed: list[Acknowledgement] = field(default_factory=list)
     profiles: dict[str, list[PersonProfile]] = field(default_factory=dict)
+    avoided: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     responses: list[QuestionnaireResponse] = field(default_factory=list)
     guesses: dict[tuple[str, str], BlindingGuess] = field(default_factory=dict)
     tombstones: list[Tombstone] = field(default_factory=list)
@@ -55,7 +56,14 @@ class FakePeople:
     contents: dict[str, Any]
 
     def take_seat(
-        self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
+        self,
+        study: str,
+        participant: str,
+        level: Level,
+        stratum: str = "",
+        *,
+        most: int | None = None,
+        choose: Callable[[Collection[int]], int | None] | None = None,
     ) -> Seat:
         mine = [seat for _, seat in self._seats(study) if seat.level is level]
         for seat in mine:
@@ -64,7 +72,10 @@ class FakePeople:
         numbers = {seat.number for seat in mine if seat.stratum == stratum}
         if most is not None and len(numbers) >= most:
             raise Conflict(stratum)
-        number = next(number for number in range(len(numbers) + 1) if number not in numbers)
+        lowest = next(number for number in range(len(numbers) + 1) if number not in numbers)
+        number = choose(numbers) if choose else lowest
+        if number is None:
+            raise Conflict(stratum)
         seat = Seat(level=level, number=number, stratum=stratum, participant=participant)
         self.event.taken.append((study, seat))
         return seat
@@ -72,6 +83,15 @@ class FakePeople:
     def free_seat(self, study: str, participant: str, level: Level) -> None:
         kept = [one for one in self.event.taken if not (one[0] == study and _sits(one[1], participant, level))]
         self.event.taken = kept
+
+    def give_up_seat(self, study: str, participant: str, level: Level) -> bool:
+        mine = [one for one in self.sessions(study) if one.participant == participant and one.level is level]
+        if any(one.state is not SessionState.WAITING for one in mine):
+            return False
+        for one in mine:
+            del self.event.sessions[one.key]
+        self.free_seat(study, participant, level)
+        return True
 
     def seats(self, study: str) -> list[Seat]:
         found = [seat for _, seat in self._seats(study)]
@@ -270,6 +290,18 @@ class FakePeople:
     def acknowledgements(self, participant: str) -> list[Acknowledgement]:
         return [given for given in self.event.agreed if given.participant == participant]
 
+    def keep_avoided(self, study: str, participant: str, topics: Collection[str]) -> None:
+        self.event.avoided[study, participant] = frozenset(topics)
+
+    def avoided_by(self, study: str, participant: str) -> frozenset[str]:
+        return self.event.avoided.get((study, participant), frozenset())
+
+    def avoided_topics(self, study: str) -> dict[str, frozenset[str]]:
+        subject = AcknowledgedText.TOPICS
+        asked = {one.participant for one in self.event.agreed if one.study == study and one.subject is subject}
+        said = {key: topics for (where, key), topics in self.event.avoided.items() if where == study and topics}
+        return {key: frozenset() for key in asked} | said
+
     def keep_profile(self, participant: str, profile: PersonProfile, *, now: datetime) -> int:
         revisions = self.event.profiles.setdefault(participant, [])
         revisions.append(profile)
@@ -348,6 +380,7 @@ class FakePeople:
             self._mask(dialogues, mask)
             self._mask_notes({session.key for session in mine}, mask)
         nobody = self.event.key()
+        self.event.avoided.pop((study, participant), None)
         for session in mine:
             state = SessionState.WITHDRAWN if kind is Withdrawal.REMOVE else session.state
             self.event.sessions[session.key] = replace(session, participant=nobody, state=state)

@@ -19,21 +19,24 @@ from theodolite.domain.work import AtWork, ItemState, QueueCategory, QueueDesign
 def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) -> WorkItem | None:
     """Return the item that an annotator gets next; None where nothing is left for them.
 
-    What was offered to them comes first, then what was put first for everybody, then
+    What was offered to them comes first. After a dialogue on a heavy topic comes one
+    without, as long as there is one; within that, what was put first for everybody, then
     what has the fewest passes; ties fall by the seeded draw of the item, or by its
-    reverse for who comes from the end.
+    reverse for who comes from the end. Heavy dialogues wait for one turn by this and are
+    passed over for nobody: each gets all its passes.
 
     Args:
         items: All items of the queue.
         who: The annotator.
         process: The rules.
     """
-    left, way = [item for item in items if not why_not(item, who, process)], -1 if who.backwards else 1
-    return min(
-        left,
-        key=lambda item: (item.key not in who.offered, not item.is_first, item.n_live, way * item.draw),
-        default=None,
-    )
+    left = [item for item in items if not why_not(item, who, process)]
+    return min(left, key=lambda item: _turn(item, who), default=None)
+
+
+def _turn(item: WorkItem, who: AtWork) -> tuple[bool, bool, bool, int, float]:
+    waits, way = who.after_heavy and item.is_heavy, -1 if who.backwards else 1
+    return item.key not in who.offered, waits, not item.is_first, item.n_live, way * item.draw
 
 
 def why_not(item: WorkItem, who: AtWork, process: AnnotationProcess) -> str:
@@ -46,6 +49,7 @@ def why_not(item: WorkItem, who: AtWork, process: AnnotationProcess) -> str:
         "they are not qualified for its category": item.category not in who.qualified,
         "they had it before": item.key in who.had,
         "they held the dialogue themselves": bool(item.tester) and item.tester == who.participant,
+        "it touches what they would rather not meet": item.scenario in who.avoided,
         "they annotated another category of the same dialogue": process.apart and bool(elsewhere),
         "they have their share of its category": who.n_taken.get(item.category, 0) >= share,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from theodolite.config import crosschecks
@@ -34,6 +35,7 @@ from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
+from theodolite.config.topics import topics_of
 from theodolite.config.translations import in_languages
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.guideline import Guideline
@@ -99,7 +101,7 @@ def assemble(
         announced=announced(series_entry, series, desk),
     )
     note_departures(study, series_entry, desk)
-    return in_languages(study, entry, desk), _dialogues(parts)
+    return in_languages(replace(study, topics=topics_of(parts, pack, desk)), entry, desk), _dialogues(parts)
 
 
 def _dialogues(parts: Parts) -> tuple[RecordedDialogue, ...]:

@@ -55,7 +55,7 @@ def _document(study: Study) -> dict[str, Any]:
         "pack": _packs(study),
         "models": {model.name: _model(model) for model in study.models},
         "applications": _applications(study.applications),
-        "scenarios": {scenario.name: _scenario(scenario) for scenario in study.scenarios},
+        "scenarios": {scenario.name: _scenario(study, scenario) for scenario in study.scenarios},
         "personas": {group.name: _personas(group) for group in study.personas},
         "guidelines": guidelines_of(study),
         "schemas": schemas_of(study),
@@ -75,6 +75,7 @@ def _document(study: Study) -> dict[str, Any]:
             }
             for risk in study.risks
         },
+        "topics": {topic.name: {"about": topic.about, "weight": topic.weight.value} for topic in study.topics},
         "tree": _trees(study),
         "sampling": _filled(
             dialogues=study.sampling.dialogues, seed=study.sampling.seed, repeats=study.sampling.repeats
@@ -205,7 +206,7 @@ def _packs(study: Study) -> str | list[str]:
     return packs[0] if len(packs) == 1 else packs
 
 
-def _scenario(scenario: Scenario) -> dict[str, Any]:
+def _scenario(study: Study, scenario: Scenario) -> dict[str, Any]:
     return _filled(
         task=scenario.task.value,
         goal=scenario.goal,
@@ -223,6 +224,7 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         design=scenario.proxy.design,
         instructions={level.replace(" ", "_"): text for level, text in scenario.instructions.items()},
         risks=list(scenario.risks),
+        topics=[topic.name for topic in study.topics if scenario.name in topic.scenarios],
         personas=list(scenario.personas),
         scripts={item.key: _filled(prompts=list(item.prompts), purpose=item.purpose) for item in scenario.scripts},
         attacks=list(scenario.attacks),

@@ -11,7 +11,7 @@ from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import PersonasShape, ScenarioShape
-from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape
+from theodolite.config.shapes.study import PackShape, RiskShape, StudyShape, TopicShape
 from theodolite.config.shaping import shaped
 from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
@@ -30,6 +30,7 @@ class Pack:
     personas: tuple[Entry[PersonasShape], ...] = ()
     guidelines: tuple[Entry[GuidelineShape], ...] = ()
     risks: tuple[Entry[RiskShape], ...] = ()
+    topics: tuple[Entry[TopicShape], ...] = ()
     schemas: tuple[Entry[SchemaShape], ...] = ()
     questionnaires: tuple[Entry[QuestionnaireShape], ...] = ()
     schema: str = ""
@@ -60,6 +61,7 @@ def read_packs(entry: Entry[StudyShape], desk: Desk) -> Pack:
         personas=tuple(item for pack in packs for item in pack.personas),
         guidelines=tuple(item for pack in packs for item in pack.guidelines),
         risks=tuple(item for pack in packs for item in pack.risks),
+        topics=tuple(item for pack in packs for item in pack.topics),
         schemas=tuple(item for pack in packs for item in pack.schemas),
         questionnaires=tuple(item for pack in packs for item in pack.questionnaires),
         schema=next((pack.schema for pack in reversed(packs) if pack.schema), ""),
@@ -86,6 +88,7 @@ def _read_pack(entry: Entry[StudyShape], desk: Desk, name: str) -> Pack:
         personas=tuple(_entries(source, name, "personas", shape.personas)),
         guidelines=tuple(_entries(source, name, "guidelines", shape.guidelines)),
         risks=tuple(_entries(source, name, "risks", shape.risks)),
+        topics=tuple(_entries(source, name, "topics", shape.topics)),
         schemas=tuple(_entries(source, name, "schemas", shape.schemas)),
         questionnaires=tuple(_entries(source, name, "questionnaires", shape.questionnaires)),
         schema=shape.schema_,

@@ -13,6 +13,8 @@ class AcknowledgedText(StrEnum):
     CONSENT = "consent"
     CONTENT_WARNING = "content warning"
     INSTRUCTIONS = "instructions"
+    TOPICS = "topics"
+    """What one may choose not to meet; acknowledged is that one was asked, whatever one chose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

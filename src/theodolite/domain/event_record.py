@@ -9,6 +9,7 @@ from theodolite.domain.blinding import BlindingGuess
 from theodolite.domain.dialogue import Level
 from theodolite.domain.leak import Leak
 from theodolite.domain.session import Session
+from theodolite.domain.topic import TopicTally
 from theodolite.domain.withdrawal import Tombstone, Withdrawal
 
 
@@ -22,12 +23,14 @@ class EventRecord:
             broken guardrails; counts.
         guesses: What testers believe they met, the oldest first.
         tombstones: Withdrawals, the oldest first.
+        topics: What it cost the balance that nobody has to meet some topics, a topic each.
     """
 
     sessions: tuple[Session, ...] = ()
     turns: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     guesses: tuple[BlindingGuess, ...] = ()
     tombstones: tuple[Tombstone, ...] = ()
+    topics: tuple[TopicTally, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +79,10 @@ class EventFinding:
         leaks: How far testers saw through the blinding.
         exposures: What people went through, a level each.
         withdrawals: What was taken back, a kind each.
+        topics: What people did not have to meet, a topic each.
     """
 
     leaks: tuple[Leak, ...] = ()
     exposures: tuple[ExposureTally, ...] = ()
     withdrawals: tuple[WithdrawalTally, ...] = ()
+    topics: tuple[TopicTally, ...] = ()

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LATELY_H = 24
+"""How far back one looks for heavy work; hours."""
+
+MUCH_MIN = 60
+"""Time in sessions on one heavy topic, lately, from which on other work is suggested; minutes."""
+
+MUCH_DIALOGUES = 20
+"""Dialogues on one heavy topic, annotated lately by one person, from which on other work is suggested; count."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:

@@ -20,6 +20,7 @@ from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.series import Series
+from theodolite.domain.topic import SensitiveTopic
 from theodolite.domain.translation import Translation
 from theodolite.domain.tree import TreeDesign
 
@@ -115,6 +116,7 @@ class Study:
         announced: What its series published before it began; None where nothing is written down.
         language: Language that its texts are written in, as a tag.
         translations: What people read of it, in further languages.
+        topics: What in its scenarios people may not want to meet.
     """
 
     name: str
@@ -144,20 +146,21 @@ class Study:
     announced: Series | None = None
     language: str = "en"
     translations: tuple[Translation, ...] = ()
+    topics: tuple[SensitiveTopic, ...] = ()
 
     @property
     def substance(self) -> str:
         """Content hash of all that decides what a run asks of whom.
 
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
-        what annotators are like, what only people are asked, in which languages, and what a series published.
+        what annotators are like, what only people are asked, in which languages, topics, and what a series published.
         """
         applications = tuple(application.substance for application in self.applications)
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
         asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
-        asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget())
+        asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget(), topics=())
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 
     @property

@@ -101,6 +101,8 @@ class WorkItem:
         is_first: Whether it goes before others.
         draw: Its place among items with equally many passes; number in [0, 1).
         tester: Key of the participant who held the dialogue; empty where nobody did.
+        scenario: Name of the scenario of the dialogue.
+        is_heavy: Whether the scenario touches a heavy topic.
         state: Where it stands.
     """
 
@@ -112,6 +114,8 @@ class WorkItem:
     is_first: bool = False
     draw: float = 0.0
     tester: str = ""
+    scenario: str = ""
+    is_heavy: bool = False
     state: ItemState = ItemState.OPEN
 
 
@@ -128,6 +132,8 @@ class AtWork:
         n_items: Category to its items; counts.
         offered: Keys of items that were offered to them.
         backwards: Whether they meet the queue from its end.
+        avoided: Scenarios that touch what they would rather not meet.
+        after_heavy: Whether the dialogue that they submitted last touched a heavy topic.
     """
 
     participant: str
@@ -138,6 +144,8 @@ class AtWork:
     n_items: dict[str, int] = field(default_factory=dict)
     offered: frozenset[str] = frozenset()
     backwards: bool = False
+    avoided: frozenset[str] = frozenset()
+    after_heavy: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,9 +25,16 @@ class Seats(Protocol):
     """Who has which number of a level's design."""
 
     def take_seat(
-        self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
+        self,
+        study: str,
+        participant: str,
+        level: Level,
+        stratum: str = "",
+        *,
+        most: int | None = None,
+        choose: Callable[[Collection[int]], int | None] | None = None,
     ) -> Seat:
-        """Give a person the lowest free number of a level; a person who has one keeps it.
+        """Give a person a free number of a level; a person who has one keeps it.
 
         Args:
             study: Name of the study.
@@ -35,10 +42,15 @@ class Seats(Protocol):
             level: Level of testing.
             stratum: Part of the people that the person belongs to.
             most: How many people the part has room for; None for no limit.
+            choose: Returns a free number from those that are taken, None for none that suits; the lowest if left out.
 
         Raises:
-            Conflict: If all places of the part are taken.
+            Conflict: If all places of the part are taken, or none suits.
         """
+        ...
+
+    def give_up_seat(self, study: str, participant: str, level: Level) -> bool:
+        """Take back a seat on which nothing was begun, with the sessions that wait on it; return whether it was so."""
         ...
 
     def free_seat(self, study: str, participant: str, level: Level) -> None:
@@ -223,6 +235,18 @@ class Persons(Protocol):
 
     def acknowledgements(self, participant: str) -> list[Acknowledgement]:
         """Return what a person has agreed to, the oldest first."""
+        ...
+
+    def keep_avoided(self, study: str, participant: str, topics: Collection[str]) -> None:
+        """Store which topics of a study a person would rather not meet, in place of what was said before."""
+        ...
+
+    def avoided_by(self, study: str, participant: str) -> frozenset[str]:
+        """Return the topics of a study that a person would rather not meet."""
+        ...
+
+    def avoided_topics(self, study: str) -> Mapping[str, frozenset[str]]:
+        """Return everybody who was asked which topics of a study they avoid, by key, with the topics."""
         ...
 
     def keep_profile(self, participant: str, profile: PersonProfile, *, now: datetime) -> int:

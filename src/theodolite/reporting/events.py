@@ -5,6 +5,7 @@ from __future__ import annotations
 from theodolite.domain.event_record import EventFinding, ExposureTally, WithdrawalTally
 from theodolite.domain.identity import Json
 from theodolite.domain.leak import Leak
+from theodolite.domain.topic import TopicTally
 from theodolite.reporting.number_entries import number_entry
 
 
@@ -16,6 +17,7 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
         "blinding": [_leak(leak) for leak in finding.leaks],
         "exposure": [_exposure(tally) for tally in finding.exposures],
         "withdrawals": [_withdrawal(tally) for tally in finding.withdrawals],
+        "topics": [_topic(tally) for tally in finding.topics],
     }
 
 
@@ -52,4 +54,15 @@ def _withdrawal(tally: WithdrawalTally) -> dict[str, Json]:
         "sessions": tally.sessions,
         "dialogues": tally.dialogues,
         "answers": tally.answers,
+    }
+
+
+def _topic(tally: TopicTally) -> dict[str, Json]:
+    return {
+        "topic": tally.topic,
+        "weight": tally.weight.value,
+        "asked": tally.n_asked,
+        "people": tally.n_people,
+        "sessions_not_offered": tally.n_spared,
+        "sessions_free": tally.n_free,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -34,10 +34,23 @@ class Reception:
     _contents: Contents
 
     def take_seat(
-        self, study: str, participant: str, level: Level, stratum: str = "", *, most: int | None = None
+        self,
+        study: str,
+        participant: str,
+        level: Level,
+        stratum: str = "",
+        *,
+        most: int | None = None,
+        choose: Callable[[Collection[int]], int | None] | None = None,
     ) -> Seat:
-        """Give a person the lowest free number of a level; a person who has one keeps it."""
-        return self._work.write(partial(people.seats.take_seat, study, participant, level, stratum, most=most))
+        """Give a person a free number of a level; a person who has one keeps it."""
+        return self._work.write(
+            partial(people.seats.take_seat, study, participant, level, stratum, most=most, choose=choose)
+        )
+
+    def give_up_seat(self, study: str, participant: str, level: Level) -> bool:
+        """Take back a seat on which nothing was begun, with the sessions that wait on it."""
+        return self._work.write(partial(people.seats.give_up_seat, study, participant, level))
 
     def free_seat(self, study: str, participant: str, level: Level) -> None:
         """Give a person's number to whoever comes next."""
@@ -141,6 +154,18 @@ class Guestbook(Reception):
     def acknowledgements(self, participant: str) -> list[Acknowledgement]:
         """Return what a person has agreed to, the oldest first."""
         return self._work.read(partial(people.persons.acknowledgements, participant))
+
+    def keep_avoided(self, study: str, participant: str, topics: Collection[str]) -> None:
+        """Store which topics of a study a person would rather not meet from now on."""
+        self._work.write(partial(people.persons.keep_avoided, study, participant, topics))
+
+    def avoided_by(self, study: str, participant: str) -> frozenset[str]:
+        """Return the topics of a study that a person would rather not meet."""
+        return self._work.read(partial(people.persons.avoided_by, study, participant))
+
+    def avoided_topics(self, study: str) -> dict[str, frozenset[str]]:
+        """Return everybody who was asked which topics of a study they avoid, by key, with the topics."""
+        return self._work.read(partial(people.persons.avoided_topics, study))
 
     def keep_profile(self, participant: str, profile: PersonProfile, *, now: datetime) -> int:
         """Store a further revision of a person's profile and return its number."""

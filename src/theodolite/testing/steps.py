@@ -16,7 +16,11 @@ class Step(StrEnum):
     FULL = "full"
     """All places that the person could take are taken."""
     CONSENT = "consent"
+    TOPICS = "topics"
+    """What the person would rather not meet."""
     PROFILE = "profile"
+    SPARED = "spared"
+    """Whatever is left is about something that the person would rather not meet."""
     SLOT = "slot"
     INSTRUCTIONS = "instructions"
     CHAT = "chat"
@@ -55,20 +59,25 @@ class Standing:
     Attributes:
         screened: What came of the screening; passed where nothing is asked.
         has_agreed: Whether consent and content warning were acknowledged as they are worded now.
+        has_chosen: Whether the person was asked what is not to be met, or there is nothing to choose.
         was_asked: Whether the page about oneself was answered or passed over.
         has_slot: Whether the person has booked a time that is not over, or none is to be booked.
         has_place: Whether the person has a seat or could take one.
         is_enough: Whether the person has been through as much as the study asks of anybody.
+        upcoming: Number of the session that comes next, from 1; 0 where none is left that the person would meet,
+            None for the first one that is not over.
         sittings: One for each session of the person, in order, those not begun included.
         has_guessed: Whether the last question was answered.
     """
 
     screened: Screened = Screened.PASSED
     has_agreed: bool = False
+    has_chosen: bool = True
     was_asked: bool = False
     has_slot: bool = True
     has_place: bool = True
     is_enough: bool = False
+    upcoming: int | None = None
     sittings: Sequence[SittingSoFar] = ()
     has_guessed: bool = False
 
@@ -76,6 +85,15 @@ class Standing:
     def has_begun(self) -> bool:
         """Whether any session was begun: from then on the person is neither screened nor turned away."""
         return any(sitting.is_read or sitting.is_over for sitting in self.sittings)
+
+    @property
+    def next_place(self) -> int:
+        """Number of the session that is begun next, from 1; 0 where none is."""
+        if self.is_enough:
+            return 0
+        if self.upcoming is not None:
+            return self.upcoming
+        return next((place for place, one in enumerate(self.sittings, start=1) if not one.is_over), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +122,9 @@ def next_step(standing: Standing) -> Next:
     first = _before_sessions(standing)
     if first is not None:
         return Next(step=first)
-    for place, sitting in enumerate(standing.sittings, start=1):
-        if not sitting.is_over and not standing.is_enough:
-            return Next(step=Step.INSTRUCTIONS, place=place) if standing.has_slot else Next(step=Step.SLOT)
+    place = standing.next_place
+    if place:
+        return Next(step=Step.INSTRUCTIONS, place=place) if standing.has_slot else Next(step=Step.SLOT)
     return Next(step=Step.GUESS if standing.has_begun and not standing.has_guessed else Step.DONE)
 
 
@@ -135,4 +153,8 @@ def _before_sessions(standing: Standing) -> Step | None:
         return Step.SCREENING if standing.screened is Screened.OPEN else Step.SCREENED_OUT
     if not standing.has_agreed:
         return Step.CONSENT
-    return None if standing.was_asked else Step.PROFILE
+    if not standing.has_chosen:
+        return Step.TOPICS
+    if not standing.was_asked:
+        return Step.PROFILE
+    return Step.SPARED if standing.upcoming == 0 and not standing.has_begun else None

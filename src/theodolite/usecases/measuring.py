@@ -27,6 +27,7 @@ from theodolite.measurement.study.lapses import LapseBook
 from theodolite.measurement.study.spoken import RealismBook
 from theodolite.ports.store import Store
 from theodolite.testing.people import counted, failures_of
+from theodolite.testing.topics import topic_tallies
 from theodolite.usecases.calls import calls_of
 from theodolite.usecases.coding import coding_room, notes_in
 from theodolite.usecases.placing import as_planned
@@ -146,12 +147,13 @@ def _with_own_words(store: Store, evidence: Evidence) -> Evidence:
 
 def event_record_of(store: Store, study: Study) -> EventRecord:
     """Return what people left beside dialogues and answers; empty where nobody took part."""
-    sessions = tuple(store.sessions(study.name))
+    name, sessions = study.name, tuple(store.sessions(study.name))
     return EventRecord(
         sessions=sessions,
         turns=store.turn_counts(study.name) if sessions else {},
         guesses=tuple(store.guesses(study.name)) if sessions else (),
         tombstones=tuple(store.tombstones(study.name)),
+        topics=topic_tallies(study, store.seats(name), sessions, store.avoided_topics(name)) if study.topics else (),
     )
 
 

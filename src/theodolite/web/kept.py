@@ -31,6 +31,7 @@ def kept_of(membership: Membership) -> dict[str, Any]:
         "as": membership.role,
         "since": _moment(membership.joined_at),
         "about_you": _profile(store, key),
+        "rather_not": sorted(store.avoided_by(membership.hosted.name, key)),
         "agreed_to": [
             {"text": one.subject.value, "version": one.version, "at": _moment(one.at)}
             for one in store.acknowledgements(key)

@@ -30,7 +30,7 @@ ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
 _TESTER_PAGES = (
-    *("screening", "screened_out", "full", "slot"),
+    *("screening", "screened_out", "full", "slot", "topics", "spared"),
     *(
         "consent",
         "profile",
@@ -106,6 +106,7 @@ PAGES: dict[str, object] = {
     **{f"senior:{name}": {Role.SENIOR, Role.ORGANISER} for name in _LISTING},
     "annotator:home": {Role.ANNOTATOR},
     "annotator:about": {Role.ANNOTATOR},
+    "annotator:topics": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
     **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
     **{f"analyst:{name}": _READERS for name in _READING},

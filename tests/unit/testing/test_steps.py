@@ -48,10 +48,15 @@ def test_one_step_follows_the_other(standing: Standing, expected: Next) -> None:
         (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(ASKED, UNREAD)), Step.QUESTIONS),
         (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(READ, UNREAD)), Step.CHAT),
         (Standing(has_agreed=True, was_asked=True, is_enough=True, sittings=(UNREAD,)), Step.DONE),
+        (Standing(has_agreed=True, has_chosen=False, sittings=(UNREAD,)), Step.TOPICS),
+        (Standing(has_agreed=True, has_chosen=False, was_asked=True, sittings=(OVER, UNREAD)), Step.TOPICS),
+        (Standing(has_agreed=True, was_asked=True, upcoming=0, sittings=(UNREAD,)), Step.SPARED),
+        (Standing(has_agreed=True, was_asked=True, upcoming=0, sittings=(OVER, UNREAD)), Step.GUESS),
     ],
     ids=[
         "asked first", "not let in", "no place", "who has begun is not turned away", "a new text can wait",
         "a time first", "enough", "enough, questions open", "enough in the middle", "enough elsewhere",
+        "topics", "new topics", "nothing is left", "nothing more is left",
     ],
 )  # fmt: skip
 def test_what_keeps_people_from_a_session_and_what_does_not(standing: Standing, expected: Step) -> None:

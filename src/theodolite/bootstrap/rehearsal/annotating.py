@@ -218,6 +218,9 @@ class AnnotatorBot(_Somebody):
         """
         while self.sittings < MOST_SITTINGS and self.open(self.home).form("/next/"):
             page = self.seen(self.visitor.send("/next/"))
+            if page.path.endswith("/topics/"):  # asked first what it would rather not meet: nothing
+                self.seen(self.visitor.send(""))
+                page = self.seen(self.visitor.send("/next/"))
             if "/annotate/d/" not in page.path:
                 return
             self._sit()

@@ -75,6 +75,8 @@ class ScenarioShape(Shape):
     """Level to what testers read before they begin."""
     risks: list[Filled] = Field(default_factory=list)
     """Names of the risks that it looks for."""
+    topics: list[Filled] = Field(default_factory=list)
+    """Names of the sensitive topics that people meet in it (`topics` of the study or pack)."""
     personas: list[Filled] = Field(default_factory=list)
     """Names of the persona groups that meet it; all where left out."""
     scripts: dict[str, ScriptForm] = Field(default_factory=dict)

@@ -17,6 +17,7 @@ from theodolite.domain.correction import MeanCorrection, RateCorrection
 from theodolite.domain.event import Assignment
 from theodolite.domain.model import CacheUse, ModelKind
 from theodolite.domain.risk import Identification
+from theodolite.domain.topic import TopicWeight
 
 UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
 """Types of users that a level may call for."""
@@ -108,6 +109,15 @@ class RiskShape(Shape):
     shown_by: list[Filled] = Field(default_factory=list)
     """Defect rules (`guideline.rule`, or all of one side of a guardrail: `prohibited_released`, `permitted_withheld`)
     and answers of testers (`questionnaire.question >= 7`) that show it."""
+
+
+class TopicShape(Shape):
+    """Something in some scenarios that people may not want to meet."""
+
+    about: Filled
+    """What they meet, in words that say it and do not hint at it; people read this before they begin."""
+    weight: TopicWeight = TopicWeight.MODERATE
+    """How much it may weigh on people: `light`, `moderate` or `heavy`."""
 
 
 class ReferenceShape(Shape):
@@ -300,6 +310,8 @@ class PackShape(Shape):
     """Guidelines by name."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)
     """Risks by name."""
+    topics: dict[str, TopicShape] = Field(default_factory=dict)
+    """Sensitive topics by name; scenarios name those that they touch."""
     schemas: dict[str, SchemaShape] = Field(default_factory=dict)
     """Annotation schemas by name."""
     schema_: str = Field(default="", alias="schema")
@@ -347,6 +359,8 @@ class StudyShape(Shape):
     """What dialogues are split by: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
     risks: dict[str, RiskShape] = Field(default_factory=dict)
     """Risks that the study looks for."""
+    topics: dict[str, TopicShape] = Field(default_factory=dict)
+    """Sensitive topics that people may choose not to meet, by name; scenarios name those that they touch."""
     tree: TreeForm | None = None
     """Measurement tree or trees: names (`by-guideline`, `aria-six-levels`, a file in `trees/`), or one written out."""
     sampling: SamplingShape = Field(default_factory=SamplingShape)

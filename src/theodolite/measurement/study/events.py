@@ -31,6 +31,7 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
         leaks=leaks_of(record.guesses, record.sessions),
         exposures=tuple(one for one in levels if one is not None),
         withdrawals=tuple(one for one in (_withdrawals(record, kind) for kind in Withdrawal) if one.n_people),
+        topics=record.topics,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event_record import ExposureTally, WithdrawalTally
 from theodolite.domain.leak import Leak
+from theodolite.domain.topic import TopicTally
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 
@@ -19,11 +20,13 @@ class EventView:
         leaks: What was guessed and at which level, right guesses, their interval, chance, p-value; in words.
         exposures: Level, people and sessions, minutes, broken guardrails met; in words.
         withdrawals: One sentence a kind.
+        topics: SensitiveTopic, who leaves it out, sessions that were not offered, those with a free seat; in words.
     """
 
     leaks: tuple[tuple[str, ...], ...]
     exposures: tuple[tuple[str, ...], ...]
     withdrawals: tuple[str, ...]
+    topics: tuple[tuple[str, ...], ...]
 
 
 def event_view(subject: Subject) -> EventView | None:
@@ -35,6 +38,7 @@ def event_view(subject: Subject) -> EventView | None:
         leaks=tuple(_leak(one) for one in finding.leaks),
         exposures=tuple(_exposure(one) for one in finding.exposures),
         withdrawals=tuple(_withdrawal(one) for one in finding.withdrawals),
+        topics=tuple(_topic(one) for one in finding.topics),
     )
 
 
@@ -65,6 +69,11 @@ def _exposure(tally: ExposureTally) -> tuple[str, ...]:
         f"{tally.minutes_median:.0f} in the middle, {tally.minutes_most:.0f} at most",
         f"{tally.severe} in {tally.turns} turns, {tally.severe_most} at most for one person{limit}",
     )
+
+
+def _topic(tally: TopicTally) -> tuple[str, ...]:
+    title = f"{tally.topic.replace('-', ' ').replace('_', ' ')} ({tally.weight.value})"
+    return title, f"{tally.n_people} of {tally.n_asked}", str(tally.n_spared), str(tally.n_free)
 
 
 def _withdrawal(tally: WithdrawalTally) -> str:

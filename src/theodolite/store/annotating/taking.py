@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from theodolite.assessment.queueing import most_items
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.topic import heavy_scenarios
 from theodolite.domain.work import ItemState, Reservation, ReservationState
 from theodolite.store.annotating.claims import (
     LIVE,
@@ -26,6 +27,7 @@ from theodolite.store.annotating.claims import (
 )
 from theodolite.store.annotating.judge_passes import let_judges_take
 from theodolite.store.annotating.library import Library
+from theodolite.store.annotating.lighter import avoided_scenarios, is_after
 from theodolite.store.annotating.orders import from_the_end
 from theodolite.store.annotating.qualified import qualified_for
 from theodolite.store.annotating.queues import new_token, queue_of
@@ -91,9 +93,16 @@ def candidates(library: Library, queue: QueueRow, participant: str, category: st
         elsewhere = ReservationRow.objects.filter(participant__key=participant, state__in=LIVE)
         other = elsewhere.filter(item__queue=queue, item__dialogue=OuterRef("dialogue"))
         items = items.filter(~Exists(other.exclude(item__category=OuterRef("category"))))
+    topics = library.study(queue.study_content_id).topics
+    if topics:
+        items = items.exclude(dialogue__scenario__in=avoided_scenarios(library, queue, participant))
     offered = Exists(own.filter(state=ReservationState.OFFERED.value))
+    heavy, order = heavy_scenarios(topics), ["-offered", "-is_first", "live"]
+    if heavy and is_after(queue, participant, heavy):
+        items = items.annotate(weighs=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
+        order.insert(1, "weighs")
     draw = "-draw" if from_the_end(queue, participant, process) else "draw"
-    return items.annotate(offered=offered).order_by("-offered", "-is_first", "live", draw)
+    return items.annotate(offered=offered).order_by(*order, draw)
 
 
 def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]) -> set[str]:
@@ -204,3 +213,16 @@ def last_ones(queue: str, participant: str) -> list[Reservation]:
 def n_left(library: Library, queue: str, participant: str) -> int:
     """Return how many items wait that this annotator may take now; count."""
     return candidates(library, queue_of(queue), participant).count()
+
+
+def next_is_heavy(library: Library, queue: str, participant: str) -> bool | None:
+    """Tell whether the next item touches a heavy topic, after one that did; None where the last one did not.
+
+    Nothing is told either where no item is left.
+    """
+    row = queue_of(queue)
+    heavy = heavy_scenarios(library.study(row.study_content_id).topics)
+    if not is_after(row, participant, heavy):
+        return None
+    coming = candidates(library, row, participant).values_list("dialogue__scenario", flat=True).first()
+    return None if coming is None else coming in heavy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from theodolite.domain.errors import NotFound
 from theodolite.domain.participant import PersonProfile, UserType
 from theodolite.store.models.people import (
     AcknowledgementRow,
+    AvoidedTopicRow,
     GuessRow,
     ProfileEntryRow,
     ProfileRow,
@@ -54,6 +56,31 @@ def acknowledgements(participant: str) -> list[Acknowledgement]:
         )
         for row in rows
     ]
+
+
+def keep_avoided(study: str, participant: str, topics: Collection[str]) -> None:
+    """Store which topics of a study a person would rather not meet from now on, in place of what was said before."""
+    with transaction.atomic():
+        (person,) = ids_of_participants({participant}).values()
+        AvoidedTopicRow.objects.filter(study=study, participant_id=person).delete()
+        AvoidedTopicRow.objects.bulk_create(
+            AvoidedTopicRow(study=study, participant_id=person, topic=topic) for topic in sorted(set(topics))
+        )
+
+
+def avoided_by(study: str, participant: str) -> frozenset[str]:
+    """Return the topics of a study that a person would rather not meet."""
+    rows = AvoidedTopicRow.objects.filter(study=study, participant__key=participant)
+    return frozenset(rows.values_list("topic", flat=True))
+
+
+def avoided_topics(study: str) -> dict[str, frozenset[str]]:
+    """Return everybody who was asked which topics of a study they avoid, by key, with the topics."""
+    asked = AcknowledgementRow.objects.filter(study=study, subject=AcknowledgedText.TOPICS.value)
+    said: dict[str, set[str]] = {key: set() for key in asked.values_list("participant__key", flat=True).distinct()}
+    for key, topic in AvoidedTopicRow.objects.filter(study=study).values_list("participant__key", "topic"):
+        said.setdefault(key, set()).add(topic)
+    return {key: frozenset(topics) for key, topics in said.items()}
 
 
 def keep_profile(participant: str, profile: PersonProfile, *, now: datetime) -> int:

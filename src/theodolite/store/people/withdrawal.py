@@ -24,6 +24,7 @@ from theodolite.store.models import (
 )
 from theodolite.store.models.people import (
     AcknowledgementRow,
+    AvoidedTopicRow,
     GuessRow,
     LiveAttemptRow,
     LiveDialogueRow,
@@ -140,6 +141,7 @@ def _cut_the_link(study: str, participant: str, sessions: Sequence[int], dialogu
     profiles = ProfileRow.objects.filter(participant__key=participant)
     ProfileEntryRow.objects.filter(profile__in=profiles).delete()
     profiles.delete()
+    AvoidedTopicRow.objects.filter(study=study, participant__key=participant).delete()
     nobody = ParticipantRow.objects.create(key=secrets.token_hex(32))
     SessionRow.objects.filter(id__in=sessions).update(participant=nobody)
     seats = SeatRow.objects.filter(study=study, participant__key=participant)

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from theodolite.domain.dialogue import Ending, Level
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import LevelPlan
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.seat import Cell, Seat
 from theodolite.domain.session import Session, SessionState
-from theodolite.testing.assigning import people_levels, seat_design
+from theodolite.testing.assigning import seat_design
 from theodolite.testing.people import scenario_sight
 from theodolite.usecases.people.ending import end_open_dialogue
+from theodolite.usecases.people.seating import level_plan, seat_choice, stratum_of
 from theodolite.usecases.people.venue import Venue
 
 LETTERS = "BCDGHJKLMNPQRSTVWXZ"
@@ -23,7 +23,8 @@ LETTERS = "BCDGHJKLMNPQRSTVWXZ"
 def prepare_session(venue: Venue, participant: str, level: Level, place: int) -> Session:
     """Return the session of a person at a place of a level; it is made, and waits, where there is none yet.
 
-    The person takes the lowest free seat of the level and keeps it.
+    The person takes the free seat of the level that has the fewest sessions on what the
+    person would rather not meet, the lowest of these, and keeps it.
 
     Args:
         venue: Where.
@@ -33,7 +34,7 @@ def prepare_session(venue: Venue, participant: str, level: Level, place: int) ->
 
     Raises:
         InputError: If no people take part in the level, or it has no such place.
-        Conflict: If all places that the person could take are taken.
+        Conflict: If all places that the person could take are taken, or none suits.
     """
     known = _session_at(venue, participant, level, place)
     if known is not None:
@@ -43,7 +44,9 @@ def prepare_session(venue: Venue, participant: str, level: Level, place: int) ->
         message = f"people hold {plan.sessions} sessions of {level.value} each; there is no session {place + 1}"
         raise InputError(message)
     stratum = stratum_of(venue, participant, plan)
-    seat = venue.store.take_seat(venue.study.name, participant, level, stratum, most=plan.places(stratum))
+    choose = seat_choice(venue, participant, level) if venue.study.topics else None
+    most = plan.places(stratum)
+    seat = venue.store.take_seat(venue.study.name, participant, level, stratum, most=most, choose=choose)
     cell = seat_design(venue.study, plan).cells(seat.number, seat.stratum)[place]
     session = _session(venue, seat, place, cell)
     try:
@@ -56,19 +59,6 @@ def prepare_session(venue: Venue, participant: str, level: Level, place: int) ->
 def prepare_sessions(venue: Venue, participant: str, level: Level) -> tuple[Session, ...]:
     """Return all sessions of a person in a level, in order; see `prepare_session`."""
     return tuple(prepare_session(venue, participant, level, at) for at in range(level_plan(venue, level).sessions))
-
-
-def level_plan(venue: Venue, level: Level) -> LevelPlan:
-    """Return what a level is to hold.
-
-    Raises:
-        InputError: If no people take part in it.
-    """
-    for plan in people_levels(venue.study):
-        if plan.level is level:
-            return plan
-    message = f"no people take part in {level.value}; give the level some in the study: `people: 20`"
-    raise InputError(message)
 
 
 def begin_session(venue: Venue, key: str) -> Session:
@@ -129,29 +119,6 @@ def _session_at(venue: Venue, participant: str, level: Level, place: int) -> Ses
     mine = venue.store.sessions_of(participant)
     at = (one for one in mine if (one.study, one.level, one.place) == (venue.study.name, level, place))
     return next(at, None)
-
-
-def places_left(venue: Venue, level: Level, stratum: str | None) -> int:
-    """Return how many further people a level has room for; count.
-
-    Args:
-        venue: Where.
-        level: Level of testing.
-        stratum: A type of user with a quota, or "" for the rest; None for all parts together.
-    """
-    plan = next((plan for plan in people_levels(venue.study) if plan.level is level), None)
-    if plan is None:
-        return 0
-    parts = [*plan.quotas, ""] if stratum is None else [stratum]
-    taken = [seat.stratum for seat in venue.store.seats(venue.study.name) if seat.level is level]
-    return sum(max(plan.places(part) - taken.count(part), 0) for part in parts)
-
-
-def stratum_of(venue: Venue, participant: str, plan: LevelPlan) -> str:
-    """Return the part of the people that a person is balanced with: the type of user, where the level has a quota."""
-    profile = venue.store.profile(participant)
-    said = profile.user_type.value if profile and profile.user_type else ""
-    return said if said in plan.quotas else ""
 
 
 def _session(venue: Venue, seat: Seat, place: int, cell: Cell) -> Session:

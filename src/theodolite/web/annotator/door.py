@@ -17,6 +17,7 @@ from theodolite.domain.role import Role
 from theodolite.store.annotating.taking import next_work
 from theodolite.web.access import Here, open_to_all
 from theodolite.web.annotator.desk import desk_of, library
+from theodolite.web.annotator.topics import must_choose
 from theodolite.web.models import Account, HostedStudy, Membership
 
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -73,5 +74,7 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
     desk = desk_of(Here(account=held.account, hosted=held.hosted, membership=held))
     if desk is None:
         raise Http404
+    if must_choose(desk):
+        return redirect(desk.address("topics"))
     work = next_work(library(), desk.queue, desk.participant)
     return redirect(desk.address("sheet", claim=work.token) if work else desk.address("home"))

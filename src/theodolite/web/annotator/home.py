@@ -18,6 +18,7 @@ from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.desk import Desk, desk_of, library
 from theodolite.web.annotator.items import worded
 from theodolite.web.annotator.steps import way_of
+from theodolite.web.annotator.topics import own_topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ def _at_work(desk: Desk) -> dict[str, object]:
         "rest": round(pace.at_work) if pace.at_work >= _rest_after(desk) else 0,
         "held": next((one for one in counts if one.is_held), None),
         "way": way_of(desk),
+        "topics": own_topics(desk, n_left),
         "returned": [
             (desk.address("sheet", claim=one.reservation), one.comment)
             for one in reviews.returned_to(desk.queue, desk.participant)

@@ -19,6 +19,7 @@ from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
 from theodolite.web.annotator.items import Item, key_of, place_of
 from theodolite.web.annotator.reading import Unreadable, answer_in
 from theodolite.web.annotator.shown import ShownSitting, shown
+from theodolite.web.annotator.topics import must_choose, touched_by
 
 UNPROCESSABLE = 422
 
@@ -27,7 +28,9 @@ UNPROCESSABLE = 422
 @require_POST
 @at_desk
 def take(request: HttpRequest, desk: Desk) -> HttpResponse:
-    """Take the next dialogue, or come back to the one that is held."""
+    """Take the next dialogue, or come back to the one that is held; who was never asked about topics is asked first."""
+    if must_choose(desk):
+        return redirect(desk.address("topics"))
     found = taking.next_work(library(), desk.queue, desk.participant, category=request.POST.get("category", ""))
     if found is None:
         messages.info(request, "Nothing waits for you just now.")
@@ -214,6 +217,7 @@ def _page(
         "here": desk.here,
         "sheet": marked,
         "frame": seen.frame,
+        "topics": touched_by(desk, claim),
         "category": seen.sitting.reservation.category,
         "start": first,
         "problem": problem,

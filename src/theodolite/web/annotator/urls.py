@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from theodolite.web.annotator import about, home, room, sitting, training
+from theodolite.web.annotator import about, home, room, sitting, topics, training
 
 app_name = "annotator"
 urlpatterns = [
     path("", home.home, name="home"),
     path("about/", about.about, name="about"),
+    path("topics/", topics.topics, name="topics"),
     path("next/", sitting.take, name="take"),
     path("d/<slug:claim>/", sitting.sheet, name="sheet"),
     path("d/<slug:claim>/answer/", sitting.answer, name="answer"),

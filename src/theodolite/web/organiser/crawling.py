@@ -112,7 +112,10 @@ def _starts(venue: Venue, membership: Membership) -> list[str]:
     made = [session.place + 1 for session in venue.store.sessions_of(membership.participant)]
     own = [f"{place}/{rest}" for place in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")]
     streams = [f"{place}/{dialogue}/1/" for place in made for dialogue in (1, 2)]
-    return [urljoin(home, rest) for rest in ("consent/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)]
+    return [
+        urljoin(home, rest)
+        for rest in ("consent/", "topics/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)
+    ]
 
 
 def _pages(desk: _Desk, membership: Membership, starts: list[str]) -> Iterator[Answer]:

@@ -18,6 +18,7 @@ from theodolite.web.abandoned import end_sessions
 from theodolite.web.access import Here, allowed
 from theodolite.web.approvals import lacks_before_opening
 from theodolite.web.audit import audit
+from theodolite.web.heavy import rotations, topic_days
 from theodolite.web.models import HostedStudy, PausedApplication
 from theodolite.web.moments import told, zone_of
 from theodolite.web.organiser.day import day_of
@@ -46,6 +47,8 @@ def operations(request: HttpRequest, here: Here) -> HttpResponse:
         "times": _times(here.hosted),
         "lacks": () if here.hosted.state in _BEGUN else lacks_before_opening(here.hosted, venue_of(here.hosted).study),
         "form": PauseForm(),
+        "topics": topic_days(here.hosted),
+        "rotations": rotations(here.hosted),
     }
     return render(request, "web/organiser/operations.html", shown)
 

@@ -19,6 +19,7 @@ from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library
 from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit
+from theodolite.web.heavy import annotator_rotations
 from theodolite.web.models import Membership
 from theodolite.web.senior.desk import at_senior_desk, page_of
 
@@ -77,6 +78,7 @@ def people(request: HttpRequest, desk: Desk) -> HttpResponse:
         "asks_practice": process.practice,
         "asks_tests": bool(process.pass_mark),
         "people": standing,
+        "rotations": annotator_rotations(desk.here.hosted),
         "categories": [(one.name, worded(one.name)) for one in library().design(row.design_id).categories],
     }
     return render(request, "web/senior/people.html", context)

@@ -10,10 +10,12 @@ from django.shortcuts import render
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict
 from theodolite.domain.live import LiveEnding, LiveTurn
+from theodolite.domain.topic import topics_in
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.talking import finish
 from theodolite.web.live_room import room
 from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.order import n_offered, nth
 from theodolite.web.tester.pausing import paused_page, pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.unsent import unsent_text
@@ -51,7 +53,15 @@ def mend(visit: Visit, turn: LiveTurn) -> LiveTurn:
 
 def chat_page(request: HttpRequest, visit: Visit, sheet: Sheet, *, status: int = 200, **more: object) -> HttpResponse:
     """Return the page of a session, with what else it is to show."""
-    return render(request, "web/tester/chat.html", {"here": visit.here, "page": sheet, **more}, status=status)
+    met = topics_in(visit.venue.study.topics, sheet.session.scenario)
+    context = {
+        "here": visit.here,
+        "page": sheet,
+        "nth": nth(visit, sheet.session),
+        "of": n_offered(visit),
+        "touches": ", ".join(topic.title.lower() for topic in met),
+    }
+    return render(request, "web/tester/chat.html", {**context, **more}, status=status)
 
 
 @for_testers()

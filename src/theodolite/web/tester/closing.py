@@ -19,6 +19,7 @@ from theodolite.usecases.people.exposure import has_had_enough
 from theodolite.web.accounts.recruiting import completion_of
 from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.order import n_offered
 from theodolite.web.tester.visit import Visit
 
 _LEVELS = {
@@ -29,6 +30,11 @@ _LEVELS = {
 _ENOUGH = lazy(
     "Your part ends here, and it is complete: this event has a limit on how much anybody is asked to bear, and you "
     "have come to it. You did nothing wrong, and nothing is missing."
+)
+
+_SPARED = _(
+    "What is left touches something that you would rather not meet, so your part ends here, and it is complete. "
+    "You did nothing wrong, and nothing is missing."
 )
 
 
@@ -81,6 +87,7 @@ def done(request: HttpRequest, visit: Visit) -> HttpResponse:
     n = sum(session.is_over for session in visit.sessions)
     event = visit.venue.study.event
     is_enough = n < visit.plan.sessions and has_had_enough(visit.venue, visit.participant)
+    is_spared = n < visit.plan.sessions and not is_enough and n_offered(visit) < visit.plan.sessions
     completed = completion_of(visit.here.membership)
     context = {
         "here": visit.here,
@@ -88,7 +95,7 @@ def done(request: HttpRequest, visit: Visit) -> HttpResponse:
             "You held %(n)s session. Everything is stored.", "You held %(n)s sessions. Everything is stored.", n
         )
         % {"n": n},
-        "enough": _ENOUGH if is_enough else "",
+        "enough": _ENOUGH if is_enough else _SPARED if is_spared else "",
         "code": completed[0] if completed else "",
         "back": completed[1] if completed else "",
         "contact": event.contact if event else "",

@@ -16,7 +16,7 @@ from theodolite.web.moments import told, told_span, zone_of
 from theodolite.web.tester.visit import Visit
 
 _State = HostedStudy.State
-_LAST = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT)
+_LAST = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.SPARED)
 """What may still be done when an event is over: nothing is said to an application any more."""
 
 _THANKS = lazy("Nothing more can be said in it. Thank you for the time you gave.")

@@ -9,13 +9,16 @@ from theodolite.domain.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.errors import Conflict
 from theodolite.domain.session import Pauser, Session
 from theodolite.testing.steps import Step
+from theodolite.usecases.people.seating import avoided_scenarios
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.order import n_offered, nth
 from theodolite.web.tester.pausing import pauses
 from theodolite.web.tester.screening import no_place
 from theodolite.web.tester.texts import hints_for, task_of
 from theodolite.web.tester.visit import Visit
+from theodolite.web.topics import told_topics_in
 
 
 @for_testers(Step.INSTRUCTIONS)
@@ -25,6 +28,8 @@ def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse
         session = prepare_session(visit.venue, visit.participant, visit.level, place - 1)
     except Conflict:  # somebody took the last place a moment ago
         return no_place(request, visit)
+    if visit.venue.study.topics and session.scenario in avoided_scenarios(visit.venue, visit.participant):
+        return redirect("tester:home", study=visit.here.hosted.token)  # another seat than the one looked at before
     task = task_of(visit.read, session.scenario, visit.level)
     if request.method == "POST" and request.POST.get("version") == task.version:
         _acknowledge(visit, session, task.version)
@@ -36,8 +41,9 @@ def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse
     context = {
         "here": visit.here,
         "alias": alias_of(session),
-        "place": place,
-        "of": visit.plan.sessions,
+        "nth": nth(visit, session),
+        "of": n_offered(visit),
+        "topics": told_topics_in(visit.venue.study, session.scenario),
         "minutes": visit.plan.minutes,
         "task": task,
         "hints": hints_for(visit.venue.study.scenario(session.scenario), visit.level),

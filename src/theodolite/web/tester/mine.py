@@ -46,7 +46,8 @@ def mine(request: HttpRequest, visit: Visit) -> HttpResponse:
         for dialogue in session["dialogues"]:
             for turn in dialogue["turns"]:
                 turn["html"] = safe_html(turn["reply"])
-    return render(request, "web/tester/mine.html", {"here": visit.here, "kept": kept})
+    has_topics = bool(visit.venue.study.topics)
+    return render(request, "web/tester/mine.html", {"here": visit.here, "kept": kept, "has_topics": has_topics})
 
 
 @for_testers()

@@ -16,6 +16,7 @@ from theodolite.testing.steps import Step
 from theodolite.web.questions.sheet import Sheet, sheet_page
 from theodolite.web.tester.aliases import alias_of
 from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.order import n_offered, nth
 from theodolite.web.tester.visit import Visit
 
 _TRIES = 3
@@ -70,8 +71,8 @@ def _sheet(visit: Visit, session: Session, questionnaire: Questionnaire) -> Shee
             "about": read.about,
             "language_of_words": visit.read.language_of(part),
             "alias": alias_of(session),
-            "place": session.place + 1,
-            "of": visit.plan.sessions,
+            "place": nth(visit, session),
+            "of": n_offered(visit),
         },
     )
 

@@ -64,11 +64,6 @@ class Sheet:
         return self.session.place + 1
 
     @property
-    def of(self) -> int:
-        """Sessions of the person; count."""
-        return self.visit.plan.sessions
-
-    @property
     def alias(self) -> str:
         """What the person knows the application by."""
         return alias_of(self.session)

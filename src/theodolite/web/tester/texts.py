@@ -17,6 +17,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, WARNING, LocalisedStudy, goal_part, task_part
 from theodolite.usecases.people.talking import STANDS_STILL, TIME_IS_UP
 from theodolite.web.safe_text import safe_html
+from theodolite.web.topics import topics_in_words
 
 _HINTS = {
     Level.RED_TEAMING: (_("everyday words are fine"), _("change tack when stuck"), _("no real personal data")),
@@ -69,11 +70,12 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     event = read.study.event
     if event is None:
         return ()
+    told = (event.warning.strip(), topics_in_words(read.study.topics))
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
         title=gettext("What you may meet"),
         agree=gettext("I have read what I may meet"),
-        words=event.warning,
+        words="\n\n".join(filter(None, told)) if told[1] else event.warning,
         language=read.language_of(WARNING),
     )
     consent = Text(

@@ -18,6 +18,7 @@ from theodolite.web.tester import (
     screening,
     slots,
     talking,
+    topics,
     unsent,
 )
 
@@ -27,6 +28,8 @@ urlpatterns = [
     path("before/", screening.screening, name="screening"),
     path("not-this-time/", screening.screened_out, name="screened_out"),
     path("full/", screening.full, name="full"),
+    path("topics/", topics.topics, name="topics"),
+    path("nothing-left/", topics.spared, name="spared"),
     path("time/", slots.slot, name="slot"),
     path("consent/", consent.consent, name="consent"),
     path("you/", consent.profile, name="profile"),

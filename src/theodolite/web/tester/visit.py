@@ -12,11 +12,12 @@ from theodolite.domain.dialogue import Level
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.role import Role
-from theodolite.domain.session import Session
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.wording import TITLE, LocalisedStudy, languages_of
 from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, going_on, next_step
+from theodolite.testing.topics import topics_version
 from theodolite.usecases.people.exposure import has_had_enough
-from theodolite.usecases.people.sitting import places_left, stratum_of
+from theodolite.usecases.people.seating import next_place, places_left, stratum_of
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.access import Here
 from theodolite.web.booking import booked_slot, needs_slot
@@ -124,6 +125,8 @@ class Visit:
         return Standing(
             screened=self._screened(),
             has_agreed=self.has_agreed(),
+            has_chosen=has_chosen(self),
+            upcoming=_upcoming_place(self),
             was_asked=bool(over) or store.profile(self.participant) is not None,
             has_slot=self._has_slot(),
             has_place=bool(self.sessions) or self._finds_place(),
@@ -172,10 +175,12 @@ class Visit:
         return reverse(f"tester:{upcoming.step.value}", args=arguments)
 
     def _sitting(self, session: Session) -> SittingSoFar:
+        # Interrupted is what was taken out of the person's hands: nothing is asked about it.
+        asks = session.is_over and session.state is not SessionState.INTERRUPTED
         return SittingSoFar(
             is_read=self.has_read(session),
             is_over=session.is_over,
-            to_answer=len(self.to_answer(session)) if session.is_over else 0,
+            to_answer=len(self.to_answer(session)) if asks else 0,
         )
 
 
@@ -204,3 +209,17 @@ def visit_of(request: HttpRequest, here: Here) -> Visit:
 
 def _venue(hosted: HostedStudy, edition: str = "") -> Venue:
     return replace(venue_of(hosted, edition), keeps_hours=hosted.keeps_hours)
+
+
+def has_chosen(visit: Visit) -> bool:
+    """Tell whether a person was asked what is not to be met, as it is worded now."""
+    version = topics_version(visit.venue.study)
+    return not version or (AcknowledgedText.TOPICS, version, "") in visit.agreed
+
+
+def _upcoming_place(visit: Visit) -> int | None:
+    """Return the number of the session that comes next; None where no topic has a say in it."""
+    if not visit.venue.study.topics or not visit.plan.people:
+        return None
+    place = next_place(visit.venue, visit.participant, visit.level)
+    return 0 if place is None else place + 1

@@ -13,6 +13,7 @@ from theodolite.assessment.queueing import next_of
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.shown_order import OrderPlan
+from theodolite.domain.topic import SensitiveTopic, TopicWeight
 from theodolite.domain.work import AtWork, ItemState, WorkItem
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.orders import from_the_end
@@ -25,6 +26,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 PROCESS = AnnotationProcess(passes=2, pass_mark=0.0, most_share=0.6, apart=True)
 FROM_BOTH_ENDS = replace(PROCESS, order=OrderPlan(dialogues=True))
+GRIM = SensitiveTopic(name="grim", weight=TopicWeight.HEAVY, scenarios=("forum",))
 CATEGORIES = ("risk", "style", "utility")
 
 
@@ -39,14 +41,16 @@ def items() -> list[WorkItem]:
             is_first=row.is_first,
             draw=row.draw,
             tester=row.tester,
+            scenario=row.dialogue.scenario,
+            is_heavy=row.dialogue.scenario == "forum",
             state=ItemState(row.state),
         )
-        for row in WorkItemRow.objects.all()
+        for row in WorkItemRow.objects.select_related("dialogue")
     ]
 
 
 def at_work(who: str) -> AtWork:
-    claims = list(ReservationRow.objects.filter(participant__key=who).select_related("item"))
+    claims = list(ReservationRow.objects.filter(participant__key=who).select_related("item__dialogue"))
     live = [one for one in claims if one.state in {"reserved", "submitted"}]
     met = {str(one.item.dialogue_id): set() for one in live}
     for one in live:
@@ -59,7 +63,14 @@ def at_work(who: str) -> AtWork:
         n_taken=Counter(one.item.category for one in live),
         n_items=Counter(WorkItemRow.objects.values_list("category", flat=True)),
         offered=frozenset(str(one.item_id) for one in claims if one.state == "offered"),
+        avoided=frozenset({"forum"}) if who == "p-3" else frozenset(),
+        after_heavy=_last(claims) == "forum",
     )
+
+
+def _last(claims: list[ReservationRow]) -> str:
+    submitted = sorted((one for one in claims if one.submitted), key=lambda one: (one.submitted, one.pk))
+    return submitted[-1].item.dialogue.scenario if submitted else ""
 
 
 def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
@@ -80,6 +91,9 @@ def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
 @pytest.mark.parametrize(("seed", "process"), [(1, PROCESS), (2, FROM_BOTH_ENDS)])
 def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: AnnotationProcess) -> None:
     chance = random.Random(seed)  # noqa: S311  # a draw of a test
+    venue.study = replace(venue.study, topics=(GRIM,))
+    venue.store.keep_avoided("spoilers", "p-3", ["grim"])
+    venue.hold(2, scenario="forum")
     venue.hold(1, held_by=HeldBy.PERSON, cluster="p-1")
     queue = venue.queue(process=process, first="")
     add_dialogues(venue.library, queue, venue.keys)

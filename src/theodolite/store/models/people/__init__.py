@@ -3,6 +3,7 @@
 from theodolite.store.models.people.live import LiveAttemptRow, LiveDialogueRow, LiveTurnRow
 from theodolite.store.models.people.person import (
     AcknowledgementRow,
+    AvoidedTopicRow,
     GuessRow,
     ProfileEntryRow,
     ProfileRow,
@@ -13,6 +14,7 @@ from theodolite.store.models.people.session import SeatRow, SessionRow
 
 __all__ = [
     "AcknowledgementRow",
+    "AvoidedTopicRow",
     "GuessRow",
     "LiveAttemptRow",
     "LiveDialogueRow",

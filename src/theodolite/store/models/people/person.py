@@ -37,6 +37,22 @@ class AcknowledgementRow(models.Model):
         ]
 
 
+class AvoidedTopicRow(models.Model):
+    """One topic that a person would rather not meet in a study, as long as they say so."""
+
+    participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    study = StorableTextField(db_index=True)
+    topic = StorableTextField()
+
+    class Meta:
+        """Table, one row a topic."""
+
+        db_table = "store_avoided_topic"
+        constraints: ClassVar = [
+            models.UniqueConstraint(name="avoided_topic_once", fields=["participant", "study", "topic"]),
+        ]
+
+
 class ProfileRow(models.Model):
     """One revision of what a person says of themselves; the type of user is empty where it was not said."""
 

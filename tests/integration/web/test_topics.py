@@ -1,0 +1,127 @@
+"""What people would rather not meet: told before they begin, honoured by seats and queue, counted without names."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.integration.web.editing import change, published
+from theodolite.domain.dialogue import Level
+from theodolite.domain.role import Role
+from theodolite.store.annotating.queues import add_dialogues, open_queue
+from theodolite.store.models import DialogueRow
+from theodolite.testing.assigning import seat_design
+from theodolite.testing.topics import n_avoided
+from theodolite.usecases.people.talking import say
+from theodolite.web.annotator.desk import library
+from theodolite.web.annotator.seeding import design_of
+from theodolite.web.models import Account, Membership
+from theodolite.web.venues import server_store, venue_of
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def sensitive(own):
+    """The event with a second scenario, which touches a topic."""
+    change(own, "pack: aria/tv-spoilers", "pack: [aria/tv-spoilers, aria/meal-planner]")
+    published(own)
+    return own
+
+
+def step(client, event, **sent):
+    """Send the form of the page to which a tester is led, boxes of texts ticked; return where one is led then."""
+    page = client.get(f"/s/{event.token}/test/", follow=True)
+    text = page.content.decode()
+    boxes = dict(re.findall(r'type="checkbox" name="(consent|content_warning)" value="(\w+)"', text))
+    version = dict(re.findall(r'type="hidden" name="(version)" value="(\w+)"', text))
+    client.post(page.request["PATH_INFO"], {**boxes, **version, "skip": "yes", **sent})
+    return on(client, event)
+
+
+def on(client, event):
+    answer = client.get(f"/s/{event.token}/test/", follow=True)
+    return answer.request["PATH_INFO"].partition("/test/")[2], answer.content.decode()
+
+
+def ravi(event) -> str:
+    return event.memberships.get(role=Role.RED_TEAMER.value).participant
+
+
+def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, client_as):
+    tester = client_as(Role.RED_TEAMER)
+    told = on(tester, sensitive)
+    asked = step(tester, sensitive)
+    step(tester, sensitive, topic="eating")
+    where, task = step(tester, sensitive)
+
+    assert told[0] == "consent/"
+    assert "(moderate)" in told[1]
+    assert asked[0] == "topics/"
+    assert "in 1 of 2 scenarios" in asked[1]
+    assert where == "1/task/"
+    assert "Session 1 of" in task
+    assert {one.scenario for one in server_store().sessions_of(ravi(sensitive))} == {"tv-spoilers"}
+
+
+def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_question(sensitive, client_as):
+    tester, venue = client_as(Role.RED_TEAMER), venue_of(sensitive)
+    design = seat_design(venue.study, venue.study.levels[0])
+    grim = next(number for number in range(4) if n_avoided(design, number, "", {"meal-planner"}))
+    venue.store.take_seat(venue.study.name, ravi(sensitive), Level.RED_TEAMING, choose=lambda _: grim)
+    for _ in range(4):  # consent, topics, oneself, the task
+        where, chat = step(tester, sensitive)
+    (session,) = venue.store.sessions_of(ravi(sensitive))
+    say(venue, session.key, "What may I eat?")
+    answer = tester.post(f"/s/{sensitive.token}/test/topics/", {"topic": "eating"}, follow=True).content.decode()
+
+    assert where == "1/"
+    assert "Touches: eating" in chat
+    assert "has ended here" in answer
+    assert venue.store.session(session.key).state.value == "interrupted"
+    assert on(tester, sensitive)[0] == "guess/"
+
+
+def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
+    server_store().keep_avoided(venue_of(sensitive).study.name, ravi(sensitive), ["eating"])
+    page = client_as(Role.ORGANISER).get(f"/s/{sensitive.token}/organise/operations/").content.decode()
+    section = page[page.index('id="topics"') :]
+
+    assert "Eating" in section
+    assert "1 of 1" in section
+    assert "Ravi" not in section
+
+
+def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(sensitive, client_as):
+    tester, study = client_as(Role.RED_TEAMER), venue_of(sensitive).study
+    plan = next(one for one in study.levels if one.level is Level.RED_TEAMING)
+    design = seat_design(study, plan)
+    step(tester, sensitive)
+    for number in range(plan.people):
+        if n_avoided(design, number, "", {"meal-planner"}) < design.sessions:
+            server_store().take_seat(study.name, f"other {number}", plan.level, choose=lambda _, at=number: at)
+    step(tester, sensitive, topic="eating")
+    where, words = step(tester, sensitive)
+
+    assert where == "nothing-left/"
+    assert "nobody expects you to change your mind" in words
+    tester.post(f"/s/{sensitive.token}/test/topics/", {})
+    assert on(tester, sensitive)[0] == "1/task/"
+
+
+def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_as):
+    study = venue_of(sensitive).study
+    account = Account.objects.get(memberships__role=Role.ANNOTATOR.value)
+    held = Membership.objects.get(account=account, hosted=sensitive)
+    queue = open_queue(library(), sensitive.token, study, design_of(study), by="server")
+    DialogueRow.objects.update(scenario="meal-planner")
+    add_dialogues(library(), queue, list(DialogueRow.objects.values_list("unit__key", flat=True)))
+    annotator, base = client_as(Role.ANNOTATOR), f"/s/{sensitive.token}/annotate/"
+
+    assert annotator.post(f"{base}next/").headers["Location"].endswith("/topics/")
+    annotator.post(f"{base}topics/", {"topic": "eating"})
+    page = annotator.get(base).content.decode()
+    assert "You would rather not meet: eating" in page
+    assert server_store().avoided_by(study.name, held.participant) == {"eating"}
+    assert annotator.post(f"{base}next/").headers["Location"] == base
