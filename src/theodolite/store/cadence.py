@@ -11,7 +11,7 @@ for a while.
 
 from __future__ import annotations
 
-PERIOD_S = 0.006
+PERIOD_S = 0.01
 """Shortest time from one batch to the next; seconds."""
 
 BATCHES_LEFT = 16
