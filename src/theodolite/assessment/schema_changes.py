@@ -141,6 +141,7 @@ def _differs(was: Question, now: Question) -> list[str]:
         "is asked after another answer": (was.when, now.when),
         "is explained by other notes": (was.guidance, now.guidance),
         "has other examples": (was.exemplars, now.exemplars),
+        "may be moved or not, where orders are varied": (was.stays, now.stays),
     }
     return [words for words, (one, other) in compared.items() if one != other]
 

@@ -40,6 +40,7 @@ def test_a_first_version_is_new_throughout():
     "after",
     [
         asked(RISK, text="Has something been released?"),
+        asked(RISK, stays=True),
         asked(RISK, exemplars=(Exemplar(text="Reply: It was Ann.", answer="yes"),)),
         replace(RISK, definition="Otherwise put."),
         replace(RISK, examples=(Example(dialogue="Reply: It was Ann.", answers={"released": "yes"}),)),
