@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from theodolite.assessment.queueing import why_not
 from theodolite.domain.bulk import BulkLine
@@ -49,6 +50,8 @@ class _Offering:
     Attributes:
         row: The queue.
         process: Its rules.
+        number: Number of the annotator's row.
+        now: The present moment.
         who: The annotator as the queue knows them; their share grows with each offer.
         free: Numbers of the items that they might take now.
         own: Their claims by item.
@@ -58,6 +61,8 @@ class _Offering:
 
     row: QueueRow
     process: AnnotationProcess
+    number: int
+    now: datetime
     who: AtWork
     free: Collection[int]
     own: Mapping[int, ReservationRow]
@@ -84,7 +89,17 @@ class _Offering:
         )
         free = set(candidates(library, row, participant).order_by().values_list("id", flat=True))
         process = library.design(row.design_id).process
-        return cls(row=row, process=process, who=who, free=free, own={c.item_id: c for c in own}, new=[], again=[])
+        return cls(
+            row=row,
+            process=process,
+            number=participant_id(participant),
+            now=database_now(),
+            who=who,
+            free=free,
+            own={claim.item_id: claim for claim in own},
+            new=[],
+            again=[],
+        )
 
     def line(self, item: WorkItemRow) -> BulkLine:
         """Offer one item, or say why it is not offered."""
@@ -92,10 +107,8 @@ class _Offering:
         refused = self._refused(item, claim)
         if refused:
             return BulkLine(item=item.token or "", refused=refused)
-        made = claim or ReservationRow(
-            token=new_token(), item=item, participant_id=participant_id(self.who.participant)
-        )
-        made.state, made.created = OFFERED, made.created or database_now()
+        made = claim or ReservationRow(token=new_token(), item=item, participant_id=self.number, created=self.now)
+        made.state = OFFERED
         (self.again if claim else self.new).append(made)
         self.who.n_taken[item.category] = self.who.n_taken.get(item.category, 0) + 1
         place = str(item.dialogue_id)
