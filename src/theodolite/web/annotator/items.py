@@ -124,7 +124,9 @@ class Item:
         scale = self.question.scale
         if self.is_scale:
             return tuple(Choice(value=value, words=value) for value in scale.categories)
-        return tuple(Choice(value=one.value, words=worded(one.value), meaning=one.meaning) for one in scale.labels)
+        return tuple(
+            Choice(value=one.value, words=one.words or worded(one.value), meaning=one.meaning) for one in scale.labels
+        )
 
     @property
     def ways_out(self) -> tuple[Choice, ...]:

@@ -17,6 +17,7 @@ from theodolite.store.annotating import cases, drafts, sittings, taking, threads
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json
 from theodolite.web.annotator.items import Item, key_of, place_of
+from theodolite.web.annotator.languages import spoken
 from theodolite.web.annotator.reading import Unreadable, answer_in
 from theodolite.web.annotator.shown import ShownSitting, shown
 from theodolite.web.annotator.topics import must_choose, touched_by
@@ -211,11 +212,13 @@ def _page(
     start: str = "",
 ) -> HttpResponse:
     seen = shown(desk, claim)
-    marked = seen.sheet.remarked(problems=problems or {})
+    asked, language = spoken(request, desk, seen.sheet)
+    marked = asked.remarked(problems=problems or {})
     first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
     context = {
         "here": desk.here,
         "sheet": marked,
+        "language_of_words": language,
         "frame": seen.frame,
         "topics": touched_by(desk, claim),
         "category": seen.sitting.reservation.category,

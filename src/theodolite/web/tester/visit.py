@@ -23,7 +23,7 @@ from theodolite.web.access import Here
 from theodolite.web.booking import booked_slot, needs_slot
 from theodolite.web.languages import speak
 from theodolite.web.models import HostedStudy, Screening
-from theodolite.web.tester.reading import read_study
+from theodolite.web.read_studies import read_study
 from theodolite.web.tester.texts import Text, screening_version, texts_of
 from theodolite.web.venues import venue_of
 

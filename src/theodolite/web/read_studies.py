@@ -1,4 +1,4 @@
-"""Studies as testers read them, put into each language once."""
+"""Studies as people read them, put into each language once."""
 
 from __future__ import annotations
 
