@@ -178,11 +178,14 @@ def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int
     silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
     n_nameless = sum(not one.told.get(voices.told_by) for one in remarks.remarks)
     said = (
-        (n_silent, f"remarks of {', '.join(silent)} stay out"),
-        (n_nameless, f"remarks say nothing of `{voices.told_by}`; they are taken as testers'"),
-        (n_unheard, "dialogues hold no word of the application and stay out"),
-        (n_joined, "remarks follow one of the same side, or are empty, and make one turn with it"),
-        (threads.n_orphans, "remarks answer one that the file does not hold; a dialogue begins with each of them"),
-        (threads.n_left, "remarks stand on shorter ways and stay out"),
+        (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
+        (n_nameless, f"Remarks that say nothing of `{voices.told_by}` and are taken as testers'"),
+        (n_unheard, "Dialogues without a word of the application, which stay out"),
+        (n_joined, "Remarks that follow one of the same side, or are empty, and make one turn with it"),
+        (
+            threads.n_orphans,
+            "Remarks that answer one which the file does not hold, so that a dialogue begins with each",
+        ),
+        (threads.n_left, "Remarks on shorter ways, which stay out"),
     )
-    return [f"{n:,} {words}." for n, words in said if n]
+    return [f"{words}: {n:,}." for n, words in said if n]

@@ -101,7 +101,7 @@ def test_a_corpus_comes_in_as_one_says_who_speaks_and_what_becomes_of_branches(e
     voices = {"told_by": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
     shown = client.post(at, means | columns | voices | {"look": "1"}).content.decode()
     assert "1 dialogue with 2 turns, no fault" in shown
-    assert "1 remarks stand on shorter ways and stay out." in shown
+    assert "Remarks on shorter ways, which stay out: 1." in shown
     client.post(at, means | columns | voices | {"ways": "every path", "bring": "1"})
 
     turns = TurnRow.objects.filter(prompt="Please.")

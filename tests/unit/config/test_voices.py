@@ -45,21 +45,21 @@ def test_what_one_side_says_twice_is_one_prompt_and_whoever_begins_may():
     rows, told = turns(file_of(*said(("bot", "Hello."), ("user", "A"), ("user", "B"), ("bot", "C"), ("user", "Bye."))))
 
     assert rows == [("c", "1", "", "Hello."), ("c", "2", "A\n\nB", "C"), ("c", "3", "Bye.", "")]
-    assert told.notes == ("1 remarks follow one of the same side, or are empty, and make one turn with it.",)
+    assert told.notes == ("Remarks that follow one of the same side, or are empty, and make one turn with it: 1.",)
 
 
 def test_what_is_no_sides_stays_out_and_is_counted():
     rows, told = turns(file_of(*said(("system", "Be kind."), ("user", "A"), ("assistant", "B"))))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("1 remarks of system stay out.",)
+    assert told.notes == ("Remarks of system, which stay out: 1.",)
 
 
 def test_a_dialogue_without_a_reply_stays_out_and_is_counted():
     rows, told = turns(file_of(*said(("user", "A"), ("bot", "B")), *said(("user", "C"), conversation="d")))
 
     assert [row[0] for row in rows] == ["c"]
-    assert told.notes == ("1 dialogues hold no word of the application and stay out.",)
+    assert told.notes == ("Dialogues without a word of the application, which stay out: 1.",)
 
 
 def test_remarks_without_the_field_are_testers_and_counted():
@@ -68,7 +68,7 @@ def test_remarks_without_the_field_are_testers_and_counted():
     rows, told = turns(file_of(*remarks), Voices(told_by="role", application=("bot",)))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("1 remarks say nothing of `role`; they are taken as testers'.",)
+    assert told.notes == ("Remarks that say nothing of `role` and are taken as testers': 1.",)
 
 
 @pytest.mark.parametrize(
