@@ -16,6 +16,7 @@ from theodolite.measurement.interval import SMALLEST_ERROR, check_confidence
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Whole = NDArray[np.int64]
 
 METHOD: Final = "error over annotators and dialogues, Student's t"
 """Name of the interval."""
@@ -29,11 +30,11 @@ NO_SPREAD: Final = "Whichever way it was, all said the same, so nothing tells ho
 
 
 def order_shift(
-    values: Sequence[float],
-    is_second: Sequence[bool],
+    values: Sequence[float] | Floats,
+    is_second: Sequence[bool] | Flags,
     *,
-    annotators: Sequence[Hashable],
-    dialogues: Sequence[Hashable],
+    annotators: Sequence[Hashable] | Whole,
+    dialogues: Sequence[Hashable] | Whole,
     unit: str = "difference of shares of answers",
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
@@ -102,12 +103,14 @@ def order_shift(
     )
 
 
-def _codes(names: Sequence[Hashable]) -> NDArray[np.int64]:
+def _codes(names: Sequence[Hashable] | Whole) -> Whole:
+    if isinstance(names, np.ndarray):
+        return np.unique(names, return_inverse=True)[1]
     known: dict[Hashable, int] = {}
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
 
 
-def _why_none(y: Floats, way: Flags, dialogues: NDArray[np.int64]) -> str:
+def _why_none(y: Floats, way: Flags, dialogues: Whole) -> str:
     if way.all() or not way.any():
         return ONE_WAY
     if min(len(np.unique(dialogues[way])), len(np.unique(dialogues[~way]))) < 2:
@@ -123,7 +126,7 @@ def _difference(y: Floats, way: Flags) -> tuple[float, Floats]:
     return means[True] - means[False], influence
 
 
-def _error(influence: Floats, who: NDArray[np.int64], what: NDArray[np.int64]) -> tuple[float, int]:
+def _error(influence: Floats, who: Whole, what: Whole) -> tuple[float, int]:
     """Return the standard error over both kinds of clusters, and the count of the fewer."""
     by_dialogue, n_dialogues = _variance(influence, what)
     by_annotator, n_annotators = _variance(influence, who)
@@ -134,7 +137,7 @@ def _error(influence: Floats, who: NDArray[np.int64], what: NDArray[np.int64]) -
     return math.sqrt(variance), min(n_dialogues, n_annotators)
 
 
-def _variance(influence: Floats, codes: NDArray[np.int64]) -> tuple[float, int]:
+def _variance(influence: Floats, codes: Whole) -> tuple[float, int]:
     _, places = np.unique(codes, return_inverse=True)
     sums = np.bincount(places, weights=influence)
     n = len(sums)

@@ -13,7 +13,7 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import Max
 
 from theodolite.domain.errors import TheodoliteError
-from theodolite.store.annotating.progress import agreement
+from theodolite.store.annotating.progress import agreement, orders
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.reviews import from_above, to_review
 from theodolite.store.models.annotating import ReservationRow
@@ -63,5 +63,6 @@ def _read(queue: str, over: Event) -> None:
         if over.is_set():
             return
         agreement(library(), queue, category.name)
+        orders(library(), queue, category.name)
     from_above(library(), queue)
     to_review(library(), queue)
