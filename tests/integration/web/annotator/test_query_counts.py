@@ -20,7 +20,7 @@ from theodolite.web.models import Account, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
-PAGES = ("home", "people", "cases", "gold", "questions", "judges", "agreement")
+PAGES = ("home", "dialogues", "people", "cases", "gold", "questions", "judges", "agreement")
 
 
 def joined(event, name):
