@@ -267,3 +267,13 @@ def walk_to(page: Page, role: str, name: str, key: str) -> None:
         pytest.fail(f"Tab never came to the {role} {name!r}")
     if key:
         page.keyboard.press(key)
+
+
+def test_pages_from_right_to_left_have_no_barriers_and_fit_a_narrow_screen(visitor: Callable[..., Visitor]) -> None:
+    page = visitor(locale="ar-EG", viewport={"width": 320, "height": 700}).page
+    for address, heading in (("/code/", "الدخول برمز"), ("/account/login/", "تسجيل الدخول")):
+        page.goto(address)
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        expect(page.locator("html[lang=ar][dir=rtl]")).to_be_attached()
+        assert_accessible(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
