@@ -37,14 +37,20 @@ def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Respon
     """Return a response that is sent once something was done in the server's event loop.
 
     The thread that made the response does not wait for it. Who hangs up meanwhile
-    does not keep it from being done.
+    does not keep it from being done. What middleware does to a response is done by then.
 
     Args:
         response: The response.
-        awaited: What is done; called once, in the event loop.
+        awaited: What is done; called once, in the event loop. It may fill the response, see `fill`.
     """
     response.awaited = awaited  # type: ignore[attr-defined] # read by the handler alone
     return response
+
+
+def fill(response: HttpResponse, page: HttpResponse) -> None:
+    """Say in a response that waited what a page says which was made meanwhile: its words and its status."""
+    response.status_code, response.content = page.status_code, page.content
+    response.headers["Content-Length"] = str(len(page.content))
 
 
 class OneTrip(ASGIHandler):

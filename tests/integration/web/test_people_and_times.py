@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core import mail
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.mail.backends.base import BaseEmailBackend
 from django.test import override_settings
 from django.utils import timezone
 
@@ -213,6 +215,30 @@ def test_reminders_go_out_by_mail_where_there_is_a_server(event, client_as):
     assert [one.to for one in mail.outbox] == [["red-teamer@demo.invalid"]]
     assert f"/s/{event.token}/test/" in mail.outbox[0].body
     assert member.reminded_at is not None
+
+
+@override_settings(SENDS_MAIL=True, EMAIL_BACKEND=f"{__name__}.Silent")
+def test_a_mail_server_that_does_not_answer_is_waited_for_once(event, client_as):
+    organiser, Silent.n_asked = client_as(Role.ORGANISER), 0
+    rows = SimpleUploadedFile(
+        "people.csv", b"email,name,role\na@example.org,A,red teamer\nb@example.org,B,red teamer\n"
+    )
+    asked = organiser.post(f"/s/{event.token}/organise/people/list/", {"list": rows}, follow=True).content.decode()
+    n_asked = Silent.n_asked
+    organiser.post(f"/s/{event.token}/organise/people/remind/")
+
+    assert "2 invited, 0 by mail." in asked
+    assert (n_asked, Silent.n_asked) == (1, 2)
+
+
+class Silent(BaseEmailBackend):
+    """A mail server that nobody answers for."""
+
+    n_asked = 0
+
+    def open(self):
+        Silent.n_asked += 1
+        raise TimeoutError
 
 
 def test_who_is_taken_out_finds_nothing_any_more_and_what_was_said_stays(event, client_as):

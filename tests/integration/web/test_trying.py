@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import Client, override_settings
 
 from theodolite.bootstrap.rehearsal.visitor import Answer, Form
@@ -63,14 +64,22 @@ def page_of(submission: Submission) -> str:
     return f"/s/{submission.hosted.token}/organise/submissions/{submission.token}/try/"
 
 
+def post(organiser: Client, submission: Submission, sent: dict[str, object]):
+    """Return the answer to a form, once what the server awaits before it sends it was done."""
+    answer = organiser.post(page_of(submission), sent)
+    if hasattr(answer, "awaited"):
+        async_to_sync(answer.awaited)()
+    return answer
+
+
 def forms_of(response) -> list[Form]:
     return Answer("", response.status_code, "", response.content.decode()).forms
 
 
 def test_a_conversation_goes_on_with_what_the_page_holds(tattler, organiser):
-    first = organiser.post(page_of(tattler), {"text": "one", "key": "k1"})
+    first = post(organiser, tattler, {"text": "one", "key": "k1"})
     (form,) = (one for one in forms_of(first) if "said" in one.fields)
-    second = organiser.post(page_of(tattler), {**form.fields, "text": "two"})
+    second = post(organiser, tattler, {**form.fields, "text": "two"})
 
     assert (form.fields["said"], form.fields["key"]) == ("one", "k1")
     assert "heard one + two" in second.content.decode()
@@ -78,8 +87,8 @@ def test_a_conversation_goes_on_with_what_the_page_holds(tattler, organiser):
 
 
 def test_what_comes_back_can_do_nothing_and_tells_no_secret(tattler, organiser, caplog):
-    page = organiser.post(page_of(tattler), {"text": "one"}).content.decode()
-    broken = organiser.post(page_of(tattler), {"text": "fail"})
+    page = post(organiser, tattler, {"text": "one"}).content.decode()
+    broken = post(organiser, tattler, {"text": "fail"})
 
     assert ("<strong>bold</strong>" in page, "<script>alert" in page) == (True, False)
     assert broken.status_code == 422
@@ -89,7 +98,7 @@ def test_what_comes_back_can_do_nothing_and_tells_no_secret(tattler, organiser, 
 
 def test_nothing_is_stored_but_that_it_was_tried(tattler, organiser):
     before = LiveTurnRow.objects.count()
-    organiser.post(page_of(tattler), {"text": "my words"})
+    post(organiser, tattler, {"text": "my words"})
 
     tried = AuditEntry.objects.get(verb="tried application")
     assert (LiveTurnRow.objects.count(), "my words" in str(tried.facts)) == (before, False)
@@ -99,12 +108,12 @@ def test_nothing_is_stored_but_that_it_was_tried(tattler, organiser):
 def test_what_was_declined_or_taken_back_is_not_called_any_more(tattler, organiser, state):
     Submission.objects.filter(pk=tattler.pk).update(state=state, sealed=b"")
 
-    assert organiser.post(page_of(tattler), {"text": "one"}).status_code == 404
+    assert post(organiser, tattler, {"text": "one"}).status_code == 404
 
 
 @pytest.mark.parametrize("sent", [{"text": " "}, {"text": "x" * 4001}])
 def test_nothing_and_too_much_are_not_sent(tattler, organiser, sent):
-    answer = organiser.post(page_of(tattler), sent)
+    answer = post(organiser, tattler, sent)
 
     assert (answer.status_code, AuditEntry.objects.filter(verb="tried application").count()) == (422, 0)
 
@@ -113,4 +122,14 @@ def test_nothing_and_too_much_are_not_sent(tattler, organiser, sent):
     "sent", [{"said": ["a", "b"], "heard": ["c"]}, {"scenario": "another"}, {"said": ["a"] * 21, "heard": ["b"] * 21}]
 )
 def test_conversations_that_no_page_would_send_are_refused(tattler, organiser, sent):
-    assert organiser.post(page_of(tattler), {"text": "one", **sent}).status_code == 404
+    assert post(organiser, tattler, {"text": "one", **sent}).status_code == 404
+
+
+def test_no_thread_waits_for_what_the_application_says(tattler, organiser):
+    answer = organiser.post(page_of(tattler), {"text": "one"})
+    before = answer.content
+
+    async_to_sync(answer.awaited)()
+
+    assert (before, b"heard one" in answer.content) == (b"", True)
+    assert answer.headers["Content-Length"] == str(len(answer.content))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -30,7 +31,7 @@ from theodolite.web.accounts.inviting import (
 from theodolite.web.approvals import NO_APPROVAL, approval_of, may_invite
 from theodolite.web.blindness import clash_of_address
 from theodolite.web.languages import offer_languages
-from theodolite.web.mail import send_invitation
+from theodolite.web.mail import over_one_line, send_invitation
 from theodolite.web.models import Invitation
 from theodolite.web.moments import zone_of
 from theodolite.web.organiser.person import link_of
@@ -156,7 +157,7 @@ def ask_many(request: HttpRequest, here: Here) -> HttpResponse:
         return _page(request, here, status=422, list=form)
     with transaction.atomic():
         made = [invite(here.account, here.hosted, role, email=email, name=name) for email, name, role in rows]
-    sent = sum(send_invitation(request, one) for one in made)
+    sent = over_one_line(partial(send_invitation, request), made)
     messages.success(request, f"{len(made)} invited, {sent} by mail.")
     return redirect("organiser:people", study=here.hosted.token)
 

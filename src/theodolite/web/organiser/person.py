@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from django.contrib import messages
+from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -24,7 +26,7 @@ from theodolite.web.booking import book, booked_slot, offered
 from theodolite.web.departures import depart, take_back
 from theodolite.web.entrances import entrance
 from theodolite.web.kept import kept_of
-from theodolite.web.mail import send
+from theodolite.web.mail import over_one_line, send
 from theodolite.web.models import Membership, Screening
 from theodolite.web.moments import told_span, zone_of
 from theodolite.web.organiser.pool import Pooled, pool_of
@@ -71,10 +73,10 @@ def address_of(membership: Membership) -> str:
     return membership.account.email or (invitation.email if invitation else "")
 
 
-def send_reminder(request: HttpRequest, membership: Membership) -> bool:
-    """Mail what is still to be done; False where no mail went out."""
+def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailBackend | None = None) -> bool:
+    """Mail what is still to be done, over an open line where there is one; False where no mail went out."""
     shown: dict[str, object] = {"membership": membership, "address": link_of(request, membership)}
-    sent = send(address_of(membership), f"Reminder: {membership.hosted}", "web/accounts/reminder.txt", shown)
+    sent = send(address_of(membership), f"Reminder: {membership.hosted}", "web/accounts/reminder.txt", shown, line)
     if sent:
         membership.reminded_at = timezone.now()
         membership.save(update_fields=["reminded_at"])
@@ -167,7 +169,7 @@ _ACTS: dict[str, Callable[[HttpRequest, Here, Membership], str]] = {
 def remind_all(request: HttpRequest, here: Here) -> HttpResponse:
     """Remind every tester who has something left to do; who has no address is counted."""
     waited_for = [one.membership for one in pool_of(here.hosted) if one.is_waited_for]
-    sent = sum(send_reminder(request, one) for one in waited_for)
+    sent = over_one_line(partial(send_reminder, request), waited_for)
     audit(here.account, "reminded all", f"study {here.hosted.token}", hosted=here.hosted, n=len(waited_for), sent=sent)
     rest = len(waited_for) - sent
     words = f"{sent} reminded by mail." + (f" {rest} cannot be mailed: their links stand below." if rest else "")

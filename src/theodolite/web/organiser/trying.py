@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import translation
 from django.utils.safestring import SafeString
 
 from theodolite.bootstrap.examining import answer_alone
@@ -20,7 +21,10 @@ from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
 from theodolite.domain.role import Role
 from theodolite.domain.study import Study
 from theodolite.web.access import Here, allowed
+from theodolite.web.answering import fill, once
 from theodolite.web.audit import audit
+from theodolite.web.crew import by_crew
+from theodolite.web.languages import PLAIN
 from theodolite.web.models import Submission
 from theodolite.web.safe_text import safe_html
 from theodolite.web.teams.conformance import prepared
@@ -65,28 +69,49 @@ class Trial:
 
 
 @allowed(Role.ORGANISER)
-async def try_submission(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
+def try_submission(request: HttpRequest, here: Here, submission: str) -> HttpResponse:
     """Show the conversation so far, with the reply to what was said now."""
-    found, study = await sync_to_async(_opened)(here, submission)
-    trial = _trial_from(request, study)
-    shown: dict[str, object] = {"here": here, "submission": found, "scenarios": [one.name for one in study.scenarios]}
+    found, study = _opened(here, submission)
+    page = _Page(request=request, here=here, submission=found, study=study, trial=_trial_from(request, study))
     words = request.POST.get("text", "").strip()
-    if request.method == "POST" and words and len(words) <= MOST_LETTERS and not trial.is_full:
-        await sync_to_async(audit)(here.account, "tried application", f"submission {found.token}", hosted=here.hosted)
-        began = monotonic()
-        try:
-            reply = await _reply(found, study, trial, words)
-            trial = Trial(
-                key=trial.key, scenario=trial.scenario, turns=(*trial.turns, Exchange(prompt=words, response=reply))
-            )
-            shown["took_s"] = monotonic() - began
-        except (TheodoliteError, TimeoutError) as error:
-            shown |= {"fault": str(error) or f"no reply within {PATIENCE_S:.0f} s", "text": words}
-    elif request.method == "POST":
-        shown |= {"fault": f"Write something, {MOST_LETTERS} letters at most.", "text": words[:MOST_LETTERS]}
-    return await sync_to_async(render)(
-        request, "web/organiser/try.html", {**shown, "trial": trial}, status=422 if "fault" in shown else 200
-    )
+    if request.method != "POST":
+        return page.shown()
+    if not words or len(words) > MOST_LETTERS or page.trial.is_full:
+        return page.shown(fault=f"Write something, {MOST_LETTERS} letters at most.", text=words[:MOST_LETTERS])
+    audit(here.account, "tried application", f"submission {found.token}", hosted=here.hosted)
+    answer = HttpResponse()
+    return once(answer, partial(_answered, answer, page, words))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """The page of one conversation, for whoever asked for it."""
+
+    request: HttpRequest
+    here: Here
+    submission: Submission
+    study: Study
+    trial: Trial
+
+    def shown(self, **more: object) -> HttpResponse:
+        """Return the page with what is new on it; `fault` says what went wrong."""
+        scenarios = [one.name for one in self.study.scenarios]
+        told = {"here": self.here, "submission": self.submission, "scenarios": scenarios, "trial": self.trial, **more}
+        with translation.override(PLAIN):  # the thread speaks for others next
+            return render(self.request, "web/organiser/try.html", told, status=422 if "fault" in more else 200)
+
+
+async def _answered(answer: HttpResponse, page: _Page, words: str) -> None:
+    """Ask the application, which takes as long as it takes and no thread, and fill the answer with the page."""
+    began, trial = monotonic(), page.trial
+    try:
+        reply = await _reply(page.submission, page.study, trial, words)
+    except (TheodoliteError, TimeoutError) as error:
+        fault = str(error) or f"no reply within {PATIENCE_S:.0f} s"
+        fill(answer, await by_crew(page.shown, fault=fault, text=words))
+        return
+    further = replace(trial, turns=(*trial.turns, Exchange(prompt=words, response=reply)))
+    fill(answer, await by_crew(replace(page, trial=further).shown, took_s=monotonic() - began))
 
 
 def _opened(here: Here, submission: str) -> tuple[Submission, Study]:
@@ -111,7 +136,7 @@ def _trial_from(request: HttpRequest, study: Study) -> Trial:
 
 async def _reply(found: Submission, study: Study, trial: Trial, words: str) -> str:
     """Return what the application answers; what its own filter withheld is an answer, too."""
-    application, environ = await sync_to_async(prepared)(found)
+    application, environ = await by_crew(prepared, found)
     said = SayToApplication(
         application=found.name,
         prompt=words,
