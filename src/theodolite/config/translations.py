@@ -162,6 +162,6 @@ def _note_missing(study: Study, parts: Mapping[Key, Mapping[Key, str]], translat
 
 
 def _listed(part: Key, keys: list[Key], n_texts: int) -> str:
-    inner = ["/".join(key[len(part) :]) for key in keys if key != part]
+    inner = ["/".join(key[len(part) :] if key[: len(part)] == part else key) for key in keys if key != part]
     told = ", ".join(inner) if len(inner) <= _SHOWN else f"{len(inner)} of {n_texts}"
     return "/".join(part) + (f" ({told})" if inner else "")

@@ -29,17 +29,19 @@ class SensitiveTopic:
         about: What people meet, in words that say it and do not hint at it.
         weight: How much it may weigh.
         scenarios: Names of the scenarios that touch it.
+        words: What people read in place of the name, in another language; empty for the name itself.
     """
 
     name: str
     about: str = ""
     weight: TopicWeight = TopicWeight.MODERATE
     scenarios: tuple[str, ...] = ()
+    words: str = ""
 
     @property
     def title(self) -> str:
         """The name as people read it."""
-        return self.name.replace("-", " ").replace("_", " ").capitalize()
+        return self.words or self.name.replace("-", " ").replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,13 +19,14 @@ from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study
+from theodolite.domain.topic import SensitiveTopic
 from theodolite.domain.translation import Translation
 
 Key: TypeAlias = tuple[str, ...]
 """Where a text stands, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
 
 TITLE, CONSENT, WARNING, SCREENING = ("title",), ("consent",), ("warning",), ("screening",)
-"""Parts of a study that there is one of."""
+"""Parts of a study that there is one of; what people may meet is told with its topics, as one text."""
 
 _LEVELS = (Level.RED_TEAMING, Level.FIELD_TESTING)
 
@@ -56,7 +57,7 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
     parts: dict[Key, dict[Key, str]] = {
         TITLE: {TITLE: study.title},
         CONSENT: {CONSENT: event.consent},
-        WARNING: {WARNING: event.warning},
+        WARNING: {WARNING: event.warning, **_topics(study)},
         SCREENING: screening,
     }
     for scenario in study.scenarios:
@@ -126,6 +127,13 @@ def _read_goal(study: Study, scenario: Scenario) -> str:
     return "" if all(scenario.instructions.get(level.value) for level in levels) else scenario.goal
 
 
+def _topics(study: Study) -> dict[Key, str]:
+    texts: dict[Key, str] = {}
+    for topic in study.topics:
+        texts |= {("topics", topic.name, "title"): topic.title, ("topics", topic.name, "about"): topic.about}
+    return texts
+
+
 def _asked(part: Key, instrument: Instrument) -> dict[Key, str]:
     texts: dict[Key, str] = {}
     for question in instrument.questions:
@@ -147,6 +155,7 @@ def _put(study: Study, words: Mapping[str, str]) -> Study:
         study,
         title=words.get(written(TITLE), study.title),
         event=_put_event(study.event, words) if study.event else None,
+        topics=tuple(_put_topic(topic, words) for topic in study.topics),
         scenarios=tuple(_put_scenario(scenario, words) for scenario in study.scenarios),
         questionnaires=tuple(_put_questionnaire(one, words) for one in study.questionnaires),
         guidelines=tuple(guidelines.values()),
@@ -162,6 +171,12 @@ def _put_event(event: Event, words: Mapping[str, str]) -> Event:
         warning=words.get(written(WARNING), event.warning),
         screening=tuple(replace(one, text=words.get(f"screening/{at}", one.text)) for at, one in asked),
     )
+
+
+def _put_topic(topic: SensitiveTopic, words: Mapping[str, str]) -> SensitiveTopic:
+    part = f"topics/{topic.name}"
+    about = words.get(f"{part}/about", topic.about)
+    return replace(topic, words=words.get(f"{part}/title", topic.words), about=about)
 
 
 def _put_scenario(scenario: Scenario, words: Mapping[str, str]) -> Scenario:

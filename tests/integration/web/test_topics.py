@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, c
     where, task = step(tester, sensitive)
 
     assert told[0] == "consent/"
-    assert "(moderate)" in told[1]
+    assert "(may weigh on you)" in told[1]
     assert asked[0] == "topics/"
     assert "in 1 of 2 scenarios" in asked[1]
     assert where == "1/task/"
@@ -77,10 +78,26 @@ def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_questi
     answer = tester.post(f"/s/{sensitive.token}/test/topics/", {"topic": "eating"}, follow=True).content.decode()
 
     assert where == "1/"
-    assert "Touches: eating" in chat
+    assert 'Touches: <span lang="en">eating</span>' in chat
     assert "has ended here" in answer
     assert venue.store.session(session.key).state.value == "interrupted"
     assert on(tester, sensitive)[0] == "guess/"
+
+
+def test_topics_are_read_in_the_language_in_which_the_warning_is_whole(sensitive, client_as):
+    file = Path(sensitive.folder) / "translations" / "de.yaml"
+    words = "topics: {eating: {title: Essen, about: Was Menschen essen.}}\nwarning: warning.de.md\n"
+    file.write_text(file.read_text("utf-8") + words, encoding="utf-8")
+    (Path(sensitive.folder) / "warning.de.md").write_text("Es geht um Essen.", encoding="utf-8")
+    published(sensitive)
+    german, tester = {"Accept-Language": "de"}, client_as(Role.RED_TEAMER)
+    told = tester.get(f"/s/{sensitive.token}/test/consent/", headers=german).content.decode()
+    step(tester, sensitive)
+    asked = tester.get(f"/s/{sensitive.token}/test/topics/", headers=german).content.decode()
+
+    assert "<strong>Essen</strong> (kann belasten): Was Menschen essen." in told
+    assert '<strong lang="de">Essen</strong>' in asked
+    assert 'name="topic" value="eating"' in asked
 
 
 def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
@@ -122,6 +139,6 @@ def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_a
     assert annotator.post(f"{base}next/").headers["Location"].endswith("/topics/")
     annotator.post(f"{base}topics/", {"topic": "eating"})
     page = annotator.get(base).content.decode()
-    assert "You would rather not meet: eating" in page
+    assert 'You would rather not meet: <span lang="en">eating</span>' in page
     assert server_store().avoided_by(study.name, held.participant) == {"eating"}
     assert annotator.post(f"{base}next/").headers["Location"] == base

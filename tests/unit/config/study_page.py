@@ -68,6 +68,7 @@ TABLES: dict[str, type[Shape]] = {
     "screening": study.ScreeningShape,
     "translation": translations.TranslationShape,
     "translated scenario": translations.ScenarioWordsShape,
+    "translated topic": translations.TopicWordsShape,
     "translated questionnaire": translations.QuestionnaireWordsShape,
     "translated category": translations.CategoryWordsShape,
     "translated question": translations.QuestionWordsShape,

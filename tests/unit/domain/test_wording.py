@@ -9,8 +9,19 @@ from theodolite.domain.instrument import Exemplar, Instrument, Label, Question, 
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
+from theodolite.domain.topic import SensitiveTopic
 from theodolite.domain.translation import Translation
-from theodolite.domain.wording import CONSENT, SCREENING, languages_of, localised, missing, task_part, texts_of, written
+from theodolite.domain.wording import (
+    CONSENT,
+    SCREENING,
+    WARNING,
+    languages_of,
+    localised,
+    missing,
+    task_part,
+    texts_of,
+    written,
+)
 
 ASKED = Question(
     name="met",
@@ -30,11 +41,15 @@ STUDY = Study(
     scenarios=(Scenario(name="talk", goal="Talk.", instructions={Level.RED_TEAMING.value: "Attack."}),),
     levels=(LevelPlan(level=Level.RED_TEAMING, people=1), LevelPlan(level=Level.FIELD_TESTING, people=1)),
     questionnaires=(Questionnaire(name="q", instrument=Instrument(name="q", questions=(ASKED, HOW_MUCH))),),
-    event=Event(consent="I agree.", screening=(ScreeningQuestion(text="18?", wanted=True),)),
+    topics=(SensitiveTopic(name="open-hate", about="Slurs.", scenarios=("talk",)),),
+    event=Event(consent="I agree.", warning="Hard words.", screening=(ScreeningQuestion(text="18?", wanted=True),)),
 )
 GERMAN = {
     "title": "Eine Studie",
     "consent": "Ich stimme zu.",
+    "warning": "Harte Worte.",
+    "topics/open-hate/title": "Offener Hass",
+    "topics/open-hate/about": "Schimpf.",
     "screening/1": "Sind Sie 18?",
     "scenarios/talk/goal": "Reden Sie.",
     "scenarios/talk/instructions/red_teaming": "Greifen Sie an.",
@@ -78,6 +93,18 @@ def test_a_whole_translation_reads_in_its_language_and_keeps_all_names():
     assert read.study.scenario("talk").instructions == {"red teaming": "Greifen Sie an."}
     assert (read.study.event.consent, read.study.event.screening[0].text) == ("Ich stimme zu.", "Sind Sie 18?")
     assert {read.language_of(part) for part in texts_of(STUDY)} == {"de"}
+
+
+def test_what_people_may_meet_and_its_topics_are_read_in_one_language():
+    lacking = {key: words for key, words in GERMAN.items() if key != "topics/open-hate/about"}
+    whole, half = in_german(GERMAN), in_german(lacking)
+
+    assert [(one.title, one.about, one.name) for one in whole.study.topics] == [
+        ("Offener Hass", "Schimpf.", "open-hate")
+    ]
+    assert (whole.study.event.warning, whole.language_of(WARNING)) == ("Harte Worte.", "de")
+    assert (half.study.topics, half.study.event.warning) == (STUDY.topics, "Hard words.")
+    assert half.language_of(WARNING) == "en"
 
 
 def test_half_a_questionnaire_is_shown_as_a_whole_in_the_studys_own_language():

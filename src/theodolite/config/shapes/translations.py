@@ -61,11 +61,22 @@ class ScenarioWordsShape(Shape):
     """Level to what testers read before they begin."""
 
 
+class TopicWordsShape(Shape):
+    """A sensitive topic, in another language."""
+
+    title: str = ""
+    """What it is called; else its name is shown."""
+    about: str = ""
+    """What people meet."""
+
+
 class PackTranslationShape(Shape):
     """What people read of a scenario pack, in another language: `translations/<language>.yaml` beside `pack.yaml`."""
 
     warning: str = ""
     """What people may meet that can be unpleasant."""
+    topics: dict[str, TopicWordsShape] = Field(default_factory=dict)
+    """Sensitive topics by their names; they are read as one text with the warning."""
     scenarios: dict[str, ScenarioWordsShape] = Field(default_factory=dict)
     """Scenarios by their names."""
     questionnaires: dict[str, QuestionnaireWordsShape] = Field(default_factory=dict)

@@ -35,11 +35,11 @@ class LastOne:
 def home(request: HttpRequest, here: Here) -> HttpResponse:
     """Show where an annotator begins."""
     desk = desk_of(here)
-    context = {"here": here, "desk": desk} | (_at_work(desk) if desk else {})
+    context = {"here": here, "desk": desk} | (_at_work(request, desk) if desk else {})
     return render(request, "web/annotator/home.html", context)
 
 
-def _at_work(desk: Desk) -> dict[str, object]:
+def _at_work(request: HttpRequest, desk: Desk) -> dict[str, object]:
     counts = own_counts(library(), desk.queue, desk.participant)
     n_left = sum(one.n_left for one in counts)
     pace = own_pace(desk.queue, desk.participant, n_left)
@@ -51,7 +51,7 @@ def _at_work(desk: Desk) -> dict[str, object]:
         "rest": round(pace.at_work) if pace.at_work >= _rest_after(desk) else 0,
         "held": next((one for one in counts if one.is_held), None),
         "way": way_of(desk),
-        "topics": own_topics(desk, n_left),
+        "topics": own_topics(request, desk, n_left),
         "returned": [
             (desk.address("sheet", claim=one.reservation), one.comment)
             for one in reviews.returned_to(desk.queue, desk.participant)

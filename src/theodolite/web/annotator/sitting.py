@@ -220,7 +220,7 @@ def _page(
         "sheet": marked,
         "language_of_words": language,
         "frame": seen.frame,
-        "topics": touched_by(desk, claim),
+        "topics": touched_by(request, desk, claim),
         "category": seen.sitting.reservation.category,
         "start": first,
         "problem": problem,

@@ -13,12 +13,14 @@ from django.views.decorators.http import require_http_methods
 from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.role import Role
 from theodolite.domain.study import Study
+from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.store.annotating import lighter, taking
 from theodolite.store.annotating.queues import queue_of
 from theodolite.testing.topics import topics_version
 from theodolite.usecases.people.topics import keep_choice
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library
+from theodolite.web.languages import read_language
 from theodolite.web.topics import ToldTopic, told_topics, told_topics_in
 from theodolite.web.venues import server_store
 
@@ -38,9 +40,9 @@ class OwnTopics:
     turn: str = ""
 
     @property
-    def avoided(self) -> str:
-        """The titles of what they would rather not meet; empty for nothing."""
-        return ", ".join(one.title.lower() for one in self.told if one.is_avoided)
+    def avoided(self) -> tuple[ToldTopic, ...]:
+        """What they would rather not meet."""
+        return tuple(one for one in self.told if one.is_avoided)
 
 
 _TURNS = {
@@ -52,10 +54,11 @@ _TURNS = {
 }
 
 
-def own_topics(desk: Desk, n_left: int) -> OwnTopics:
+def own_topics(request: HttpRequest, desk: Desk, n_left: int) -> OwnTopics:
     """Return what an annotator is told of topics on their first page.
 
     Args:
+        request: Who asks, and in which language.
         desk: Whose.
         n_left: Dialogues that they may take now; count.
     """
@@ -64,7 +67,7 @@ def own_topics(desk: Desk, n_left: int) -> OwnTopics:
         return OwnTopics()
     avoided = server_store().avoided_by(study.name, desk.participant)
     return OwnTopics(
-        told=told_topics(study, avoided),
+        told=told_topics(_read(request, study), avoided),
         is_spared=not n_left and bool(lighter.n_passed_over(library(), desk.queue, desk.participant)),
         turn=_turn(desk),
     )
@@ -75,10 +78,10 @@ def _turn(desk: Desk) -> str:
     return "" if is_heavy is None else _TURNS[is_heavy]
 
 
-def touched_by(desk: Desk, claim: str) -> tuple[ToldTopic, ...]:
+def touched_by(request: HttpRequest, desk: Desk, claim: str) -> tuple[ToldTopic, ...]:
     """Return the topics that the dialogue of one's claim touches."""
     study = _study(desk)
-    return told_topics_in(study, lighter.scenario_of(claim)) if study.topics else ()
+    return told_topics_in(_read(request, study), lighter.scenario_of(claim)) if study.topics else ()
 
 
 def must_choose(desk: Desk) -> bool:
@@ -98,7 +101,7 @@ def topics(request: HttpRequest, desk: Desk) -> HttpResponse:
     if not study.topics:
         return redirect(desk.address("home"))
     if request.method != "POST":
-        told = told_topics(study, server_store().avoided_by(study.name, desk.participant))
+        told = told_topics(_read(request, study), server_store().avoided_by(study.name, desk.participant))
         context = {"here": desk.here, "topics": told, "has_chosen": not must_choose(desk)}
         return render(request, "web/topics.html", context)
     keep_choice(server_store(), study, desk.participant, request.POST.getlist("topic"), now=timezone.now())
@@ -107,6 +110,10 @@ def topics(request: HttpRequest, desk: Desk) -> HttpResponse:
     else:
         messages.success(request, "Kept. You can change it at any time.")
     return redirect(desk.address("home"))
+
+
+def _read(request: HttpRequest, study: Study) -> LocalisedStudy:
+    return localised(study, read_language(request, languages_of(study)))
 
 
 def _study(desk: Desk) -> Study:

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.html import format_html
 
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict
 from theodolite.domain.live import LiveEnding, LiveTurn
-from theodolite.domain.topic import topics_in
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.talking import finish
 from theodolite.web.live_room import room
@@ -20,6 +20,7 @@ from theodolite.web.tester.pausing import paused_page, pauses
 from theodolite.web.tester.sheet import Sheet, sheet_of
 from theodolite.web.tester.unsent import unsent_text
 from theodolite.web.tester.visit import Visit
+from theodolite.web.topics import told_topics_in
 
 _ABOUT_TO_BEGIN = timedelta(seconds=20)
 
@@ -53,13 +54,14 @@ def mend(visit: Visit, turn: LiveTurn) -> LiveTurn:
 
 def chat_page(request: HttpRequest, visit: Visit, sheet: Sheet, *, status: int = 200, **more: object) -> HttpResponse:
     """Return the page of a session, with what else it is to show."""
-    met = topics_in(visit.venue.study.topics, sheet.session.scenario)
+    met = told_topics_in(visit.read, sheet.session.scenario)
+    named = ", ".join(topic.inline for topic in met)
     context = {
         "here": visit.here,
         "page": sheet,
         "nth": nth(visit, sheet.session),
         "of": n_offered(visit),
-        "touches": ", ".join(topic.title.lower() for topic in met),
+        "touches": format_html('<span lang="{}">{}</span>', met[0].language, named) if met else "",
     }
     return render(request, "web/tester/chat.html", {**context, **more}, status=status)
 

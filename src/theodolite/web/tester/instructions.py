@@ -43,7 +43,7 @@ def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse
         "alias": alias_of(session),
         "nth": nth(visit, session),
         "of": n_offered(visit),
-        "topics": told_topics_in(visit.venue.study, session.scenario),
+        "topics": told_topics_in(visit.read, session.scenario),
         "minutes": visit.plan.minutes,
         "task": task,
         "hints": hints_for(visit.venue.study.scenario(session.scenario), visit.level),

@@ -70,7 +70,7 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     event = read.study.event
     if event is None:
         return ()
-    told = (event.warning.strip(), topics_in_words(read.study.topics))
+    told = (event.warning.strip(), topics_in_words(read))
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
         title=gettext("What you may meet"),

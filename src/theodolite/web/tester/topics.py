@@ -34,7 +34,7 @@ def topics(request: HttpRequest, visit: Visit) -> HttpResponse:
         return redirect("tester:home", study=visit.here.hosted.token)
     if request.method != "POST":
         avoided = store.avoided_by(study.name, visit.participant)
-        context = {"here": visit.here, "topics": told_topics(study, avoided), "has_chosen": has_chosen(visit)}
+        context = {"here": visit.here, "topics": told_topics(visit.read, avoided), "has_chosen": has_chosen(visit)}
         return render(request, "web/topics.html", context)
     try:
         ended = choose_topics(visit.venue, visit.participant, request.POST.getlist("topic"), let_go=_letting_go(visit))
