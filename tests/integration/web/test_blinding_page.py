@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 import pytest
 
 from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.leak import Leak
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.role import Role
+from theodolite.measurement.blinding import leak_rate
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import finish, say
+from theodolite.web.organiser import blinding
 from theodolite.web.venues import venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -41,3 +45,17 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
     assert "50.0 %" in page
     assert "ChatGPT" in page
     assert "guessing-tester" not in page
+    assert 'class="strip" role="img" aria-label="application, all levels: 1 of 1 right' in page
+
+
+def test_enough_guesses_are_drawn_as_a_share_with_its_interval_and_chance(event, client_as, monkeypatch):
+    rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
+    leak = Leak(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
+    monkeypatch.setattr(blinding, "leaks", lambda _: (leak,))
+
+    page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
+
+    drawn = re.search(r'<svg class="share".*?</svg>', page)[0]
+    stroke = re.search(r'<line x1="([\d.]+)" x2="\1" [^>]* class="chance"', drawn)
+    assert "5 of 10 (50.0 %) right, 18.7 % to 81.3 %, by chance 50.0 %" in drawn
+    assert f'<circle cx="{stroke[1]}"' in drawn

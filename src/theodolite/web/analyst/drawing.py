@@ -168,6 +168,11 @@ SHARE_WIDTH: Final = 120
 """Length of the line from 0 to 100 %; pixels."""
 
 
+def share_place(share: float) -> float:
+    """Return where a share stands on the line from 0 to 100 %; pixels."""
+    return round(4 + SHARE_WIDTH * share, 1)
+
+
 def share_line(found: Estimate | Undefined | None) -> ShareLine:
     """Return how a share is shown; one that is withheld or undefined says so."""
     if found is None:
@@ -177,11 +182,11 @@ def share_line(found: Estimate | Undefined | None) -> ShareLine:
     words = figures.share(found.count or 0, found.n)
     if found.low is None or found.high is None or found.n < figures.FEW:
         return ShareLine(words=words)
-    low, high = (4 + SHARE_WIDTH * end for end in (found.low, found.high))
+    low, high = share_place(found.low), share_place(found.high)
     return ShareLine(
         words=f"{words}, {100 * found.low:.0f} to {100 * found.high:.0f} %",
-        at=round(4 + SHARE_WIDTH * found.value, 1),
-        low=round(low, 1),
+        at=share_place(found.value),
+        low=low,
         length=round(high - low, 1),
     )
 

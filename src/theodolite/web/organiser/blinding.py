@@ -16,6 +16,7 @@ from theodolite.reporting import figures
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.usecases.people.blinding import leaks
 from theodolite.web.access import Here, allowed
+from theodolite.web.analyst.drawing import ShareLine, UnitStrip, share_line, share_place, unit_strip
 from theodolite.web.audit import audit
 from theodolite.web.organiser.crawling import crawl
 from theodolite.web.venues import venue_of
@@ -34,6 +35,9 @@ class LeakLine:
         surprise: How often so many or more would be right by guessing alone; empty where nobody guessed.
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
+        line: Share and interval on a line from 0 to 100 %; without a place where there are too few guesses.
+        chance_at: Where guessing alone stands on that line; pixels.
+        strip: Each guess as a square where there are too few for a share: right ones first, unknown ones last.
     """
 
     about: str
@@ -44,6 +48,15 @@ class LeakLine:
     surprise: str
     n_unknown: int
     n_repeated: int
+    line: ShareLine
+    chance_at: float
+    strip: UnitStrip | None = None
+
+    @property
+    def words(self) -> str:
+        """What is drawn, for those who do not see it."""
+        told = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
+        return f"{self.about}, {self.level}: {', '.join(each for each in told if each)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,22 +88,26 @@ def look_through(request: HttpRequest, here: Here) -> HttpResponse:
 def _page(request: HttpRequest, here: Here, **more: object) -> HttpResponse:
     venue = venue_of(here.hosted)
     lines = [_leak_line(leak) for leak in leaks(venue)]
-    told = {"here": here, "leaks": lines, "namings": _namings(here.hosted.name), **more}
+    told = {"here": here, "leaks": lines, "few": figures.FEW, "namings": _namings(here.hosted.name), **more}
     return render(request, "web/organiser/blinding.html", told)
 
 
 def _leak_line(leak: Leak) -> LeakLine:
     rate = leak.rate
     known = isinstance(rate, Estimate)
+    n, n_right = (rate.n, rate.count or 0) if isinstance(rate, Estimate) else (0, 0)
     return LeakLine(
         about=leak.about.value,
         level=leak.level.value if leak.level else "all levels",
-        right=figures.share(rate.count or 0, rate.n) if isinstance(rate, Estimate) else "nobody guessed",
+        right=figures.share(n_right, n) if known else "nobody guessed",
         between=_between(rate) if isinstance(rate, Estimate) else "",
         chance=figures.percent(leak.chance) if known else "",
         surprise="" if leak.p_value is None else f"{leak.p_value:.3f}",
         n_unknown=leak.n_unknown,
         n_repeated=leak.n_repeated,
+        line=share_line(rate),
+        chance_at=share_place(leak.chance),
+        strip=unit_strip(n_right, n - n_right, leak.n_unknown) if 0 < n < figures.FEW else None,
     )
 
 

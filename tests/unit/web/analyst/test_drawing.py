@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.web.analyst.drawing import MOST_SQUARES, share_line, unit_strip
+from theodolite.web.analyst.drawing import MOST_SQUARES, share_line, share_place, unit_strip
 
 
 def test_each_of_few_answers_is_a_square_and_none_overlap():
@@ -34,3 +34,10 @@ def test_a_share_of_few_is_a_count_without_a_line():
 )
 def test_what_has_no_share_is_said(found, words):
     assert share_line(found).words == words
+
+
+def test_a_share_stands_on_the_same_line_as_what_it_is_compared_with():
+    many = Estimate(value=0.5, low=0.25, high=0.75, confidence=0.95, n=20, count=10, unit="u", method="m")
+
+    assert share_line(many).at == share_place(0.5)
+    assert share_place(0.0) < share_line(many).low < share_place(0.5) < share_place(1.0)
