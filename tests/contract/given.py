@@ -222,4 +222,4 @@ def a_person_session(run: Run, **changes: object) -> Session:
 def an_active_session(store: Store, run: Run, **changes: object) -> Session:
     session = a_person_session(run, **changes)
     store.keep_session(session)
-    return store.revise_session(session.key, lambda known: known.begun(NOW))
+    return store.revise_session(session.key, lambda known: known.begun(NOW, "de"))

@@ -118,7 +118,7 @@ class TestSessions:
             store.take_seat("support", "p3", Level.RED_TEAMING, most=0)
 
     def test_a_session_comes_back_as_it_was_kept(self, store: Store, run: Run) -> None:
-        session = a_person_session(run, alias="Application K", stratum="everyday")
+        session = a_person_session(run, alias="Application K", stratum="everyday", language="pt-BR")
         store.keep_session(session)
 
         assert store.session(session.key) == session
@@ -381,6 +381,8 @@ async def test_an_ended_dialogue_is_one_of_the_run(store: Store, run: Run) -> No
     (held,) = store.held("support")
     assert (dialogue.key, dialogue.turns[0].prompt, dialogue.turns[0].response) == (unit.key, "I am Ana", "Yes.")
     assert (held.unit, held.turns, held.pair_key) == (unit.key, 1, dialogue.pair_key)
+    assert (store.dialogue_counts("support"), store.dialogue_counts("other")) == ({held.session.key: 1}, {})
+    assert held.session.language == "de"
     assert store.responses(run)[0].dialogues == (unit.key,)
     with pytest.raises(Conflict):
         store.end_dialogue(run, held.key, Ending.TESTER_LEFT, None, now=LATER)
@@ -414,6 +416,7 @@ async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Sto
     assert (left.kind, len(list(store.labels(run))), len(store.responses(run))) == (Withdrawal.ANONYMISE, 1, 1)
     assert store.sessions_of("p1") == []
     assert store.profile("p1") is None
+    assert [one.language for one in store.sessions("support")] == [""]
 
 
 class TestBrought:
@@ -421,6 +424,7 @@ class TestBrought:
         store.bring(run, [a_brought(run, "b1", 0), a_brought(run, "b2", 1)], now=NOW)
 
         held = store.held("support")
+        assert store.dialogue_counts("support") == {}
         assert [(one.ordinal, one.held_by, one.session.brought) for one in held] == [
             (0, HeldBy.RECORDED, True),
             (1, HeldBy.RECORDED, True),

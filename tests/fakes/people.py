@@ -270,6 +270,11 @@ class FakePeople:
         said = [(one.session, turn.broke) for one in ours for turn in one.turns]
         return {key: (sum(k == key for k, _ in said), sum(b for k, b in said if k == key)) for key, _ in said}
 
+    def dialogue_counts(self, study: str) -> dict[str, int]:
+        kept = [one.session for one in self.event.dialogues.values() if one.unit]
+        here = {key for key in kept if (known := self.session(key)).study == study and not known.brought}
+        return {key: kept.count(key) for key in here}
+
     def live_spending(self, study: str) -> Spending:
         ours = [one for one in self.event.dialogues.values() if self.session(one.session).study == study]
         turns = [turn for dialogue in ours for turn in dialogue.turns]
@@ -383,7 +388,7 @@ class FakePeople:
         self.event.avoided.pop((study, participant), None)
         for session in mine:
             state = SessionState.WITHDRAWN if kind is Withdrawal.REMOVE else session.state
-            self.event.sessions[session.key] = replace(session, participant=nobody, state=state)
+            self.event.sessions[session.key] = replace(session, participant=nobody, state=state, language="")
         self.event.taken = [one for one in self.event.taken if one[1].participant != participant]
         self.event.profiles.pop(participant, None)
         left = Tombstone(

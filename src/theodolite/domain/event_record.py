@@ -21,6 +21,7 @@ class EventRecord:
         sessions: Those of the study, whichever edition, in the order in which they were made.
         turns: Key of a session in which anything was said to its turns, and to those that the person marked as
             broken guardrails; counts.
+        dialogues: Key of a session to its dialogues that ended and are kept; counts, none where there are none.
         guesses: What testers believe they met, the oldest first.
         tombstones: Withdrawals, the oldest first.
         topics: What it cost the balance that nobody has to meet some topics, a topic each.
@@ -28,6 +29,7 @@ class EventRecord:
 
     sessions: tuple[Session, ...] = ()
     turns: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    dialogues: Mapping[str, int] = field(default_factory=dict)
     guesses: tuple[BlindingGuess, ...] = ()
     tombstones: tuple[Tombstone, ...] = ()
     topics: tuple[TopicTally, ...] = ()
@@ -72,6 +74,21 @@ class WithdrawalTally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageTally:
+    """What people held reading the study in one language; counts, and no names.
+
+    Attributes:
+        language: Language tag; empty for all sessions of which it is not known.
+        n_sessions: Sessions that were begun and not withdrawn; count.
+        n_dialogues: Their dialogues that ended and are kept; count.
+    """
+
+    language: str
+    n_sessions: int
+    n_dialogues: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventFinding:
     """What can be said of an event beside what was said in it.
 
@@ -80,9 +97,12 @@ class EventFinding:
         exposures: What people went through, a level each.
         withdrawals: What was taken back, a kind each.
         topics: What people did not have to meet, a topic each.
+        languages: What people held by the language in which they read the study, the most sessions first; what is
+            not known comes last.
     """
 
     leaks: tuple[Leak, ...] = ()
     exposures: tuple[ExposureTally, ...] = ()
     withdrawals: tuple[WithdrawalTally, ...] = ()
     topics: tuple[TopicTally, ...] = ()
+    languages: tuple[LanguageTally, ...] = ()

@@ -96,6 +96,7 @@ class Session:
         clock: How long it has taken.
         task_done: Whether the person says that the task was completed; None while not said.
         brought: Whether it took place elsewhere, and its dialogue came in from a file.
+        language: Language in which the person read the study when it began, as a tag; empty where that is not known.
     """
 
     key: str
@@ -116,14 +117,19 @@ class Session:
     clock: SessionClock = field(default_factory=SessionClock)
     task_done: bool | None = None
     brought: bool = False
+    language: str = ""
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more is said in it."""
         return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
 
-    def begun(self, now: datetime) -> Session:
+    def begun(self, now: datetime, language: str = "") -> Session:
         """Return it with its clock running; one that has begun goes on.
+
+        Args:
+            now: When.
+            language: In which the person reads the study, as a tag; empty where that is not known.
 
         Raises:
             InputError: If it is over.
@@ -131,7 +137,8 @@ class Session:
         self._must_go_on("begun")
         if self.state is SessionState.ACTIVE:
             return self
-        return replace(self, state=SessionState.ACTIVE, clock=replace(self.clock, started=now))
+        clock = replace(self.clock, started=now)
+        return replace(self, state=SessionState.ACTIVE, clock=clock, language=language)
 
     def paused(self, by: Pauser, now: datetime) -> Session:
         """Return it with its clock standing still; over is over, and what has not begun does not run."""

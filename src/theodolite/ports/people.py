@@ -217,6 +217,10 @@ class HeldDialogues(Protocol):
         """Return, by session in which anything was said, its turns and those marked as broken guardrails; counts."""
         ...
 
+    def dialogue_counts(self, study: str) -> Mapping[str, int]:
+        """Return, by session held here with any, the dialogues that ended and are kept; counts."""
+        ...
+
     def live_spending(self, study: str) -> Spending:
         """Return what the replies to people in a study have cost."""
         ...

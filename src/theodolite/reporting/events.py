@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.event_record import EventFinding, ExposureTally, WithdrawalTally
+from theodolite.domain.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.identity import Json
 from theodolite.domain.leak import Leak
 from theodolite.domain.topic import TopicTally
@@ -18,6 +18,7 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
         "exposure": [_exposure(tally) for tally in finding.exposures],
         "withdrawals": [_withdrawal(tally) for tally in finding.withdrawals],
         "topics": [_topic(tally) for tally in finding.topics],
+        "languages": [_language(tally) for tally in finding.languages],
     }
 
 
@@ -66,3 +67,7 @@ def _topic(tally: TopicTally) -> dict[str, Json]:
         "sessions_not_offered": tally.n_spared,
         "sessions_free": tally.n_free,
     }
+
+
+def _language(tally: LanguageTally) -> dict[str, Json]:
+    return {"language": tally.language or None, "sessions": tally.n_sessions, "dialogues": tally.n_dialogues}

@@ -36,7 +36,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.16"
+SCHEMA_VERSION = "1.17"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16

@@ -139,6 +139,10 @@ class Reception:
         """Return, by session in which anything was said, its turns and those marked as broken guardrails; counts."""
         return self._work.read(partial(people.live.turn_counts, study))
 
+    def dialogue_counts(self, study: str) -> dict[str, int]:
+        """Return, by session held here with any, the dialogues that ended and are kept; counts."""
+        return self._work.read(partial(people.live.dialogue_counts, study))
+
     def live_spending(self, study: str) -> Spending:
         """Return what the replies to people in a study have cost."""
         return self._work.read(partial(people.ended.live_spending, study))

@@ -150,7 +150,8 @@ def event_record_of(store: Store, study: Study) -> EventRecord:
     name, sessions = study.name, tuple(store.sessions(study.name))
     return EventRecord(
         sessions=sessions,
-        turns=store.turn_counts(study.name) if sessions else {},
+        turns=store.turn_counts(name) if sessions else {},
+        dialogues=store.dialogue_counts(name) if sessions else {},
         guesses=tuple(store.guesses(study.name)) if sessions else (),
         tombstones=tuple(store.tombstones(study.name)),
         topics=topic_tallies(study, store.seats(name), sessions, store.avoided_topics(name)) if study.topics else (),

@@ -111,6 +111,7 @@ def test_answers_in_another_language_are_the_same_answers(event, client_as):
     assert (ended.status_code, 'value="partly"' in sheet, "teilweise" in sheet, 'lang="de"' in sheet) == (302,) + (
         True,
     ) * 3
+    assert session.language == "de"
     assert {answer.question: answer.value for answer in given.answers} == {"done": "partly", "met": "yes"}
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from statistics import median
 
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event_record import EventFinding, EventRecord, ExposureTally, WithdrawalTally
+from theodolite.domain.event_record import EventFinding, EventRecord, ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.exposure import BreakRule, Exposure
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
@@ -32,6 +32,7 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
         exposures=tuple(one for one in levels if one is not None),
         withdrawals=tuple(one for one in (_withdrawals(record, kind) for kind in Withdrawal) if one.n_people),
         topics=record.topics,
+        languages=_languages(record),
     )
 
 
@@ -64,6 +65,22 @@ def _of_person(record: EventRecord, sessions: list[Session]) -> Exposure:
         turns=sum(n for n, _ in counts),
         severe=sum(severe for _, severe in counts),
     )
+
+
+def _languages(record: EventRecord) -> tuple[LanguageTally, ...]:
+    held: dict[str, list[Session]] = defaultdict(list)
+    for session in record.sessions:
+        if session.clock.started is not None and session.state is not SessionState.WITHDRAWN:
+            held[session.language].append(session)
+    tallies = [
+        LanguageTally(
+            language=language,
+            n_sessions=len(sessions),
+            n_dialogues=sum(record.dialogues.get(one.key, 0) for one in sessions),
+        )
+        for language, sessions in held.items()
+    ]
+    return tuple(sorted(tallies, key=lambda one: (not one.language, -one.n_sessions, one.language)))
 
 
 def _withdrawals(record: EventRecord, kind: Withdrawal) -> WithdrawalTally:

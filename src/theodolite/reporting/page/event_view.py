@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.event_record import ExposureTally, WithdrawalTally
+from theodolite.domain.event_record import ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.leak import Leak
 from theodolite.domain.topic import TopicTally
 from theodolite.reporting import figures
@@ -21,12 +22,14 @@ class EventView:
         exposures: Level, people and sessions, minutes, broken guardrails met; in words.
         withdrawals: One sentence a kind.
         topics: SensitiveTopic, who leaves it out, sessions that were not offered, those with a free seat; in words.
+        languages: One sentence on the languages in which people read the study; empty where there is one at most.
     """
 
     leaks: tuple[tuple[str, ...], ...]
     exposures: tuple[tuple[str, ...], ...]
     withdrawals: tuple[str, ...]
     topics: tuple[tuple[str, ...], ...]
+    languages: str
 
 
 def event_view(subject: Subject) -> EventView | None:
@@ -39,6 +42,7 @@ def event_view(subject: Subject) -> EventView | None:
         exposures=tuple(_exposure(one) for one in finding.exposures),
         withdrawals=tuple(_withdrawal(one) for one in finding.withdrawals),
         topics=tuple(_topic(one) for one in finding.topics),
+        languages=_languages(finding.languages),
     )
 
 
@@ -74,6 +78,19 @@ def _exposure(tally: ExposureTally) -> tuple[str, ...]:
 def _topic(tally: TopicTally) -> tuple[str, ...]:
     title = f"{tally.topic.replace('-', ' ').replace('_', ' ')} ({tally.weight.value})"
     return title, f"{tally.n_people} of {tally.n_asked}", str(tally.n_spared), str(tally.n_free)
+
+
+def _languages(tallies: Sequence[LanguageTally]) -> str:
+    known = [f"{one.language} ({_held(one)})" for one in tallies if one.language]
+    if len(known) < 2:
+        return ""
+    unknown = "".join(f"; not known for {_held(one)}" for one in tallies if not one.language)
+    return f"People read the study in {', '.join(known)}{unknown}."
+
+
+def _held(tally: LanguageTally) -> str:
+    sessions = figures.number_of(tally.n_sessions, "session", "sessions")
+    return f"{sessions}, {figures.number_of(tally.n_dialogues, 'dialogue', 'dialogues')}"
 
 
 def _withdrawal(tally: WithdrawalTally) -> str:

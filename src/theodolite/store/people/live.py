@@ -146,6 +146,12 @@ def turn_counts(study: str) -> dict[str, tuple[int, int]]:
     return {key: (said, broken) for key, said, broken in counted}
 
 
+def dialogue_counts(study: str) -> dict[str, int]:
+    """Return, by session held here with any, the dialogues that ended and are kept; counts."""
+    kept = LiveDialogueRow.objects.filter(study=study, unit__isnull=False, session__brought=False)
+    return dict(kept.values_list("session__key").annotate(Count("id")))
+
+
 def live_dialogue(key: str) -> LiveDialogue:
     """Return a live dialogue with its turns.
 

@@ -82,7 +82,7 @@ def revise_session(key: str, change: Callable[[Session], Session]) -> Session:
     Args:
         key: Which one.
         change: Returns the session that is to stand from now on: state, alias,
-            clock and task may differ, nothing else is written.
+            clock, task and language may differ, nothing else is written.
 
     Raises:
         NotFound: If there is none of that key.
@@ -118,6 +118,7 @@ def _changing(session: Session) -> dict[str, Any]:
         "paused_by_tester": Pauser.TESTER in clock.pausers,
         "paused_by_organiser": Pauser.ORGANISER in clock.pausers,
         "task_done": session.task_done,
+        "language": session.language,
     }
 
 
@@ -149,4 +150,5 @@ def session_from(row: SessionRow) -> Session:
         ),
         task_done=row.task_done,
         brought=row.brought,
+        language=row.language,
     )

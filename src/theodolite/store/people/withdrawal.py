@@ -137,13 +137,13 @@ def _remove(sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow], now: 
 
 
 def _cut_the_link(study: str, participant: str, sessions: Sequence[int], dialogues: Sequence[LiveDialogueRow]) -> None:
-    """Give what is left of a person's part in a study a key that nobody knows, and delete the profile."""
+    """Give what is left of a person's part in a study a key that nobody knows, and delete what tells of the person."""
     profiles = ProfileRow.objects.filter(participant__key=participant)
     ProfileEntryRow.objects.filter(profile__in=profiles).delete()
     profiles.delete()
     AvoidedTopicRow.objects.filter(study=study, participant__key=participant).delete()
     nobody = ParticipantRow.objects.create(key=secrets.token_hex(32))
-    SessionRow.objects.filter(id__in=sessions).update(participant=nobody)
+    SessionRow.objects.filter(id__in=sessions).update(participant=nobody, language="")
     seats = SeatRow.objects.filter(study=study, participant__key=participant)
     seats.update(participant=nobody, freed=True)
     AcknowledgementRow.objects.filter(study=study, participant__key=participant).update(participant=nobody)

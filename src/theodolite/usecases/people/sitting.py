@@ -61,14 +61,19 @@ def prepare_sessions(venue: Venue, participant: str, level: Level) -> tuple[Sess
     return tuple(prepare_session(venue, participant, level, at) for at in range(level_plan(venue, level).sessions))
 
 
-def begin_session(venue: Venue, key: str) -> Session:
+def begin_session(venue: Venue, key: str, *, language: str = "") -> Session:
     """Let the clock of a session run; one that runs goes on.
+
+    Args:
+        venue: Where.
+        key: Key of the session.
+        language: In which the person reads the study, as a tag; empty where that is not known.
 
     Raises:
         InputError: If the session is over.
         NotFound: If there is none of that key.
     """
-    return venue.store.revise_session(key, lambda known: known.begun(venue.clock.now()))
+    return venue.store.revise_session(key, lambda known: known.begun(venue.clock.now(), language))
 
 
 def reset(venue: Venue, key: str, ending: Ending = Ending.TESTER_LEFT) -> None:

@@ -33,7 +33,7 @@ def instructions(request: HttpRequest, visit: Visit, place: int) -> HttpResponse
     task = task_of(visit.read, session.scenario, visit.level)
     if request.method == "POST" and request.POST.get("version") == task.version:
         _acknowledge(visit, session, task.version)
-        begun = begin_session(visit.venue, session.key)
+        begun = begin_session(visit.venue, session.key, language=visit.language)
         if pauses(visit, begun):  # its application rests: the clock waits with it
             now = visit.venue.clock.now()
             visit.venue.store.revise_session(session.key, lambda known: known.paused(Pauser.ORGANISER, now))

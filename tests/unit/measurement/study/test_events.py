@@ -59,6 +59,15 @@ def test_guesses_stand_beside_chance_and_withdrawals_are_counts(venue):
     assert [(one.kind, one.n_people, one.dialogues) for one in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
 
 
+def test_languages_are_counted_by_what_was_read_and_leave_out_what_was_withdrawn(venue):
+    for who, language in (("p1", "de"), ("p2", "")):
+        (session,) = venue.store.sessions_of(who)
+        venue.store.revise_session(session.key, lambda known, language=language: replace(known, language=language))
+    found = event_finding(venue.study, event_record_of(venue.store, venue.study))
+
+    assert [(one.language, one.n_sessions, one.n_dialogues) for one in found.languages] == [("de", 1, 1), ("", 1, 1)]
+
+
 def test_where_nobody_took_part_there_is_no_event(venue):
     assert event_finding(venue.study, EventRecord()) is None
 
@@ -80,4 +89,4 @@ def test_an_event_is_read_by_as_few_questions_however_many_sessions_it_has(venue
     record = event_record_of(store, venue.study)
 
     assert len(record.sessions) == 3
-    assert sorted(store.asked) == ["guesses", "sessions", "tombstones", "turn_counts"]
+    assert sorted(store.asked) == ["dialogue_counts", "guesses", "sessions", "tombstones", "turn_counts"]

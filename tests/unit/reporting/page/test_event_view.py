@@ -13,7 +13,7 @@ from tests.fakes.report import assets, words
 from tests.unit.reporting.test_results import schema
 from theodolite.domain.blinding import GuessedThing
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event_record import EventFinding, ExposureTally, WithdrawalTally
+from theodolite.domain.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.leak import Leak
 from theodolite.domain.number import Undefined
 from theodolite.domain.withdrawal import Withdrawal
@@ -35,6 +35,11 @@ EVENT = EventFinding(
                       severe=4, severe_most=3, n_enough=1),
     ),
     withdrawals=(WithdrawalTally(kind=Withdrawal.REMOVE, n_people=1, sessions=1, dialogues=2, answers=0),),
+    languages=(
+        LanguageTally(language="en", n_sessions=3, n_dialogues=4),
+        LanguageTally(language="de", n_sessions=1, n_dialogues=1),
+        LanguageTally(language="", n_sessions=2, n_dialogues=0),
+    ),
 )  # fmt: skip
 
 
@@ -56,6 +61,10 @@ def test_the_results_file_has_it_in_its_published_form(evidence, findings):
     assert document["event"]["blinding"][0]["right"]["count"] == 8
     assert document["event"]["blinding"][1]["right"]["undefined_reason"] == "No tester has guessed."
     assert document["event"]["exposure"][0]["severe_most"] == 3
+    assert document["event"]["languages"][1:] == [
+        {"language": "de", "sessions": 1, "dialogues": 1},
+        {"language": None, "sessions": 2, "dialogues": 0},
+    ]
     assert without["event"] is None
 
 
@@ -67,6 +76,14 @@ def test_the_page_says_it_in_words(evidence, findings):
     assert view.leaks[1][1:] == ("nobody guessed", "50.0 %", "")
     assert view.exposures[0][3].endswith("3 at most for one person; 1 came to the limit of the study")
     assert view.withdrawals == ("1 person withdrew (remove): 1 session, 2 dialogues, 0 answers.",)
+
+
+def test_languages_are_told_where_more_than_one_is_known(evidence, findings):
+    one = replace(findings, event=replace(EVENT, languages=(EVENT.languages[0], EVENT.languages[2])))
+    told = "People read the study in en (3 sessions, 4 dialogues), de (1 session, 1 dialogue); not known for"
+
+    assert f"<p>{told} 2 sessions, 0 dialogues.</p>" in report_html(evidence, findings, facts(), assets())
+    assert event_view(subject_of(evidence, one, facts(), words())).languages == ""
 
 
 def test_the_report_has_the_section_where_people_took_part_alone(evidence, findings):

@@ -68,6 +68,7 @@ class SessionRow(models.Model):
     paused_by_organiser = models.BooleanField(default=False)
     task_done = models.BooleanField(null=True)
     brought = models.BooleanField(default=False)
+    language = StorableTextField(default="")
 
     class Meta:
         """Table, one session a person and place, states."""
