@@ -45,12 +45,17 @@ def lay_out_demo(folder: Path) -> None:
 
 
 def lay_out_event(folder: Path) -> None:
-    """Copy the study of the event that `serve --demo` shows into a folder with a workspace of its own.
+    """Copy the studies of the events that `serve --demo` shows into a folder with a workspace of its own.
 
     Raises:
         StorageUnavailable: If the folder cannot be written to.
     """
-    _lay_out({"event": folder}, folder, "go to another folder first")
+    _lay_out({"event": folder, "kitchen": kitchen_of(folder)}, folder, "go to another folder first")
+
+
+def kitchen_of(folder: Path) -> Path:
+    """Return the folder of the second, small event beside the first one's files."""
+    return folder / "kitchen"
 
 
 def _lay_out(targets: Mapping[str, Path], folder: Path, way_out: str) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.test import Client
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
+from django.test import Client, RequestFactory
 
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.domain.role import Role
@@ -16,8 +18,9 @@ from theodolite.reporting.rates import rates_for, rates_of
 from theodolite.store.annotating import cases, resolutions, threads
 from theodolite.store.annotating.rooms import rooms
 from theodolite.store.models.annotating import QueueRow
-from theodolite.web.demo import furnish
-from theodolite.web.models import Account
+from theodolite.web.accounts.inviting import accept
+from theodolite.web.demo import enter, furnish
+from theodolite.web.models import Account, HostedStudy, Invitation
 from theodolite.web.venues import server_store, venue_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -52,6 +55,30 @@ def rates(event):
         for rate in rates_for(found, "risk-assessment", "released", application="leaky-toy")
         if rate.estimate and rate.estimate.n == 10
     }
+
+
+def test_people_at_the_gate_and_of_the_second_event_have_doors_and_topics_are_counted(event):
+    furnish(event)
+    furnish(event)
+    kitchen = HostedStudy.objects.get(name="kitchen-and-garden")
+    organiser = Client(SERVER_NAME="localhost")
+    organiser.force_login(Account.objects.get(name="Omar"))
+    page = organiser.get(f"/s/{kitchen.token}/organise/operations/").content.decode()
+
+    assert kitchen.memberships.count() == 4
+    assert re.findall(r">(\d of 2)<", page) == ["1 of 2", "0 of 2"]
+    assert [door(who) for who in ("hugo", "greta", "omar")] == ["Hugo", "Greta", "Omar"]
+    assert door("nils").startswith("/join/")
+    accept(Invitation.objects.get(name="Nils"), Account.objects.create_user(name="Niels"))
+    assert door("nils") == "Niels"
+
+
+def door(who: str) -> str:
+    """Return who comes in by a door, or where it leads somebody who is nobody yet."""
+    request = RequestFactory().post("/")
+    request.session, request.user = SessionStore(), AnonymousUser()
+    answer = enter(request, who)
+    return answer["Location"] if answer["Location"] != "/" else request.user.name
 
 
 def test_organisers_find_people_slots_a_link_and_quotas_and_one_click_still_leads_to_the_task(event, client_as):
