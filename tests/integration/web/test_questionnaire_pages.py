@@ -40,8 +40,39 @@ def test_no_state_of_any_questionnaire_bars_anybody(page_as):
         expect(page.get_by_role("alert")).to_contain_text("still open")
         assert_accessible(page)
     assert_free_at_every_height(page)
+    assert_matrix_works(page)
     answer_all(page)
     assert barriers(page) == []
+
+
+def assert_matrix_works(page):
+    """Answer a matrix by keys alone, and see its columns stand one above the other, in both directions of writing."""
+    matrix = page.locator(".matrix:visible").last
+    first, second = (matrix.locator("fieldset").nth(place) for place in range(2))
+    first.get_by_role("radio").first.focus()
+    for key in ("Space", "ArrowRight", "Tab"):
+        page.keyboard.press(key)
+    expect(first.get_by_role("radio").nth(1)).to_be_checked()
+    expect(second.get_by_role("radio").first).to_be_focused()
+    expect(second.locator(":checked")).to_have_count(0)
+    for direction, order in (("ltr", 1), ("rtl", -1)):
+        page.evaluate("way => document.documentElement.dir = way", direction)
+        heads, rows = (middles(matrix, of) for of in (".heads > span", "fieldset:first-of-type .cell > input"))
+        assert heads == pytest.approx(rows, abs=1)
+        assert heads[::order] == sorted(heads)
+    page.evaluate("document.documentElement.dir = 'ltr'")
+    page.set_viewport_size({"width": 320, "height": 720})
+    expect(matrix.locator(".heads")).to_be_hidden()
+    assert len({round(middle) for middle in middles(matrix, ".cell > input")}) == 1
+    assert_accessible(page)
+    page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def middles(matrix, of):
+    """Return where the middles of some parts stand from the left; pixels."""
+    return matrix.locator(of).evaluate_all(
+        "found => found.map(one => one.getBoundingClientRect()).map(box => box.left + box.width / 2)"
+    )
 
 
 def follow_up(page):

@@ -25,6 +25,7 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
+from theodolite.web.questions.blocks import Block, blocks_of
 
 _OUT = {UNABLE: _("Unable to determine"), NOT_APPLICABLE: _("Does not apply")}
 """What people are shown of the ways out."""
@@ -133,6 +134,11 @@ class InstrumentForm:
 
     fields: tuple[Field, ...]
     is_checked: bool = False
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The questions as they stand on the page: alone, or several with the same answers as one matrix."""
+        return blocks_of(self.fields)
 
     @property
     def problems(self) -> tuple[Field, ...]:
