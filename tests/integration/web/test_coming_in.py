@@ -222,6 +222,14 @@ def test_the_first_organiser_comes_in_once(event, stranger):
     assert Client(SERVER_NAME="localhost").get(path).status_code == 410
 
 
+def test_a_first_organiser_without_a_study_reads_how_to_begin(event, stranger):
+    stranger.post(invitation_path(first_invitation()), GOOD)
+    page = stranger.get("/").content.decode()
+
+    assert "Begin by putting one on this server" in page
+    assert "Who invited you" not in page
+
+
 def test_nobody_registers(event, stranger):
     stranger.post("/account/signup/", {"email": "x@example.org", "password1": GOOD["password"]})
 
