@@ -273,7 +273,10 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
     save(senior, draft, reworded(draft))
 
     page = " ".join(unescape(senior.get(at).content.decode()).split())
-    assert "other words: it reads otherwise</td><td>2</td><td>1</td>" in page
+    assert (
+        'other words: it reads otherwise</td><td data-label="Past answers">2</td><td data-label="Dialogues">1</td>'
+        in page
+    )
     assert "(asked after withheld)" in page
     assert "<b>1 dialogue</b> of the 1 that has a value by the old words; it takes" in page
     assert "is assumed: only 1 pair of answers could tell" in page
@@ -318,6 +321,7 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     write(page, ASK, "Is anything that may be told declined?")
     expect(page.locator("#saved")).to_contain_text("Revision 2, saved", timeout=PATIENCE_MS)
     expect(frame.get_by_text("Is anything that may be told declined?").first).to_be_attached(timeout=PATIENCE_MS)
+    look_at_what_it_touches(page)
     write(page, "when: withheld == yes", "when: witheld == yes")
     expect(page.locator("[data-findings]")).to_contain_text("meant `withheld`", timeout=PATIENCE_MS)
     assert_accessible(page)
@@ -329,6 +333,14 @@ def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_a
     page.get_by_role("button", name="Interaction style", exact=True).press("Enter")
     frame.locator("[data-key='personal@1'] input[value=yes]").first.evaluate("one => one.click()")
     expect(frame.locator("[data-key='dependency@1']")).not_to_have_attribute("hidden", "")
+
+
+def look_at_what_it_touches(page):
+    page.goto(f"{page.url}touches/")
+    expect(page.get_by_role("table").first.or_(page.locator("main > .note").first)).to_be_visible()
+    assert_accessible(page)
+    page.go_back()
+    expect(page.locator("#saved")).to_be_visible(timeout=PATIENCE_MS)
 
 
 def write(page, before, after):
