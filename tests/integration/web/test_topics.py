@@ -66,6 +66,17 @@ def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, c
     assert {one.scenario for one in server_store().sessions_of(ravi(sensitive))} == {"tv-spoilers"}
 
 
+def test_who_is_in_a_session_may_still_choose_when_the_consent_is_worded_anew(sensitive, client_as):
+    tester = client_as(Role.RED_TEAMER)
+    for _ in range(4):  # consent, topics, oneself, the task
+        where, _ = step(tester, sensitive)
+    change(sensitive, "consent: consent.md", "consent: consent.de.md")
+    published(sensitive)
+    page = tester.get(f"/s/{sensitive.token}/test/topics/")
+
+    assert (where, page.status_code) == ("1/", 200)
+
+
 def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_question(sensitive, client_as):
     tester, venue = client_as(Role.RED_TEAMER), venue_of(sensitive)
     design = seat_design(venue.study, venue.study.levels[0])

@@ -30,7 +30,7 @@ _ENDED = _(
 def topics(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask what a tester would rather not meet, and let go of what is in hand of it."""
     study, store = visit.venue.study, visit.venue.store
-    if not study.topics or not visit.has_agreed():
+    if not study.topics or not (visit.sessions or visit.has_agreed()):  # consent worded anew waits for the next session
         return redirect("tester:home", study=visit.here.hosted.token)
     if request.method != "POST":
         avoided = store.avoided_by(study.name, visit.participant)
