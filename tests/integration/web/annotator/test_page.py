@@ -127,6 +127,7 @@ def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as)
     sami.goto(sami.url.split("/review/")[0] + "/review/cases/")
     for kind in FlagKind:
         expect(sami.locator("main")).to_contain_text(re.compile(kind.value, re.IGNORECASE))
+    assert_accessible(sami)
     settle(sami, "A hint that can be understood counts.")
     anna.reload()
     ready(anna)
