@@ -41,7 +41,6 @@ from theodolite.measurement.order.profile import relevance_profile
 from theodolite.measurement.order.ranking import ranking_agreement
 from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
-from theodolite.measurement.order_shift import order_shift
 from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
 from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
@@ -54,6 +53,7 @@ from theodolite.measurement.raters.groups import cross_agreement, defect_rates_b
 from theodolite.measurement.raters.models import dawid_skene, mace
 from theodolite.measurement.repeats import pass_hat_k
 from theodolite.measurement.scores import correlation, score_agreement
+from theodolite.measurement.shifting import order_shift
 from theodolite.measurement.study.findings import measure_study
 from theodolite.measurement.trees.tree import MeasurementTree
 from theodolite.measurement.votes.spending import votes_or_samples, voting_outcome

@@ -13,8 +13,8 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.order_effect import OrderEffect, OrderFactor, OrderSide
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, cards_in_order, shown_order_of
-from theodolite.measurement.order_shift import order_shift
 from theodolite.measurement.sheets import AnswerColumns, Answers, columns_of, prevalence
+from theodolite.measurement.shifting import order_shift
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -53,7 +53,7 @@ def look_at_what_is_left(page: Page) -> None:
     """Meet the pages of coding on which nothing is decided, and both sides of a session."""
     for path in ("coding/", "coding/coders/", "coding/codebook/new/"):
         opened(page, path)
-    opened(page, "both/").locator("main a").first.click()
+    opened(page, "both/").locator("main th a").first.click()
     assert_accessible(page)
     expect(page.get_by_role("region", name="What annotators said")).to_be_visible()
 

@@ -7,14 +7,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import cross_agreement, dawid_skene, defect_rates_by_group, group_agreement, mace
+from theodolite.measurement import (
+    cross_agreement,
+    dawid_skene,
+    defect_rates_by_group,
+    group_agreement,
+    mace,
+    order_shift,
+)
 
-OF_RATERS = {"cross_agreement", "dawid_skene", "defect_rates_by_group", "group_agreement", "mace"}
+OF_RATERS = {"cross_agreement", "dawid_skene", "defect_rates_by_group", "group_agreement", "mace", "order_shift"}
 """Measures whose laws stand here."""
 
 FEW = settings(deadline=None, max_examples=25)
 UNITS = st.lists(st.tuples(*[st.sampled_from(["y", "n", None])] * 6), min_size=1, max_size=15)
 GROUPS = ["a", "a", "a", "b", "b", "b"]
+ANSWERS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.booleans(), st.sampled_from("abc"), st.integers(1, 6)),
+    min_size=4,
+    max_size=30,
+)
 
 
 def rows(units):
@@ -25,6 +37,11 @@ def same(one, other):
     if isinstance(one, Undefined):
         return type(one) is type(other)
     return (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high), abs=1e-9)
+
+
+def shift(answers):
+    values, ways, annotators, dialogues = zip(*answers, strict=True)
+    return order_shift(values, ways, annotators=annotators, dialogues=dialogues)
 
 
 @given(units=UNITS)
@@ -78,3 +95,21 @@ def test_the_order_of_labels_does_not_matter_to_a_model(model, units, data):
 
     assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-6)
     assert 0.0 <= min(one.prevalence) <= max(one.prevalence) <= 1.0
+
+
+@given(answers=ANSWERS)
+@FEW
+def test_exchanging_the_ways_turns_a_shift_round(answers):
+    there, back = shift(answers), shift([(value, not way, *who) for value, way, *who in answers])
+
+    if isinstance(there, Undefined):
+        assert there == back
+    else:
+        assert (back.value, back.low, back.high) == pytest.approx((-there.value, -there.high, -there.low), abs=1e-9)
+        assert (back.n, back.n_clusters) == (there.n, there.n_clusters)
+
+
+@given(answers=ANSWERS, data=st.data())
+@FEW
+def test_the_order_of_answers_does_not_matter_to_a_shift(answers, data):
+    assert same(shift(answers), shift(data.draw(st.permutations(answers))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 import subprocess
 import sys
 
@@ -97,6 +98,12 @@ def test_measuring_never_loads_the_slow_part_of_scipy():
 
 def test_the_door_offers_the_catalogue():
     assert set(door.__all__) == set(CATALOGUE)
+
+
+def test_no_file_takes_the_place_of_a_function_of_its_name():
+    files = {module.name for module in pkgutil.iter_modules(door.__path__)}
+
+    assert not files & set(door.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(SIGNATURES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urljoin
 
 import pytest
 from playwright.sync_api import expect
@@ -167,9 +168,15 @@ def promote_the_judge(sami, tmp_path):
 def find_the_judge_marked(sami):
     """What the judge said stands beside a person's answer, marked, and outvotes nobody."""
     sami.goto(sami.url.partition("review/")[0] + "review/")
-    sami.locator("tbody th a").first.click()
-    press(sami, "Begin the review")
-    expect(sami.locator("article.dispute").first).to_contain_text("(a model): Yes")
+    marked = sami.locator("article.dispute", has_text="(a model): Yes")
+    addresses = [urljoin(sami.url, str(one.get_attribute("href"))) for one in sami.locator("tbody th a").all()]
+    for address in addresses:
+        sami.goto(address)
+        if sami.get_by_role("button", name="Begin the review").count():
+            press(sami, "Begin the review")
+        if marked.count():
+            break
+    expect(marked.first).to_be_visible()
     assert_accessible(sami)
 
 

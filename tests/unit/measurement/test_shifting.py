@@ -7,7 +7,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.number import Estimate, Undefined
-from theodolite.measurement.order_shift import FEW, NO_SPREAD, ONE_WAY, order_shift
+from theodolite.measurement.shifting import FEW, NO_SPREAD, ONE_WAY, order_shift
 
 
 def drawn(rng: np.random.Generator, people: int, dialogues: int, moved: float) -> Estimate | Undefined:
