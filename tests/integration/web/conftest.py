@@ -70,6 +70,7 @@ def page_as(visitor: Callable[..., Visitor]) -> Callable[..., Page]:
         page = visitor(**options).page
         page.goto("/demo/")
         page.get_by_role("button", name=f", {role}").click()
+        page.wait_for_url(lambda address: not address.endswith("/demo/"))
         return page
 
     return open_page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
 from tests.integration.web.conftest import demo_server
@@ -22,5 +23,5 @@ def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):
     for role in Role:
         page = page_as(role, bypass_csp=True)
 
-        assert page.locator("h1").count() == 1
+        expect(page.locator("h1")).to_have_count(1)
         assert_accessible(page)
