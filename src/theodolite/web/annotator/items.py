@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import OWN_WORDS, WAYS_OUT, Answer
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, OpenQuestion, Operator, Question, ScaleKind
-from theodolite.web.questions.form import Field, Option, field_of
+from theodolite.web.questions.field import Field, Option
+from theodolite.web.questions.form import field_of
 
 Key = str
 """What the page calls a question at a place: its name, and for a turn `@` and the turn's number."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from theodolite.web.questions.form import Field, Option
+from theodolite.web.questions.field import Field, Option
 
 FEWEST, MOST = 3, 9
 """Answers with which a row is worth columns, and with which they still fit; counts."""
