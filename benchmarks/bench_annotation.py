@@ -19,14 +19,14 @@ configure_django(database_settings(WORKSPACE))
 
 from theodolite.bootstrap.database import open_store
 from theodolite.domain.application import Application, AriaClass
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, Scale, ScaleKind
 from theodolite.domain.plan import Plan
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueCategory, QueueDesign
+from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 
 N_ANNOTATORS, PASSES, N_QUESTIONS = 50, 2, 10
 TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10)
@@ -215,7 +215,7 @@ def of_annotators(library, queue) -> None:
 
 def of_lists(library, queue) -> None:
     """The list of dialogues: count, counts by stage, and one page of 50."""
-    from theodolite.domain.listing import DialogueFilter, ItemStage
+    from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
     from theodolite.store.annotating.listing import Listing, groups_in, levels_in, listed, scenarios_in
     from theodolite.store.annotating.queues import queue_of
 

@@ -23,11 +23,11 @@ from theodolite.bootstrap.clock import SystemClock  # noqa: E402
 from theodolite.domain.failure import Party  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
 from theodolite.domain.model import ModelEndpoint  # noqa: E402
-from theodolite.gateways.account import Account  # noqa: E402
-from theodolite.gateways.adaptive_limit import START  # noqa: E402
-from theodolite.gateways.chat_model import ChatModel  # noqa: E402
-from theodolite.gateways.pace import Pace  # noqa: E402
-from theodolite.gateways.window import Window  # noqa: E402
+from theodolite.gateways.limits.account import Account  # noqa: E402
+from theodolite.gateways.limits.adaptive_limit import START  # noqa: E402
+from theodolite.gateways.models.chat_model import ChatModel  # noqa: E402
+from theodolite.gateways.limits.pace import Pace  # noqa: E402
+from theodolite.gateways.limits.window import Window  # noqa: E402
 from trials import Trial  # noqa: E402
 
 CLOCK = SystemClock()

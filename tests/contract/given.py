@@ -19,12 +19,12 @@ from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.flow import Reply
 from theodolite.domain.identity import digest
+from theodolite.domain.people.session import Session
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 

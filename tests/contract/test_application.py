@@ -14,11 +14,11 @@ from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel
 from theodolite.domain.errors import EmptyReply, GatewayError
 from theodolite.domain.flow import AskModel, SayToApplication
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
-from theodolite.gateways.aria_application import AriaApplication
-from theodolite.gateways.callable_application import CallableApplication
-from theodolite.gateways.http_application import HttpApplication
-from theodolite.gateways.prompted import PromptedModelApplication
-from theodolite.gateways.recorded import RecordedApplication
+from theodolite.gateways.applications.aria_application import AriaApplication
+from theodolite.gateways.applications.callable_application import CallableApplication
+from theodolite.gateways.applications.http_application import HttpApplication
+from theodolite.gateways.applications.prompted import PromptedModelApplication
+from theodolite.gateways.applications.recorded import RecordedApplication
 from theodolite.gateways.secrecy import Credentials
 
 PROMPTS = tuple(f"prompt {number}" for number in range(20))

@@ -6,12 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.domain.coding import Code, Codebook, Coding, CodingResolution, HiddenStretch, OpenAnswer, QuoteRelease
+from theodolite.domain.codings.coding import (
+    Code,
+    Codebook,
+    Coding,
+    CodingResolution,
+    HiddenStretch,
+    OpenAnswer,
+    QuoteRelease,
+)
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import digest, version_of
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run
-from theodolite.domain.withdrawal import Withdrawal
 from theodolite.ports.store import Store
 
 from .given import NOW, a_person_session

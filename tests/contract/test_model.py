@@ -11,9 +11,9 @@ from tests.fakes.model import FakeModel, in_turn
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.anthropic_messages import MESSAGES
-from theodolite.gateways.chat_form import CHAT_COMPLETIONS
-from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.models.anthropic_messages import MESSAGES
+from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.scripted import ScriptedModel
 
 LINES = ("first", "second", "third")

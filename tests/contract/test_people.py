@@ -7,20 +7,20 @@ from datetime import timedelta
 
 import pytest
 
-from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.brought import BroughtResult
-from theodolite.domain.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.identity import digest
 from theodolite.domain.live import HeldDialogue, LiveEnding, turns_of
-from theodolite.domain.participant import PersonProfile, UserType
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.session import Pauser, SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.run import Run, Unit, UnitKind
-from theodolite.domain.session import Pauser, SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
-from theodolite.domain.withdrawal import Withdrawal
 from theodolite.ports.store import Store
 
 from .given import (

@@ -12,9 +12,9 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, Unit, UnitKind
-from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.ports.store import Store
 

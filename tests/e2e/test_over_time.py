@@ -9,7 +9,7 @@ from tests.e2e.conftest import Visit
 from tests.fakes.report import words
 from tests.unit.measurement.comparison.test_sides import ruling, side
 from tests.unit.measurement.monitoring.given import series
-from theodolite.domain.watch import WatchRules
+from theodolite.domain.monitoring.watch import WatchRules
 from theodolite.measurement import watch_history
 from theodolite.measurement.comparison.sides import compare_sides
 from theodolite.reporting.comparing.page import comparison_html

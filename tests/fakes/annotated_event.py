@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from theodolite.domain.annotating.bulk import BulkAct
+from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.bulk import BulkAct
-from theodolite.domain.case import Flag, FlagKind
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import cases, drafts, rooms, sittings, taking
 from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, WorkItemRow
 from theodolite.web.annotator.desk import library

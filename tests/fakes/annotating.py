@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from tests.databases import PATIENCE_S, Database
 from theodolite.bootstrap.database import database_settings
+from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import (
@@ -26,11 +26,11 @@ from theodolite.domain.instrument import (
     Scale,
     ScaleKind,
 )
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario, SourceText, TestPacket
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueCategory, QueueDesign
 
 if TYPE_CHECKING:
     from theodolite.store.annotating.library import Library

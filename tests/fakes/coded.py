@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.responses import STUDY, evidence, response, said
-from theodolite.domain.coded import CodingWork, books_by_version
-from theodolite.domain.coding import Code, Codebook, Coding, CodingResolution, OpenAnswer, ReleasedAnswer
+from theodolite.domain.codings.coded import CodingWork, books_by_version
+from theodolite.domain.codings.coding import Code, Codebook, Coding, CodingResolution, OpenAnswer, ReleasedAnswer
 from theodolite.domain.identity import version_of
 
 BOOK = Codebook(

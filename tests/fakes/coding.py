@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tests.fakes.people import FakeEvent
-from theodolite.domain.coding import CODERS, Coding, CodingResolution, OpenAnswer, QuoteRelease
+from theodolite.domain.codings.coding import CODERS, Coding, CodingResolution, OpenAnswer, QuoteRelease
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 
 Kept = TypeVar("Kept", Coding, CodingResolution, QuoteRelease)
 

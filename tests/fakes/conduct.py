@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from theodolite.domain.annotator import StopRule, Voting
-from theodolite.domain.conduct import Conduct, VoteAdvice, VoteRecord
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.conduct import Conduct, VoteAdvice, VoteRecord
 
 NUMBER = Estimate(value=0.1, low=0.05, high=0.2, confidence=0.95, n=60, unit="fraction", method="m")
 VOTES = VoteRecord(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.tree import Dimension, TreeOutline
+from theodolite.domain.trees.tree import Dimension, TreeOutline
 from theodolite.measurement.trees.growing import Soil, grown
 
 

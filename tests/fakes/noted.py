@@ -5,7 +5,7 @@ from __future__ import annotations
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.live import HeldDialogue
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.testing.people import scenario_sight
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from theodolite.domain.blinding import BlindingGuess
 from theodolite.domain.brought import BroughtResult
-from theodolite.domain.coding import Coding, CodingResolution, OpenAnswer, QuoteRelease
-from theodolite.domain.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.codings.coding import Coding, CodingResolution, OpenAnswer, QuoteRelease
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import digest
 from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
-from theodolite.domain.participant import PersonProfile
+from theodolite.domain.people.blinding import BlindingGuess
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.seat import Seat
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.run import Run, Spending, Unit, UnitState
-from theodolite.domain.seat import Seat
-from theodolite.domain.session import Session, SessionState
 from theodolite.domain.strategy import Strategy
-from theodolite.domain.withdrawal import Tombstone, Withdrawal
 
 
 @dataclass

@@ -12,18 +12,18 @@ from django.conf import settings
 from tests.fakes.annotating import a_dialogue
 from tests.golden.test_human_labels import rows
 from theodolite.bootstrap.database import open_store
+from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Turn
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueCategory, QueueDesign
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.labels import keep_labels
 from theodolite.web.annotator.desk import library

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from theodolite.assessment.sitting import annotation_by, person_of
+from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
+from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.case import CaseAct, FlagKind, TurnText
-from theodolite.domain.coded import CodedState
+from theodolite.domain.codings.coded import CodedState
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import version_of
+from theodolite.domain.people.role import Role
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.role import Role
-from theodolite.domain.work import QueueCategory, QueueDesign
 from theodolite.measurement.study.risks import risk_findings
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.ledger import database_now

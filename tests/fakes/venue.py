@@ -8,12 +8,12 @@ from tests.fakes.builders import guideline, judge, live, study
 from tests.fakes.clock import FakeClock
 from tests.fakes.store import FakeStore
 from theodolite.domain.dialogue import Level, TurnState
-from theodolite.domain.event import Event, LevelPlan
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Reply
 from theodolite.domain.live import LiveEnding, LiveTurn
+from theodolite.domain.people.event import Event, LevelPlan
+from theodolite.domain.people.session import Session
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.house.tree import PACKAGE
 
 HEAVY = ("django", "numpy", "scipy", "pydantic", "httptools", "jinja2", "ruamel", "asyncio")
 
@@ -55,11 +56,34 @@ scenarios: {hours: {task: chat, scripts: {hello: hello}}}
 
 UNUSED = {
     "store": ["models.people", "models.annotating", "models.coding", "people.sessions", "annotating"],
-    "domain": ["live", "brought", "consent", "work", "case", "coding", "thread", "discrepancy", "quality", "blinding"],
+    "domain": [
+        "live",
+        "brought",
+        "people.consent",
+        "people.blinding",
+        "annotating.work",
+        "annotating.case",
+        "annotating.thread",
+        "annotating.discrepancy",
+        "annotating.quality",
+        "codings.coding",
+    ],
     "measurement": ["trees.growing"],
-    "gateways": ["aria_application", "anthropic_messages", "inspect_model", "http_application"],
+    "gateways": [
+        "applications.aria_application",
+        "applications.http_application",
+        "models.anthropic_messages",
+        "models.inspect_model",
+    ],
 }
 """What the smallest run has no use for, by package: nobody takes part, and one function is asked."""
+
+
+@pytest.mark.parametrize("package", UNUSED)
+def test_what_a_small_run_has_no_use_for_is_there_to_be_loaded(package):
+    places = {name: PACKAGE / package / name.replace(".", "/") for name in UNUSED[package]}
+
+    assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").is_file())] == []
 
 
 @pytest.fixture(scope="module")

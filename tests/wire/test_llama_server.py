@@ -17,7 +17,7 @@ from theodolite.domain.errors import Rejected, TimedOut
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
-from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.models.chat_model import ChatModel
 
 KEY = "sk-wire-0042"
 SCHEMA = {

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
+from theodolite.domain.annotating.work import Routed
 from theodolite.domain.annotation import Answer
-from theodolite.domain.event import Route
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
-from theodolite.domain.work import Routed
+from theodolite.domain.people.event import Route
 
 
 class Reviewed(StrEnum):

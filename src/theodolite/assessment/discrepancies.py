@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from theodolite.assessment.category_routing import Reviewed, sees_violation
+from theodolite.domain.annotating.discrepancy import Discrepancy, Position, Resolution
+from theodolite.domain.annotating.promotion import is_model
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.discrepancy import Discrepancy, Position, Resolution
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.promotion import is_model
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

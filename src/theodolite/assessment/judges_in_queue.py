@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.people.event import AnnotationProcess
 
 READABLE = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE})
 """Outcomes with which a judge's reading is a pass; one that refused or cannot be read is none, and a person comes."""

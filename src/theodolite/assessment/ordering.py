@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import keyed_draw
 from theodolite.domain.instrument import Instrument
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import ShownOrder, n_orders
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from theodolite.domain.annotating.training import Marked
 from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.training import Marked
 
 _SPEAKER = re.compile(r"(?:^|(?<=[.?!:\"')])\s+)(User:|Reply:)")
 

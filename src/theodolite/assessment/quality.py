@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from math import ceil
 
+from theodolite.domain.annotating.quality import ReviewCandidate
 from theodolite.domain.identity import keyed_draw
-from theodolite.domain.quality import ReviewCandidate
 
 
 def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int) -> tuple[str, ...]:

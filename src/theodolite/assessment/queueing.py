@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import floor
 
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.annotating.work import AtWork, ItemState, QueueCategory, QueueDesign, WorkItem
 from theodolite.domain.identity import version_of
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.work import AtWork, ItemState, QueueCategory, QueueDesign, WorkItem
 
 
 def next_of(items: Sequence[WorkItem], who: AtWork, process: AnnotationProcess) -> WorkItem | None:

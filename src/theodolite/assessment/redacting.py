@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from theodolite.domain.case import Redaction, TurnText, blocked
+from theodolite.domain.annotating.case import Redaction, TurnText
+from theodolite.domain.blocking import blocked
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.errors import InputError
 

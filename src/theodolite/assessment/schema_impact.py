@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from theodolite.assessment.drawing import allot, draw
 from theodolite.assessment.schema_changes import answers_of, meanings_of
+from theodolite.domain.annotating.rewording import DialogueAnswers, QuestionTouch, Touch
 from theodolite.domain.guideline import DefectRule, Guideline, Origin
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.instrument import Question
-from theodolite.domain.rewording import DialogueAnswers, QuestionTouch, Touch
 
 
 def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from theodolite.domain.annotating.label_sample import LabelSlip, item_of
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.label_sample import LabelSlip, item_of
 
 
 def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:

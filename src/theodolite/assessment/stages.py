@@ -6,8 +6,8 @@ read, and as an expression of the store's list, which a test holds to this one.
 
 from __future__ import annotations
 
-from theodolite.domain.listing import ItemStage
-from theodolite.domain.work import ItemState
+from theodolite.domain.annotating.listing import ItemStage
+from theodolite.domain.annotating.work import ItemState
 
 
 def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int) -> ItemStage:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from theodolite.assessment.capture.naming import self_identification
 from theodolite.assessment.capture.personal import personal_details
 from theodolite.assessment.capture.wellbeing import words_of_danger
-from theodolite.domain.case import Flag, FlagKind, Redaction, TurnText
+from theodolite.domain.annotating.case import Flag, FlagKind, Redaction, TurnText
 from theodolite.domain.dialogue import Dialogue, Turn
 
 

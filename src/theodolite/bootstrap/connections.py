@@ -9,8 +9,8 @@ from theodolite.config.loading import LoadedStudy
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.foresight import Foresight
 from theodolite.execution.lines import Lines
-from theodolite.gateways.account import Accounts
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
+from theodolite.gateways.limits.account import Accounts
 from theodolite.ports.application import Application
 from theodolite.ports.clock import Clock
 from theodolite.ports.labeller import Labeller

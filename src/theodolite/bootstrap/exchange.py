@@ -15,11 +15,11 @@ from theodolite.bootstrap.labels import keep_read
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.label_imports import ImportColumns, read_import
 from theodolite.config.loading import StudyFaults
+from theodolite.domain.annotating.label_sample import KeptLabels, item_of
 from theodolite.domain.errors import InputError, StorageUnavailable
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.label_sample import KeptLabels, item_of
 from theodolite.gateways.parquet import has_parquet, parquet_bytes, require_parquet
 from theodolite.reporting.exporting import WHOLE_NUMBERS, ExportTable, csv_text, export_tables, export_texts
 from theodolite.usecases.argilla import datasets_of, users_table

@@ -15,14 +15,14 @@ from theodolite.bootstrap.serving import Serving, listen, open_server
 from theodolite.bootstrap.web_settings import WEB
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.config.serving import ServingSettings
+from theodolite.domain.annotating.label_sample import LabelSample
+from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.label_sample import LabelSample
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import OrderPlan
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueCategory, QueueDesign
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
 from theodolite.usecases.sampling_labels import draw_labels
 

@@ -9,9 +9,9 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.label_files import ReadLabels, label_file_text, read_label_file
 from theodolite.config.loading import StudyFaults
+from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.label_sample import KeptLabels, LabelSample
 from theodolite.usecases.describing_people import keep_descriptions
 from theodolite.usecases.keeping_labels import label_key, labels_to_keep
 from theodolite.usecases.label_requests import LabelRequest

@@ -16,8 +16,8 @@ from theodolite.config.loading import StudyFaults
 from theodolite.config.report_assets import report_words
 from theodolite.config.tables import read_table
 from theodolite.domain.errors import InputError
-from theodolite.domain.history import History
-from theodolite.domain.watch import Alert, Watch, WatchRules
+from theodolite.domain.monitoring.history import History
+from theodolite.domain.monitoring.watch import Alert, Watch, WatchRules
 from theodolite.gateways.score_query import is_database, query_rows
 from theodolite.reporting.monitoring.document import watch_document
 from theodolite.reporting.monitoring.page import watch_html

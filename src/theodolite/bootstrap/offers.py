@@ -6,7 +6,7 @@ import asyncio
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.models.chat_model import ChatModel
 
 
 def offered_models(url: str) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from theodolite.cli.terminal import speaks_unicode, width
 from theodolite.config.defect_text import parse_condition
 from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.domain.errors import InputError
-from theodolite.domain.history import Worse
 from theodolite.domain.instrument import Condition
-from theodolite.domain.watch import WatchRules
+from theodolite.domain.monitoring.history import Worse
+from theodolite.domain.monitoring.watch import WatchRules
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.usecases.monitoring import Watched
 

@@ -15,7 +15,7 @@ from theodolite.config.question_notes import note_orientations, note_questions
 from theodolite.config.questionnaires import questionnaire_of, written_questionnaires
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.tree import TreeDesign
+from theodolite.domain.trees.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study
-from theodolite.domain.tree import TreeDesign
+from theodolite.domain.trees.tree import TreeDesign
 
 S = TypeVar("S", bound=Shape)
 

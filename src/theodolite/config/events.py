@@ -10,9 +10,9 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.shapes.study import BreaksShape, StudyShape
-from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Route, ScreeningQuestion
-from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan, Route, ScreeningQuestion
+from theodolite.domain.people.exposure import BreakRule
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 
 

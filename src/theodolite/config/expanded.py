@@ -22,13 +22,13 @@ from theodolite.domain.application import (
     PythonCallable,
     RecordedFile,
 )
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.shown_order import OrderPlan
 from theodolite.domain.study import Study
-from theodolite.domain.tree_form import design_document
+from theodolite.domain.trees.form import design_document
 
 _LEVEL_NAMES = {level: name for name, level in LEVELS.items()}
 

@@ -11,8 +11,8 @@ from theodolite.config.loading import StudyFaults
 from theodolite.config.places import PlacedFault
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.history import History, Score, Worse
 from theodolite.domain.instrument import Condition, Operator
+from theodolite.domain.monitoring.history import History, Score, Worse
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "value", "stars", "rating"),

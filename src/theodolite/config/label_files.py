@@ -17,10 +17,10 @@ from pathlib import Path
 from theodolite.config.label_people import described_people
 from theodolite.config.places import PlacedFault
 from theodolite.config.tables import Table, read_table
+from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.domain.label_sample import GivenLabel, LabelSlip
 
 JSON_LINES = (".jsonl", ".ndjson")
 """Endings of the names of files with one JSON object a line; all others are tables."""

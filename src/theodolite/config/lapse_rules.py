@@ -7,7 +7,7 @@ from functools import cache
 from ruamel.yaml import YAML
 
 from theodolite.config.shipped import shipped_text
-from theodolite.domain.lapse import LapseKind, LapseRule, LapseRules
+from theodolite.domain.findings.lapse import LapseKind, LapseRule, LapseRules
 
 
 @cache

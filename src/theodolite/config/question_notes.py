@@ -11,7 +11,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.instruments import CategoryShape
 from theodolite.domain.fault import Severity
 from theodolite.domain.instrument import Orientation, Question, Scale, ScaleKind
-from theodolite.domain.tree import AnswersNode, TreeDesign
+from theodolite.domain.trees.tree import AnswersNode, TreeDesign
 
 _LEADING = (
     (r"\b(don't|do not|wouldn't|isn't|wasn't|didn't|aren't|weren't) (you|it|that|this|they)\b", "asks for a yes"),

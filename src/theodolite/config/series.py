@@ -11,7 +11,7 @@ from theodolite.config.shapes.series import SeriesShape, TaxonomyShape
 from theodolite.config.shapes.study import RiskShape, StudyShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.series import EvaluationPlan, Series, Team
+from theodolite.domain.people.series import EvaluationPlan, Series, Team
 from theodolite.domain.study import Study, departures_of
 
 _FOLDER, _SHELF = "series", "taxonomies"

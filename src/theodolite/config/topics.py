@@ -10,7 +10,7 @@ from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, dropped, section
 from theodolite.config.shapes.study import TopicShape
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.topic import SensitiveTopic
+from theodolite.domain.people.topic import SensitiveTopic
 
 
 def topics_of(parts: Parts, pack: Pack, desk: Desk) -> tuple[SensitiveTopic, ...]:

@@ -17,8 +17,8 @@ from theodolite.domain.fault import Fault, Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Orientation, Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire
-from theodolite.domain.tree import AnswersNode, TreeDesign, TreeNode, ValueRange
-from theodolite.domain.tree_form import design_of, outline_of
+from theodolite.domain.trees.form import design_of, outline_of
+from theodolite.domain.trees.tree import AnswersNode, TreeDesign, TreeNode, ValueRange
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.growing import Soil, grown
 from theodolite.measurement.trees.methods import methods_with

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.guideline import Violation
-from theodolite.domain.significance import Significance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from theodolite.domain.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.claim import ClaimTest
-from theodolite.domain.coding_finding import CodingFinding
-from theodolite.domain.conduct import Conduct
-from theodolite.domain.event_record import EventFinding
-from theodolite.domain.lapse import LapseCheck
-from theodolite.domain.number import Estimate, Outcomes, Undefined
-from theodolite.domain.order_effect import OrderEffect
-from theodolite.domain.proxy_check import ProxyCheck
-from theodolite.domain.realism import Realism
-from theodolite.domain.response_finding import ResponseFinding
+from theodolite.domain.codings.finding import CodingFinding
+from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
+from theodolite.domain.findings.conduct import Conduct
+from theodolite.domain.findings.lapse import LapseCheck
+from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
+from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.findings.proxy_check import ProxyCheck
+from theodolite.domain.findings.realism import Realism
+from theodolite.domain.findings.responses import ResponseFinding
+from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.people.event_record import EventFinding
 from theodolite.domain.risk import RiskFinding
-from theodolite.domain.task_tally import TaskTally
-from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 
 __all__ = [
     "Confusion",

@@ -6,25 +6,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
-from theodolite.domain.coded import CodingWork
+from theodolite.domain.codings.coded import CodingWork
 from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.event_record import EventRecord
 from theodolite.domain.failure import Failure
-from theodolite.domain.label_sample import LabelSample
-from theodolite.domain.lapse import LapseCheck
+from theodolite.domain.findings.lapse import LapseCheck
+from theodolite.domain.findings.realism import SpokenSide
+from theodolite.domain.findings.schema_tally import SchemaTally
+from theodolite.domain.people.event_record import EventRecord
+from theodolite.domain.people.session import Session
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.realism import SpokenSide
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
 from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run, Spending
-from theodolite.domain.schema_tally import SchemaTally
-from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 
 

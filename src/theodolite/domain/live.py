@@ -9,7 +9,7 @@ from datetime import datetime
 from theodolite.domain.dialogue import Ending, HeldBy, Turn, TurnState
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, Reply
-from theodolite.domain.session import Session
+from theodolite.domain.people.session import Session
 from theodolite.domain.strategy import Strategy
 
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Protocol, TypeAlias
 
 from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.people.seat import Seat
 from theodolite.domain.persona import Persona, Script
-from theodolite.domain.seat import Seat
 from theodolite.domain.strategy import Attack
 
 Tester: TypeAlias = Persona | Script | Attack | Seat

@@ -7,10 +7,10 @@ from enum import StrEnum
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Condition
-from theodolite.domain.number import Undefined
-from theodolite.domain.significance import Significance
 
 
 class Identification(StrEnum):

@@ -10,19 +10,19 @@ from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.bounds import require_counts, require_positive
 from theodolite.domain.correction import CorrectionChoice
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event import AnnotationProcess, Event, LevelPlan
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
+from theodolite.domain.people.series import Series
+from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.series import Series
-from theodolite.domain.topic import SensitiveTopic
 from theodolite.domain.translation import Translation
-from theodolite.domain.tree import TreeDesign
+from theodolite.domain.trees.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Instrument, Question, Scale, ScaleKind
 from theodolite.domain.live import HeldDialogue
+from theodolite.domain.people.session import SessionState
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.session import SessionState
 from theodolite.domain.strategy import Attempt, Strategy
 
 TRIED: Final = Questionnaire(

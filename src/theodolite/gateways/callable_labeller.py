@@ -11,10 +11,10 @@ from typing import Any
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.errors import MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import AskFunction, Reply
+from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.signatures import keywords_of
-from theodolite.gateways.slots import Slots
 from theodolite.gateways.worker_threads import Raised, in_thread
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock

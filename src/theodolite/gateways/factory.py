@@ -19,30 +19,30 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
 from theodolite.domain.recording import RecordedDialogue
-from theodolite.gateways.account import Accounts
-from theodolite.gateways.cached_model import CachedModel
-from theodolite.gateways.chat_form import CHAT_COMPLETIONS
-from theodolite.gateways.chat_model import ChatModel
-from theodolite.gateways.dialect import Dialect
+from theodolite.gateways.applications.prompted import PromptedModelApplication
+from theodolite.gateways.http.wire import checked_address, host_of
+from theodolite.gateways.limits.account import Accounts
+from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.start_log import start_log
+from theodolite.gateways.limits.window import Window
 from theodolite.gateways.loading import load_callable, load_class
-from theodolite.gateways.pace import Pace
-from theodolite.gateways.prompted import PromptedModelApplication
+from theodolite.gateways.models.cached_model import CachedModel
+from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
+from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.scripted import ScriptedModel
 from theodolite.gateways.secrecy import Credentials
-from theodolite.gateways.start_log import start_log
-from theodolite.gateways.window import Window
-from theodolite.gateways.wire import checked_address, host_of
 from theodolite.ports.cache import Cache
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
 
 if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
-    from theodolite.gateways.aria_application import AriaApplication
-    from theodolite.gateways.callable_application import CallableApplication
+    from theodolite.gateways.applications.aria_application import AriaApplication
+    from theodolite.gateways.applications.callable_application import CallableApplication
+    from theodolite.gateways.applications.http_application import HttpApplication
+    from theodolite.gateways.applications.recorded import RecordedApplication
     from theodolite.gateways.callable_labeller import CallableLabeller
-    from theodolite.gateways.http_application import HttpApplication
-    from theodolite.gateways.inspect_model import InspectModel
-    from theodolite.gateways.recorded import RecordedApplication
+    from theodolite.gateways.models.inspect_model import InspectModel
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
 """An application that is called, and not read from a file."""
@@ -106,7 +106,7 @@ def _live(
     if endpoint.url:
         checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     if endpoint.kind is ModelKind.INSPECT:
-        from theodolite.gateways.inspect_model import InspectModel
+        from theodolite.gateways.models.inspect_model import InspectModel
 
         return InspectModel(endpoint, key=key, clock=clock, pace=_pace(endpoint, accounts, clock, starts))
     dialect = _dialect_of(endpoint.kind)
@@ -115,7 +115,7 @@ def _live(
 
 def _dialect_of(kind: ModelKind) -> Dialect:
     if kind is ModelKind.ANTHROPIC:
-        from theodolite.gateways.anthropic_messages import MESSAGES
+        from theodolite.gateways.models.anthropic_messages import MESSAGES
 
         return MESSAGES
     return CHAT_COMPLETIONS
@@ -159,7 +159,7 @@ def open_application(
     what = f"application `{name}`"
     match connection:
         case RecordedFile():
-            from theodolite.gateways.recorded import RecordedApplication
+            from theodolite.gateways.applications.recorded import RecordedApplication
 
             return RecordedApplication(name, recordings)
         case PromptedModel():
@@ -195,14 +195,14 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
 
 
 def _callable(name: str, connection: PythonCallable, folder: Path, clock: Clock) -> CallableApplication:
-    from theodolite.gateways.callable_application import CallableApplication
+    from theodolite.gateways.applications.callable_application import CallableApplication
 
     function = load_callable(connection.target, folder=folder, what=f"application `{name}`")
     return CallableApplication(name, connection, function, clock=clock)
 
 
 def _aria(name: str, connection: AriaClass, folder: Path, environ: Mapping[str, str], clock: Clock) -> AriaApplication:
-    from theodolite.gateways.aria_application import AriaApplication
+    from theodolite.gateways.applications.aria_application import AriaApplication
 
     kind = load_class(connection.target, folder=folder, what=f"application `{name}`")
     return AriaApplication(name, connection, kind, credentials=_credentials(connection, environ), clock=clock)
@@ -218,8 +218,8 @@ def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentia
 def _http(
     name: str, connection: HttpEndpoint, environ: Mapping[str, str], clock: Clock, accounts: Accounts | None
 ) -> HttpApplication:
-    from theodolite.gateways.http_application import HttpApplication
-    from theodolite.gateways.http_form import checked_template
+    from theodolite.gateways.applications.http_application import HttpApplication
+    from theodolite.gateways.applications.http_form import checked_template
 
     checked_template(connection.url, what=f"application `{name}`")
     account = (accounts or Accounts(clock)).of(

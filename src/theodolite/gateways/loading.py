@@ -14,7 +14,7 @@ from typing import Any
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
-from theodolite.gateways.aria_stand_in import base_class_at_hand
+from theodolite.gateways.applications.aria_stand_in import base_class_at_hand
 
 
 def load_callable(target: str, *, folder: Path, what: str) -> Callable[..., Any]:

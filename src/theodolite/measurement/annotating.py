@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.agreeing import AnswerStretch, GroupAgreement, PairAgreement, QuestionAgreement
+from theodolite.domain.annotating.promotion import BesidePeople
+from theodolite.domain.findings.agreeing import AnswerStretch, GroupAgreement, PairAgreement, QuestionAgreement
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Question
-from theodolite.domain.number import Undefined
-from theodolite.domain.promotion import BesidePeople
 from theodolite.measurement.raters.groups import group_agreement
 from theodolite.measurement.sheets import (
     NO_VALUE,

@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.leak import Leak
-from theodolite.domain.session import Session
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.session import Session
 from theodolite.measurement.proportion import defect_rate
 
 TESTERS: Final = "fraction of testers"

@@ -11,7 +11,7 @@ from scipy.special import chdtrc
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.significance import Significance
 
 MANY: Final = 1_000
 """Clusters from which the chi-square distribution stands for drawn arrangements; count."""

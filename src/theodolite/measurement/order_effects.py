@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, OrderSide
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
-from theodolite.domain.order_effect import OrderEffect, OrderFactor, OrderSide
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, cards_in_order, shown_order_of
 from theodolite.measurement.sheets import AnswerColumns, Answers, columns_of, prevalence
 from theodolite.measurement.shifting import order_shift

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.agreeing import PlannedPasses
 from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import PlannedPasses
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.domain.number import Undefined
 from theodolite.measurement.interval import normal_quantile
 from theodolite.measurement.sheets import NO_UNIT_OF_TWO, AnswerColumns, Answers, columns_of
 

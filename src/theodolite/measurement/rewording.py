@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
+from theodolite.domain.annotating.rewording import DialogueAnswers, MeasuredShift, SampleAim, SamplePlan, SampleWish
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.rewording import DialogueAnswers, MeasuredShift, SampleAim, SamplePlan, SampleWish
 from theodolite.measurement.comparison.paired import RATE_DIFFERENCE, paired_difference
 from theodolite.measurement.comparison.planning import n_for_flips, n_for_rate
 from theodolite.measurement.fraction import mean_fraction

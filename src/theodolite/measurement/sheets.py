@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.number import Estimate, Undefined
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.proportion import defect_rate
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.measurement.interval import SMALLEST_ERROR, check_confidence
 
 Floats = NDArray[np.float64]

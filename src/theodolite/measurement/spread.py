@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.agreeing import RaterAgreement, UnitSpread
+from theodolite.domain.findings.agreeing import RaterAgreement, UnitSpread
+from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.instrument import Question
-from theodolite.domain.number import Estimate, Undefined
 from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.sheets import (
     NO_UNIT_OF_TWO,

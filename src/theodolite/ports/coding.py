@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # a port is its signatures: whoever has only those waits for no noun
-    from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
+    from theodolite.domain.codings.coding import Coding, CodingResolution, QuoteRelease
 
 
 class CodingDesk(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects, RaterChecks
+from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects, RaterChecks
 from theodolite.domain.identity import Json
 from theodolite.reporting.number_entries import number_entry
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theodolite.domain.coding_finding import CodeAgreement, CoderPair, CodingFinding, ThemeShare
+from theodolite.domain.codings.finding import CodeAgreement, CoderPair, CodingFinding, ThemeShare
+from theodolite.domain.findings.task_tally import TaskTally
 from theodolite.domain.identity import Json
-from theodolite.domain.task_tally import TaskTally
 from theodolite.reporting.number_entries import number_entry
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.conduct import Conduct, VoteRecord
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.conduct import Conduct, VoteRecord
 from theodolite.domain.identity import Json
 from theodolite.domain.study import Study
 from theodolite.reporting import figures

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from theodolite.domain.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.identity import Json
-from theodolite.domain.leak import Leak
-from theodolite.domain.topic import TopicTally
+from theodolite.domain.people.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.topic import TopicTally
 from theodolite.reporting.number_entries import number_entry
 
 

@@ -7,13 +7,13 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.label_sample import item_of
 from theodolite.reporting.exporting_testers import tester_tables
 
 ANSWERS = (

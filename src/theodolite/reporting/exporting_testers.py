@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Answer
-from theodolite.domain.coded import CodingWork
-from theodolite.domain.coding import OpenAnswer
+from theodolite.domain.codings.coded import CodingWork
+from theodolite.domain.codings.coding import OpenAnswer
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.label_sample import item_of
 from theodolite.domain.questionnaire import QuestionnaireResponse
 
 RESPONSES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from theodolite.domain.label_sample import KeptLabels, LabelSample
+from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import labelled
 

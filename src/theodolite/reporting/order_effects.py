@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.findings.order_effect import OrderEffect, OrderSide
 from theodolite.domain.identity import Json
-from theodolite.domain.number import Estimate, Undefined
-from theodolite.domain.order_effect import OrderEffect, OrderSide
 from theodolite.reporting import figures
 from theodolite.reporting.number_entries import number_entry
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.domain.identity import Json
-from theodolite.domain.proxy_check import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.reporting.number_entries import number_entry
 from theodolite.reporting.responses import comparison_fields
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
 from theodolite.domain.identity import Json
-from theodolite.domain.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
 from theodolite.reporting.number_entries import number_entry
 
 

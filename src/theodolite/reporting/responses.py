@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Question
-from theodolite.domain.response_finding import AnswerContrast, AnswerSpread, ResponseFinding
-from theodolite.domain.significance import Significance
 from theodolite.reporting.number_entries import number_entry
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import HeldBy
@@ -12,7 +13,6 @@ from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure, Party
 from theodolite.domain.identity import Json, version_of
-from theodolite.domain.label_sample import LabelSample
 from theodolite.reporting.accounts import Account, accounts_of
 from theodolite.reporting.annotator_groups import annotator_groups_entry, raters_entry
 from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from theodolite.domain.identity import Json
-from theodolite.domain.series import Series
+from theodolite.domain.people.series import Series
 from theodolite.domain.study import Study, departures_of
 
 

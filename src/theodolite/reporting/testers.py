@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.coded import CodedState
+from theodolite.domain.codings.coded import CodedState
 from theodolite.domain.estimate import Estimate, Findings
-from theodolite.domain.task_tally import TaskTally
+from theodolite.domain.findings.task_tally import TaskTally
 from theodolite.reporting import figures
 
 

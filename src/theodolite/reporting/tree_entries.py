@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.domain.identity import Json
-from theodolite.domain.tree_finding import NodeFinding, NodeLink, NodeSplit, TreeComparison, TreeFinding, TreeStanding
-from theodolite.domain.tree_form import design_document
+from theodolite.domain.trees.finding import NodeFinding, NodeLink, NodeSplit, TreeComparison, TreeFinding, TreeStanding
+from theodolite.domain.trees.form import design_document
 from theodolite.reporting.number_entries import number_entry, outcomes_entry
 
 

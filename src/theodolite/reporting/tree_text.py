@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeDesign, TreeNode
-from theodolite.domain.tree_finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
+from theodolite.domain.trees.finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
+from theodolite.domain.trees.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeDesign, TreeNode
 from theodolite.reporting import figures
 
 NO_DATA = "no data"

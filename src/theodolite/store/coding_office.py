@@ -9,7 +9,7 @@ from theodolite.store import people
 from theodolite.store.workplace import Workplace
 
 if TYPE_CHECKING:  # who only runs a study codes nothing
-    from theodolite.domain.coding import Coding, CodingResolution, QuoteRelease
+    from theodolite.domain.codings.coding import Coding, CodingResolution, QuoteRelease
 
 
 class CodingOffice:

@@ -12,10 +12,10 @@ from typing import Any
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
+from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
-from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.coding_office import CodingOffice

@@ -14,9 +14,9 @@ from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import NotFound
 from theodolite.domain.failure import Failure
+from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
-from theodolite.domain.schema_tally import SchemaTally
 from theodolite.domain.status import Pace
 from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of

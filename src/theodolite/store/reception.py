@@ -13,18 +13,18 @@ from theodolite.store.contents import Contents
 from theodolite.store.workplace import Workplace
 
 if TYPE_CHECKING:  # who only runs a study waits for no noun of an event
-    from theodolite.domain.blinding import BlindingGuess
     from theodolite.domain.brought import BroughtResult
-    from theodolite.domain.consent import Acknowledgement
     from theodolite.domain.dialogue import Dialogue, Ending, Level
     from theodolite.domain.live import HeldDialogue, LiveDialogue, LiveEnding, LiveTurn
-    from theodolite.domain.participant import PersonProfile
+    from theodolite.domain.people.blinding import BlindingGuess
+    from theodolite.domain.people.consent import Acknowledgement
+    from theodolite.domain.people.participant import PersonProfile
+    from theodolite.domain.people.seat import Seat
+    from theodolite.domain.people.session import Session
+    from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
     from theodolite.domain.questionnaire import QuestionnaireResponse
     from theodolite.domain.run import Run, Spending, Unit
-    from theodolite.domain.seat import Seat
-    from theodolite.domain.session import Session
     from theodolite.domain.strategy import Strategy
-    from theodolite.domain.withdrawal import Tombstone, Withdrawal
 
 
 class Reception:

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event import Assignment, LevelPlan
 from theodolite.domain.identity import keyed_draw
-from theodolite.domain.seat import Cell, Seat
+from theodolite.domain.people.event import Assignment, LevelPlan
+from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.study import Study
 from theodolite.domain.williams import williams_rows
 

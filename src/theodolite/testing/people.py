@@ -10,10 +10,10 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
+from theodolite.domain.people.seat import Cell, Seat
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.plan import PlannedSession, Sessions
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.seat import Cell, Seat
-from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels, planned_seats, seat_design
 from theodolite.testing.cells import grouping_of, groups_of

@@ -12,10 +12,10 @@ from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
 from theodolite.domain.passage import Search, found_text, in_turn, material_with
+from theodolite.domain.people.seat import Seat
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.seat import Seat
 from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
 from theodolite.testing.strategies.line import Approach, Heard, Line, Try

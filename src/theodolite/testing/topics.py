@@ -17,10 +17,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from theodolite.domain.identity import digest
-from theodolite.domain.seat import Cell, Seat
-from theodolite.domain.session import Session
+from theodolite.domain.people.seat import Cell, Seat
+from theodolite.domain.people.session import Session
+from theodolite.domain.people.topic import TopicTally, scenarios_of
 from theodolite.domain.study import Study
-from theodolite.domain.topic import TopicTally, scenarios_of
 from theodolite.testing.assigning import SeatDesign, people_levels, planned_seats, seat_design
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.assessment.blinding import blinded, mask_for
+from theodolite.domain.annotating.blind import BlindDialogue
+from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import OWN_WORDS, Annotation, Answer, Outcome
-from theodolite.domain.blind import BlindDialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel
-from theodolite.domain.label_sample import item_of
 from theodolite.reporting.exporting import ExportTable, pseudonyms
 
 USERS = ("user_id", "annotator", "annotator_kind", "replicate")

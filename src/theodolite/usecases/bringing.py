@@ -10,7 +10,7 @@ from theodolite.domain.brought import BroughtDialogue, BroughtIn, BroughtResult
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.live import HeldDialogue
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.testing.people import counted, scenario_sight
 from theodolite.usecases.ledger import person_unit
 from theodolite.usecases.people.venue import Venue

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theodolite.domain.coded import CodingWork, books_by_version
-from theodolite.domain.coding import Codebook, CoderAbsence
+from theodolite.domain.codings.coded import CodingWork, books_by_version
+from theodolite.domain.codings.coding import Codebook, CoderAbsence
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.ports.store import Store
 

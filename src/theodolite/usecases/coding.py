@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.capture.personal import mask_personal
-from theodolite.domain.coded import CodedAnswer, CodedState, CodingWork, books_by_version
-from theodolite.domain.coding import (
+from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork, books_by_version
+from theodolite.domain.codings.coding import (
     CODERS,
     Codebook,
     Coding,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from theodolite.domain.participant import PersonProfile
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.ports.store import Store
 
 

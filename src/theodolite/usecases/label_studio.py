@@ -9,12 +9,12 @@ from xml.sax.saxutils import quoteattr
 
 from theodolite.assessment.blinding import blinded, mask_for
 from theodolite.assessment.slips import turns_asked
+from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import OWN_WORDS, Annotation, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, ScaleKind
-from theodolite.domain.label_sample import item_of
 from theodolite.reporting.exporting import pseudonyms
 
 AT_TURN = "@"

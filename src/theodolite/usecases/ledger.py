@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from theodolite.assessment import annotating
 from theodolite.domain.event_sessions import held_by_runs
 from theodolite.domain.identity import digest
+from theodolite.domain.people.session import SessionState
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
-from theodolite.domain.session import SessionState
 from theodolite.domain.study import Study
 from theodolite.testing import sessions as holding
 from theodolite.testing.people import counted, label_of

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.event_record import EventRecord
 from theodolite.domain.event_sessions import EventSessions
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
+from theodolite.domain.findings.lapse import LapseRules
 from theodolite.domain.identity import version_of
-from theodolite.domain.label_sample import LabelSample
-from theodolite.domain.lapse import LapseRules
+from theodolite.domain.people.event_record import EventRecord
+from theodolite.domain.people.session import Session
 from theodolite.domain.plan import Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
-from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
 from theodolite.measurement.study.spoken import RealismBook

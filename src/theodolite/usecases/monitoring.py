@@ -11,9 +11,9 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.history import History, Score, Worse
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.instrument import Operator, Orientation, Scale
+from theodolite.domain.monitoring.history import History, Score, Worse
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from theodolite.assessment.drawing import allot, draw, shuffled
 from theodolite.assessment.slips import slips_of
+from theodolite.domain.annotating.label_sample import LabelSample, LabelSlip, SampledDialogue, SampleStratum
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.label_sample import LabelSample, LabelSlip, SampledDialogue, SampleStratum
 from theodolite.domain.study import Study
 from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.tree_file import LeafSet, TreeFile
-from theodolite.domain.tree_finding import TreeComparison, TreeFinding
+from theodolite.domain.trees.file import LeafSet, TreeFile
+from theodolite.domain.trees.finding import TreeComparison, TreeFinding
 from theodolite.measurement.trees.comparing import compare_trees
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import Methods

@@ -12,7 +12,7 @@ from django.db import close_old_connections
 from django.http import Http404
 
 from theodolite.domain.errors import TheodoliteError
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.usecases.people.abandoned import end_abandoned, is_abandoned
 from theodolite.web.audit import audit
 from theodolite.web.departures import hang_up

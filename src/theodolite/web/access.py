@@ -18,7 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.entrances import entrance
 from theodolite.web.factors import lacks_factor, required_by_server, required_roles
 from theodolite.web.models import Account, HostedStudy, Membership

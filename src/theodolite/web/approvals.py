@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from theodolite.config.consent import Lack, lacks_of
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 from theodolite.web.models import EthicsApproval, HostedStudy

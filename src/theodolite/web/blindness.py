@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.role import Role, why_not_both
+from theodolite.domain.people.role import Role, why_not_both
 from theodolite.web.models import Account, HostedStudy, Membership
 
 

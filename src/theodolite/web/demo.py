@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
 from theodolite.bootstrap.demo import kitchen_of
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import open_to_all
 from theodolite.web.accounts.inviting import invitation_path
 from theodolite.web.analyst.seeding import seed_combined_review, seed_testers

@@ -7,8 +7,8 @@ import shutil
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from theodolite.domain.session import Session
-from theodolite.domain.withdrawal import Tombstone, Withdrawal
+from theodolite.domain.people.session import Session
+from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.usecases.people.leaving import leave, withdraw
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.live_room import room

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.models import Membership
 
 ENTRANCES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.models import Account, HostedStudy
 
 FACTOR_ROLES = (Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM)

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.audit import audit
 from theodolite.web.blindness import clash_of
 from theodolite.web.models import Account, HostedStudy, Membership

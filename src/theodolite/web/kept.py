@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from theodolite.domain.live import LiveDialogue
-from theodolite.domain.participant import PersonProfile
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.session import Session
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.store.django_store import DjangoStore
 from theodolite.web.models import Membership

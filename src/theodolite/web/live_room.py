@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
-from theodolite.domain.session import Session
+from theodolite.domain.people.session import Session
 from theodolite.execution.aside import Aside
 from theodolite.execution.lines import Lines
 from theodolite.execution.live import LiveReplies, Pacing

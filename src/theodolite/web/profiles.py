@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.participant import PersonProfile, UserType
+from theodolite.domain.people.participant import PersonProfile, UserType
 
 
 def read_profile(sent: Mapping[str, str]) -> PersonProfile:

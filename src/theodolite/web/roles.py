@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 
 _WORDS = {
     Role.ORGANISER: _("organiser"),

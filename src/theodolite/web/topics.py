@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.language import best_language
-from theodolite.domain.topic import SensitiveTopic, TopicWeight, topics_in
+from theodolite.domain.people.topic import SensitiveTopic, TopicWeight, topics_in
 from theodolite.domain.wording import WARNING, LocalisedStudy
 from theodolite.web.languages import PLAIN, page_languages
 

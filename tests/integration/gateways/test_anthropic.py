@@ -12,8 +12,8 @@ from theodolite.domain.errors import ContentRefused, RateLimited, Rejected
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind
-from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.factory import open_model
+from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 

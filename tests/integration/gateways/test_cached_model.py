@@ -15,8 +15,8 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, S
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, Price
-from theodolite.gateways.cached_model import CachedModel
 from theodolite.gateways.factory import Caching, open_model
+from theodolite.gateways.models.cached_model import CachedModel
 
 ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="Is it so? \ud800"),), party=Party.JUDGE)
 

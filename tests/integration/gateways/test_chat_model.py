@@ -26,8 +26,8 @@ from theodolite.domain.errors import (
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.chat_model import ChatModel
-from theodolite.gateways.http_pool import HttpPool
+from theodolite.gateways.http.pool import HttpPool
+from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 

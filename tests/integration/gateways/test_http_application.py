@@ -10,7 +10,7 @@ from tests.fakes.misbehaviour import RAW_FAULTS
 from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.errors import GatewayError, MalformedReply, Rejected, ServerFault, TimedOut, Unreachable
 from theodolite.domain.flow import SayToApplication
-from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.applications.http_application import HttpApplication
 
 pytestmark = pytest.mark.integration
 

@@ -12,8 +12,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from theodolite.gateways import http_pool
-from theodolite.gateways.http_pool import HttpPool
+from theodolite.gateways.http import pool as http_pool
+from theodolite.gateways.http.pool import HttpPool
 from theodolite.gateways.trouble import BrokenOff, NoConnection
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"

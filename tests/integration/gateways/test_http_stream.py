@@ -14,7 +14,7 @@ from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.errors import GatewayError, MalformedReply
 from theodolite.domain.flow import Exchange, SayToApplication
-from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.applications.http_application import HttpApplication
 
 pytestmark = pytest.mark.integration
 

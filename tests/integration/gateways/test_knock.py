@@ -9,9 +9,9 @@ from tests.fakes.loopback import KNOCK_WORDS, Loopback
 from theodolite.domain.application import HttpEndpoint
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
-from theodolite.gateways import chat_knock
-from theodolite.gateways.chat_model import ChatModel
-from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.applications.http_application import HttpApplication
+from theodolite.gateways.models import chat_knock
+from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.ports.endpoint import Knock
 
 pytestmark = pytest.mark.integration

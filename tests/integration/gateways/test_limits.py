@@ -12,12 +12,12 @@ from theodolite.domain.errors import TimedOut
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.account import Account, Accounts
-from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.factory import open_model
-from theodolite.gateways.pace import Pace
-from theodolite.gateways.start_log import StartLog
-from theodolite.gateways.window import Window
+from theodolite.gateways.limits.account import Account, Accounts
+from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.start_log import StartLog
+from theodolite.gateways.limits.window import Window
+from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 

@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.integration.gateways.test_http_pool import ANSWER, ask, certified
-from theodolite.gateways import http_pool
-from theodolite.gateways.http_pool import HttpPool
+from theodolite.gateways.http import pool as http_pool
+from theodolite.gateways.http.pool import HttpPool
 from theodolite.gateways.trouble import BrokenOff, CutShort, NoConnection, translate
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"

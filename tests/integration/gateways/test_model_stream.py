@@ -15,9 +15,9 @@ from theodolite.domain.errors import GatewayError, MalformedReply, ServerFault
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
-from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.applications.prompted import PromptedModelApplication
 from theodolite.gateways.factory import open_model
-from theodolite.gateways.prompted import PromptedModelApplication
+from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = [pytest.mark.integration, pytest.mark.parametrize("kind", [ModelKind.OPENAI, ModelKind.ANTHROPIC])]
 

@@ -11,9 +11,9 @@ from tests.fakes.gateway_clock import RealClock
 from tests.fakes.loopback import Loopback
 from theodolite.domain.application import AriaClass, HttpEndpoint, PythonCallable
 from theodolite.domain.flow import SayToApplication
-from theodolite.gateways.aria_application import AriaApplication
-from theodolite.gateways.callable_application import CallableApplication
-from theodolite.gateways.http_application import HttpApplication
+from theodolite.gateways.applications.aria_application import AriaApplication
+from theodolite.gateways.applications.callable_application import CallableApplication
+from theodolite.gateways.applications.http_application import HttpApplication
 from theodolite.gateways.secrecy import Credentials
 
 pytestmark = pytest.mark.integration

@@ -14,8 +14,8 @@ from theodolite.domain.errors import Rejected
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
-from theodolite.gateways.chat_model import ChatModel
 from theodolite.gateways.factory import Caching, open_model
+from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration
 

@@ -20,7 +20,7 @@ from theodolite.domain.study import Budget
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.drive import drive
 from theodolite.execution.lines import Lines
-from theodolite.gateways.aria_application import AriaApplication
+from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.secrecy import Credentials
 
 pytestmark = pytest.mark.integration

@@ -15,7 +15,7 @@ from theodolite.bootstrap.venues import open_venue
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.usecases.people.leaving import withdraw
 from theodolite.usecases.people.sitting import end_session
 from theodolite.usecases.people.talking import finish, say

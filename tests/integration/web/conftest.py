@@ -20,7 +20,7 @@ from tests.e2e.conftest import browser  # noqa: F401 - a fixture
 from theodolite.bootstrap.database import configure_django, database_settings, workspace_for
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.migration import migrate
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.demo import seed
 from theodolite.web.models import Account, HostedStudy
 

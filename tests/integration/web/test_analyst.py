@@ -17,9 +17,9 @@ from tests.fakes.read_event import (
     let_annotators_wait,
     let_two_label,
 )
-from theodolite.domain.case import CaseAct
-from theodolite.domain.coded import CodedState
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.case import CaseAct
+from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.people.role import Role
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.risks import risk_entry
 from theodolite.web.analyst.seeding import seed_combined_review

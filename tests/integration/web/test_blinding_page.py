@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level, TurnState
-from theodolite.domain.leak import Leak
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.role import Role
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.role import Role
 from theodolite.measurement.blinding import leak_rate
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import finish, say

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.accounts.codes import code_path, give_code, hand_out_codes, withdraw_code, words_of
 from theodolite.web.accounts.inviting import first_invitation, invitation_path, invite, withdraw_invitation
 from theodolite.web.accounts.recruiting import completion_of

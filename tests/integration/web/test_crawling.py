@@ -10,7 +10,7 @@ from tests.browser_pages import assert_accessible
 from tests.fakes.annotated_event import submitted
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import finish, say

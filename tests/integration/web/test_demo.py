@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client, RequestFactory
 
 from theodolite.bootstrap.event_results import event_bench
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.rates import rates_for, rates_of
 from theodolite.store.annotating import cases, resolutions, threads

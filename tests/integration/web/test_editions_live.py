@@ -12,7 +12,7 @@ from django.test import override_settings
 
 from tests.integration.web.editing import change, published
 from theodolite.domain.dialogue import Level
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import say
 from theodolite.web import live_room

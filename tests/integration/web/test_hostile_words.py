@@ -13,7 +13,7 @@ from tests.fakes.annotated_event import answer_everything, participant_of, queue
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import taking
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.training import admit

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fakes.venue import exchange
 from theodolite.domain.dialogue import Level
-from theodolite.domain.participant import PersonProfile
-from theodolite.domain.role import Role
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.role import Role
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.web.models import AuditEntry, Membership
 from theodolite.web.venues import venue_of

@@ -7,10 +7,10 @@ import re
 import pytest
 from django.utils import timezone, translation
 
-from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest
-from theodolite.domain.role import Role
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.role import Role
 from theodolite.domain.wording import localised
 from theodolite.web.accounts.inviting import invitation_path, invite
 from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink, Screening

@@ -14,8 +14,8 @@ from django.utils import timezone
 from tests.fakes.venue import exchange
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.role import Role
-from theodolite.domain.session import Pauser, SessionState
+from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import Pauser, SessionState
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.usecases.people.talking import finish, say

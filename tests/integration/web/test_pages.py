@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
 from tests.integration.web.conftest import demo_server
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -13,7 +13,7 @@ from django.test import override_settings
 from django.utils import timezone
 
 from tests.integration.web.editing import add, change, published
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.web.accounts.codes import code_path, hand_out_codes
 from theodolite.web.models import Account, AuditEntry, Booking, Membership, Screening, TimeSlot

@@ -9,7 +9,7 @@ from tests.browser_pages import assert_accessible, assert_free_at_every_height, 
 from tests.integration.web.conftest import demo_server
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.config.packs import pack_names
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

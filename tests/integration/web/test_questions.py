@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
 from theodolite.domain.instrument import YES_NO, Condition, Instrument, Operator, Question
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.questions.sheet import Sheet, sheet_page
 
 YES = Condition(question="seen", operator=Operator.EQUAL, values=("yes",))

@@ -12,7 +12,7 @@ from tests.browser_pages import assert_accessible
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.usecases.people.sitting import begin_session, end_session, prepare_session
 from theodolite.usecases.people.talking import finish, say
 from theodolite.web.hosting import host_study

@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests.fakes.identity_provider import IdentityProvider
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.accounts.codes import give_code, words_of
 from theodolite.web.accounts.inviting import invitation_path, invite
 from theodolite.web.mail import send_invitation

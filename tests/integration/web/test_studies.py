@@ -9,7 +9,7 @@ from django.conf import settings
 
 from tests.integration.web.editing import change
 from theodolite.bootstrap.demo import lay_out_event
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.models import AuditEntry, Edition, HostedStudy
 from theodolite.web.venues import forget_venue, venue_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser_pages import assert_accessible
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -14,7 +14,7 @@ from django.test import Client, override_settings
 
 from tests.integration.web.editing import add, published
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.usecases.examining import Examination
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
 from theodolite.web.teams.conformance import _begin, _keep

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.web.editing import change, published
 from theodolite.domain.dialogue import Level
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.models import DialogueRow
 from theodolite.testing.assigning import seat_design

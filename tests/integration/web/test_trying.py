@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from django.test import Client, override_settings
 
 from theodolite.bootstrap.rehearsal.visitor import Answer, Form
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission
 from theodolite.web.vault import seal

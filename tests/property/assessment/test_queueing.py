@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.assessment.queueing import most_items, next_of, why_not
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.work import AtWork, ItemState, WorkItem
+from theodolite.domain.annotating.work import AtWork, ItemState, WorkItem
+from theodolite.domain.people.event import AnnotationProcess
 
 KEYS = st.sampled_from([f"i{number}" for number in range(12)])
 CATEGORIES = st.sampled_from(["risk", "style", "utility"])

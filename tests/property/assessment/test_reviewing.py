@@ -11,8 +11,8 @@ from tests.fakes.annotating import RISK, how_bad, no, yes
 from theodolite.assessment.category_routing import Reviewed
 from theodolite.assessment.discrepancies import discrepancies, letters_for, reviewed
 from theodolite.assessment.quality import review_sample
-from theodolite.domain.discrepancy import DissentCause, Resolution
-from theodolite.domain.quality import ReviewCandidate
+from theodolite.domain.annotating.discrepancy import DissentCause, Resolution
+from theodolite.domain.annotating.quality import ReviewCandidate
 
 SITTINGS = st.one_of(
     st.just((no("released"),)), st.integers(1, 10).map(lambda number: (yes("released"), how_bad(str(number))))

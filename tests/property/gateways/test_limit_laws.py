@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.clock import FakeClock
-from theodolite.gateways.account import Account
-from theodolite.gateways.pace import Pace
-from theodolite.gateways.start_log import StartLog
-from theodolite.gateways.window import Window
+from theodolite.gateways.limits.account import Account
+from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.start_log import StartLog
+from theodolite.gateways.limits.window import Window
 
 GAPS = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=60)
 

@@ -7,7 +7,7 @@ from tests.fakes.annotating import RISK, UTILITY, no, yes
 
 from theodolite.assessment.category_routing import Reviewed, routed, sees_violation
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.event import Route
+from theodolite.domain.people.event import Route
 
 MIXED, NOBODY, ALL = [True, False, False], [False] * 3, [True] * 3
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from theodolite.assessment.judges_in_queue import is_pass, most_by_judges
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.people.event import AnnotationProcess
 
 
 @given(passes=st.integers(1, 9), data=st.data(), wanted=st.integers(1, 9))

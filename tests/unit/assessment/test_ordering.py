@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from theodolite.assessment.ordering import comes_backwards, next_order
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.instrument import YES_NO, Instrument, Question
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, QuestionOrder, ShownOrder
 
 ASKED = Instrument(name="n", questions=tuple(Question(name=name, text=name, scale=YES_NO) for name in "abc"))

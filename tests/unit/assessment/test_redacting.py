@@ -6,7 +6,8 @@ import pytest
 from tests.fakes.annotating import a_dialogue
 
 from theodolite.assessment.redacting import redacted, stretches
-from theodolite.domain.case import BLOCK, Redaction, TurnText
+from theodolite.domain.annotating.case import Redaction, TurnText
+from theodolite.domain.blocking import BLOCK
 from theodolite.domain.errors import InputError
 from theodolite.domain.run import Unit, UnitKind
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.fakes.annotating import RISK
 
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
+from theodolite.domain.annotating.rewording import DialogueAnswers, QuestionTouch, Touch
 from theodolite.domain.guideline import Origin
 from theodolite.domain.instrument import Exemplar, Orientation, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.rewording import DialogueAnswers, QuestionTouch, Touch
 
 FIRST, SECOND = RISK.instrument.questions
 FOLLOWS = QuestionTouch(question="how-bad", kinds=(Touch.THROUGH,), through=("released",))

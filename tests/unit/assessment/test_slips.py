@@ -3,9 +3,9 @@ from __future__ import annotations
 from tests.fakes.builders import categories, dialogue, guideline, question, turn
 
 from theodolite.assessment.slips import allowed_text, slips_of
+from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Label, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.label_sample import item_of
 
 NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)
 WORDED = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes", meaning="It is so."), Label(value="no")))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from theodolite.assessment.stages import stage_of
-from theodolite.domain.listing import ItemStage
-from theodolite.domain.work import ItemState
+from theodolite.domain.annotating.listing import ItemStage
+from theodolite.domain.annotating.work import ItemState
 
 STAGES = [
     (ItemState.OPEN, 0, 0, 0, ItemStage.WAITING),

@@ -4,9 +4,9 @@ import pytest
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event import AnnotationProcess, Assignment, LevelPlan
-from theodolite.domain.exposure import BreakRule
 from theodolite.domain.fault import Severity
+from theodolite.domain.people.event import AnnotationProcess, Assignment, LevelPlan
+from theodolite.domain.people.exposure import BreakRule
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 
 STUDY = """study: a

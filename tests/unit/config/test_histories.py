@@ -8,7 +8,7 @@ from theodolite.config.defect_text import parse_condition
 from theodolite.config.histories import EARLIER, DeclaredChange, HistoryForm, ScoreTable, aware, holds, read_history
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.history import Worse
+from theodolite.domain.monitoring.history import Worse
 
 
 def table(*rows, columns=("stars", "at", "model", "anchor", "human")):

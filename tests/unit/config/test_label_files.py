@@ -7,9 +7,9 @@ import json
 import pytest
 
 from theodolite.config.label_files import COLUMNS, AskedItem, LabelKey, label_file_text, read_label_file
+from theodolite.domain.annotating.label_sample import LabelSlip
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import YES_NO, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.label_sample import LabelSlip
 
 NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)
 QUESTIONS = {

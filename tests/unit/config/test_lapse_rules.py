@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from theodolite.config.lapse_rules import lapse_rules
-from theodolite.domain.lapse import LapseKind
+from theodolite.domain.findings.lapse import LapseKind
 
 
 def test_every_kind_of_lapse_has_one_rule_that_says_what_it_is():

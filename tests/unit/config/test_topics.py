@@ -5,7 +5,7 @@ from __future__ import annotations
 from theodolite.config.expanded import expanded
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.fault import Severity
-from theodolite.domain.topic import SensitiveTopic, TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
 
 STUDY = """study: a
 applications: {app: {kind: python, call: "a:b"}}

@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.loading import StudyFaults, check_study, load_study
 from theodolite.config.shelves import Shelves
-from theodolite.domain.tree import AnswersNode
+from theodolite.domain.trees.tree import AnswersNode
 from theodolite.measurement.trees.methods import SummaryMethod
 
 STUDY = """\

@@ -12,8 +12,8 @@ import theodolite.domain
 from theodolite.domain.replay import Returned, Waiting
 
 MODULES = [
-    importlib.import_module(f"theodolite.domain.{module.name}")
-    for module in pkgutil.iter_modules(theodolite.domain.__path__)
+    importlib.import_module(module.name)
+    for module in pkgutil.walk_packages(theodolite.domain.__path__, "theodolite.domain.")
 ]
 RECORDS = [
     kind

@@ -9,7 +9,7 @@ from tests.fakes.responses import STUDY
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import version_of
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.domain.tried import TRIED, tried_in
 
 

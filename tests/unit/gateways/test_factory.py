@@ -22,15 +22,15 @@ from theodolite.domain.application import (
 from theodolite.domain.errors import InputError, Rejected
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
-from theodolite.gateways import inspect_line
-from theodolite.gateways.aria_application import AriaApplication
-from theodolite.gateways.cached_model import CachedModel
-from theodolite.gateways.callable_application import CallableApplication
-from theodolite.gateways.chat_model import ChatModel
+from theodolite.gateways.applications.aria_application import AriaApplication
+from theodolite.gateways.applications.callable_application import CallableApplication
+from theodolite.gateways.applications.http_application import HttpApplication
+from theodolite.gateways.applications.prompted import PromptedModelApplication
+from theodolite.gateways.applications.recorded import RecordedApplication
 from theodolite.gateways.factory import Caching, open_application, open_model
-from theodolite.gateways.http_application import HttpApplication
-from theodolite.gateways.prompted import PromptedModelApplication
-from theodolite.gateways.recorded import RecordedApplication
+from theodolite.gateways.models import inspect_line
+from theodolite.gateways.models.cached_model import CachedModel
+from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.scripted import ScriptedModel
 
 Team = made()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import YES_NO, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.number import Undefined
 from theodolite.measurement import krippendorff_alpha
 from theodolite.measurement.annotating import (
     groups_of_annotators,

@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import binomtest
 
 from tests.fakes.venue import FIELD, RED, a_session, a_venue
-from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.measurement.blinding import leak_rate
 from theodolite.usecases.people.blinding import leaks
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.number import Estimate, Undefined
-from theodolite.domain.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.shown_order import ShownOrder
 from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.sheets import GivenAnswer

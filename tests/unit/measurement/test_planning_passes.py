@@ -9,8 +9,8 @@ import pytest
 
 from tests.unit.measurement.test_annotating import BAD, YES, given
 from theodolite.domain.errors import InputError
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
-from theodolite.domain.number import Undefined
 from theodolite.measurement.planning_passes import planned_passes
 from theodolite.measurement.sheets import GivenAnswer
 

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
+from theodolite.domain.annotating.rewording import DialogueAnswers, SampleAim, SampleWish
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.rewording import DialogueAnswers, SampleAim, SampleWish
 from theodolite.measurement.comparison.paired import newcombe_difference
 from theodolite.measurement.comparison.planning import n_for_flips, n_for_rate
 from theodolite.measurement.rewording import ASSUMED, NO_BOTH, NO_RULE, differing, measured_shift, sample_plan

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.measurement.shifting import FEW, NO_SPREAD, ONE_WAY, order_shift
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.measurement.test_annotating import YES, given
-from theodolite.domain.number import Undefined
+from theodolite.domain.findings.number import Undefined
 from theodolite.measurement.spread import rater_agreements, spreads
 
 

@@ -13,7 +13,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
 from tests.unit.reporting.test_results import schema
 from theodolite.domain.dialogue import Level
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.measurement import measure_study
 from theodolite.reporting.exporting import csv_text, export_tables
 from theodolite.reporting.html import report_html

@@ -8,7 +8,7 @@ from tests.fakes.conduct import PLAIN, VOTES
 from tests.fakes.evidence import live_evidence
 from theodolite.config.shipped import shipped_text
 from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.conduct import VoteAdvice
+from theodolite.domain.findings.conduct import VoteAdvice
 from theodolite.reporting.conduct import conduct_entry, conduct_lines
 
 STUDY = live_evidence().study

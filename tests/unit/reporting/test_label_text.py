@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.fakes.evidence import live_evidence
-from theodolite.domain.label_sample import KeptLabels
+from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.reporting.label_text import kept_text, plan_text, sample_text
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.sampling_labels import draw_labels

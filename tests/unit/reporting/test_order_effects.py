@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from theodolite.domain.number import Estimate, Undefined
-from theodolite.domain.order_effect import OrderEffect, OrderFactor, OrderSide
+from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, OrderSide
 from theodolite.reporting.order_effects import moved_text, order_effect_entry, shift_text, side_text
 
 SHIFT = Estimate(

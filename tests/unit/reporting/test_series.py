@@ -8,7 +8,7 @@ import pytest
 
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import assets, evidence_named, findings_named
-from theodolite.domain.series import EvaluationPlan, Series, Team
+from theodolite.domain.people.series import EvaluationPlan, Series, Team
 from theodolite.reporting.html import report_html
 from theodolite.reporting.results import results_document
 from theodolite.reporting.series import series_entry, series_facts

@@ -13,7 +13,7 @@ from tests.fakes.grown import grown_xstest
 from tests.fakes.report import assets, words
 from tests.fakes.trees import FEW, answers, design, leaf, leaves
 from tests.unit.measurement.trees.test_comparing import tree
-from theodolite.domain.tree_form import design_of
+from theodolite.domain.trees.form import design_of
 from theodolite.measurement import measure_study
 from theodolite.measurement.trees.measuring import measure_tree
 from theodolite.reporting.html import report_html

@@ -10,8 +10,8 @@ from tests.fakes.lines import held_by_hand
 
 from theodolite.domain.dialogue import Ending, HeldBy, Level
 from theodolite.domain.errors import ContentRefused, EmptyReply
-from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication
+from theodolite.domain.people.event import LevelPlan
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.strategy import Aim, AttemptOutcome

@@ -7,8 +7,8 @@ from tests.fakes.venue import a_session, a_venue, an_event, exchange, failed
 from theodolite.domain import plan
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.failure import FailureKind, Party
-from theodolite.domain.participant import PersonProfile
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.testing.people import counted, event_sessions, failures_of, pseudonym
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.people.leaving import withdraw

@@ -8,8 +8,8 @@ from tests.fakes.builders import group, guideline, live, recorded, recording, ru
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import PlanError, TemplateError
-from theodolite.domain.event import LevelPlan
 from theodolite.domain.passage import Passage
+from theodolite.domain.people.event import LevelPlan
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Sampling

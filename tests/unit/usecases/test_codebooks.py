@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.responses import STUDY
 from tests.fakes.store import FakeStore
 
-from theodolite.domain.coding import Code, Codebook
+from theodolite.domain.codings.coding import Code, Codebook
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.usecases.codebooks import away_in, keep_absence, keep_codebook
 

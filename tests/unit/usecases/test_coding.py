@@ -8,8 +8,8 @@ from tests.fakes.noted import WORDS, noted
 from tests.fakes.responses import AFTER, STUDY, said
 from tests.fakes.store import FakeStore
 
-from theodolite.domain.coded import CodedState
-from theodolite.domain.coding import Code, Codebook, OpenAnswer
+from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.questionnaire import QuestionnaireResponse

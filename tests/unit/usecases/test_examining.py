@@ -14,7 +14,7 @@ from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, RateLimited, Rejected, ServerFault
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import SayToApplication
-from theodolite.gateways.aria_application import AriaApplication
+from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.secrecy import Credentials
 from theodolite.usecases.examining import KEEP, Examination, examine, exit_code_of
 

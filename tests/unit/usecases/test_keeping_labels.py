@@ -7,10 +7,10 @@ from tests.fakes.builders import by_hand, guideline
 from tests.fakes.evidence import changed, live_evidence
 
 from theodolite.assessment.sitting import person_of
+from theodolite.domain.annotating.label_sample import GivenLabel, item_of
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
-from theodolite.domain.label_sample import GivenLabel, item_of
 from theodolite.usecases.keeping_labels import label_key, labels_to_keep
 
 LIVE = live_evidence()

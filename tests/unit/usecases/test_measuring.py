@@ -10,7 +10,7 @@ from tests.fakes.store import FakeStore
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.identity import version_of
-from theodolite.domain.participant import PersonProfile
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.study import Sampling
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import described_in, with_people

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from theodolite.domain.giveaway import Giveaway, GiveawayKind, apart, masked
+from theodolite.domain.people.giveaway import Giveaway, GiveawayKind, apart, masked
 from theodolite.domain.study import Study
 
 KNOWN = (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from theodolite.domain.giveaway import Giveaway, GiveawayKind, apart, masked
+from theodolite.domain.people.giveaway import Giveaway, GiveawayKind, apart, masked
 
 REGIONS = ("US",)
 """Countries whose phone numbers are known without their country code; others are found with it."""

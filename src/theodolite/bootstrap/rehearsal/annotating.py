@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from theodolite.bootstrap.rehearsal.organising import OrganiserBot
 from theodolite.bootstrap.rehearsal.visitor import Answer, Form, HttpVisitor
 from theodolite.bootstrap.rehearsal.walking import WRITTEN, Stuck
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 
 MOST_SITTINGS = 8
 """Dialogues that one bot annotates by one category each, at most; count."""

@@ -10,7 +10,7 @@ from html import unescape
 from theodolite.bootstrap.rehearsal.visitor import HttpVisitor
 from theodolite.bootstrap.rehearsal.walking import Stuck
 from theodolite.domain.dialogue import Level
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 
 ROLE_OF = {Level.RED_TEAMING: Role.RED_TEAMER, Level.FIELD_TESTING: Role.FIELD_TESTER}
 """What people of a level are called on the pages."""

@@ -26,9 +26,9 @@ from theodolite.config.consent import lacks_of
 from theodolite.config.loading import load_study
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.event import AnnotationProcess, LevelPlan
 from theodolite.domain.failure import Party
-from theodolite.domain.participant import UserType
+from theodolite.domain.people.event import AnnotationProcess, LevelPlan
+from theodolite.domain.people.participant import UserType
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels, planned_seats
 

@@ -7,8 +7,8 @@ from typing import Annotated, TypeAlias
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from theodolite.config.shapes.base import KIND, Filled, Shape, form_of
-from theodolite.domain.participant import UserType
-from theodolite.domain.series import AiType
+from theodolite.domain.people.participant import UserType
+from theodolite.domain.people.series import AiType
 
 
 class SeriesShape(Shape):

@@ -14,10 +14,10 @@ from theodolite.config.shapes.scenarios import LevelName, PersonasShape, Scenari
 from theodolite.config.shapes.series import SeriesForm
 from theodolite.config.shapes.trees import TreeForm
 from theodolite.domain.correction import MeanCorrection, RateCorrection
-from theodolite.domain.event import Assignment
 from theodolite.domain.model import CacheUse, ModelKind
+from theodolite.domain.people.event import Assignment
+from theodolite.domain.people.topic import TopicWeight
 from theodolite.domain.risk import Identification
-from theodolite.domain.topic import TopicWeight
 
 UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
 """Types of users that a level may call for."""

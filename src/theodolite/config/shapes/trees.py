@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, form_of
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.tree import ImpactSide, Per, TransformForm, Weighing
+from theodolite.domain.trees.tree import ImpactSide, Per, TransformForm, Weighing
 
 Weighted: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")]

@@ -11,7 +11,7 @@ from scipy.special import bdtr, chdtrc
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.significance import Significance
 from theodolite.measurement.clusters import ClusterIds, cluster_codes
 from theodolite.measurement.comparison.paired import NO_CASE, both_results
 from theodolite.measurement.interval import whole_count

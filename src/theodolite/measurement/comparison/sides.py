@@ -8,7 +8,7 @@ from itertools import permutations
 
 from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedRate, Ruling
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.significance import Significance
 from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.comparison.paired import NO_CASE, RATE_DIFFERENCE, paired_difference

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from scipy.special import bdtrc
 
-from theodolite.domain.history import History, Score
-from theodolite.domain.order import RankingAgreement
-from theodolite.domain.watch import AnchorCheck
+from theodolite.domain.monitoring.history import History, Score
+from theodolite.domain.monitoring.order import RankingAgreement
+from theodolite.domain.monitoring.watch import AnchorCheck
 from theodolite.measurement.order.ranking import ranking_agreement
 
 SPANS = (1, 2, 4)

@@ -10,7 +10,7 @@ from statistics import mean, median
 
 from scipy.special import bdtrc
 
-from theodolite.domain.history import History, InstrumentChange, Score
+from theodolite.domain.monitoring.history import History, InstrumentChange, Score
 from theodolite.measurement.monitoring.anchors import sign_test
 
 FEWEST_MOVED = 8

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from theodolite.domain.history import History, InstrumentChange, Score
-from theodolite.domain.watch import Alert, AlertKind, AnchorCheck, Cause, Stretch, Watch, WatchRules
+from theodolite.domain.monitoring.history import History, InstrumentChange, Score
+from theodolite.domain.monitoring.watch import Alert, AlertKind, AnchorCheck, Cause, Stretch, Watch, WatchRules
 from theodolite.measurement.monitoring.anchors import TESTS_PER_SITTING, anchor_checks
 from theodolite.measurement.monitoring.shifts import instrument_changes
 from theodolite.measurement.monitoring.stretches import watch_stretch
@@ -36,7 +36,7 @@ def watch_history(history: History, rules: WatchRules | None = None, *, now: dat
         Stretches, instrument changes, anchor checks, and alerts in order of time.
 
     Example:
-        >>> from theodolite.domain.history import History, Score
+        >>> from theodolite.domain.monitoring.history import History, Score
         >>> stars = [5, 4, 5, 5] * 40 + [2, 1, 3, 2] * 10
         >>> scores = tuple(Score(value=value, defect=value <= 3) for value in stars)
         >>> seen = watch_history(History(name="stars", scores=scores, lowest=1, highest=5))

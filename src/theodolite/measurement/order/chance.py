@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.order import Chance
+from theodolite.domain.monitoring.order import Chance
 from theodolite.measurement.order.patterns import pattern_codes
 from theodolite.measurement.order.sequence import Floats, Whole, n_patterns, ranks
 

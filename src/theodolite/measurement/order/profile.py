@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.order import Band, OrderProfile, OrderValue
+from theodolite.domain.monitoring.order import Band, OrderProfile, OrderValue
 from theodolite.measurement.order.bands import Bands, published_bands
 from theodolite.measurement.order.chance import (
     chance_levels,

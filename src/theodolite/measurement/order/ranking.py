@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.order import Chance, RankingAgreement
+from theodolite.domain.monitoring.order import Chance, RankingAgreement
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.order.chance import Null, null_of, rising_of_rows
 from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy

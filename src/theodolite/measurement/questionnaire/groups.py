@@ -12,7 +12,7 @@ from scipy.special import chdtrc, ndtr
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.significance import Significance
 from theodolite.measurement.comparison.multiplicity import Adjustment, adjust_p_values
 from theodolite.measurement.questionnaire.ranks import Answers, given, tie_sum, why_not
 from theodolite.measurement.scores import average_ranks

@@ -14,7 +14,7 @@ from scipy.special import gammaln, logsumexp
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.significance import Significance
 from theodolite.measurement.questionnaire.ranks import ALL_ALIKE
 from theodolite.measurement.scores import average_ranks
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr, stdtr
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.significance import Significance
 from theodolite.measurement.interval import check_confidence, student_quantile
 from theodolite.measurement.scores import average_ranks
 

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.agreeing import GroupAgreement
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.agreeing import GroupAgreement
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.beyond_chance import CORRECTED, beyond_chance
 from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters

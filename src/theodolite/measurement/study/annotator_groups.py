@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
+from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.raters.groups import defect_rates_by_group, group_agreement
 from theodolite.measurement.study.agreements import clusters_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
-from theodolite.domain.coded import CodedAnswer
-from theodolite.domain.coding_finding import CodeAgreement, CoderPair
+from theodolite.domain.codings.coded import CodedAnswer
+from theodolite.domain.codings.finding import CodeAgreement, CoderPair
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.clusters import cluster_sizes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.coded import CodedAnswer, CodedState, CodingWork
-from theodolite.domain.coding import Codebook, OpenAnswer
-from theodolite.domain.coding_finding import CodingFinding, ThemeQuote, ThemeShare
+from theodolite.domain.codings.coded import CodedAnswer, CodedState, CodingWork
+from theodolite.domain.codings.coding import Codebook, OpenAnswer
+from theodolite.domain.codings.finding import CodingFinding, ThemeQuote, ThemeShare
 from theodolite.domain.dialogue import Level
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import version_of

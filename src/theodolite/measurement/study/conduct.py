@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting
-from theodolite.domain.conduct import Conduct, VoteAdvice, VoteRecord
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.conduct import Conduct, VoteAdvice, VoteRecord
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.register import Mark, Register, Said

@@ -6,11 +6,17 @@ from collections import defaultdict
 from statistics import median
 
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event_record import EventFinding, EventRecord, ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.exposure import BreakRule, Exposure
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.event_record import (
+    EventFinding,
+    EventRecord,
+    ExposureTally,
+    LanguageTally,
+    WithdrawalTally,
+)
+from theodolite.domain.people.exposure import BreakRule, Exposure
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.study import Study
-from theodolite.domain.withdrawal import Withdrawal
 from theodolite.measurement.blinding import leaks_of
 
 _NOT_COUNTED = frozenset({SessionState.WAITING, SessionState.ACTIVE, SessionState.WITHDRAWN})

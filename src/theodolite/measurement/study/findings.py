@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
-from theodolite.domain.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.application import Application
 from theodolite.domain.correction import MeanCorrection, RateCorrection, choice_for
 from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
+from theodolite.domain.findings.lapse import LapseCheck, LapseRules
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
-from theodolite.domain.lapse import LapseCheck, LapseRules
 from theodolite.domain.study import Study
 from theodolite.measurement.study.agreements import agreements, confusions
 from theodolite.measurement.study.annotator_groups import adjusted, annotator_groups

@@ -11,8 +11,8 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question
-from theodolite.domain.leaf import TESTER, Leaf
 from theodolite.domain.questionnaire import QuestionnaireResponse
+from theodolite.domain.trees.leaf import TESTER, Leaf
 
 
 def tester_leaves(evidence: Evidence, wanted: Collection[str], application: Application) -> Iterator[Leaf]:

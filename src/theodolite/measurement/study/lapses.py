@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.lapse import Lapse, LapseCheck, LapseKind, LapseRule, LapseRules
+from theodolite.domain.findings.lapse import Lapse, LapseCheck, LapseKind, LapseRule, LapseRules
 from theodolite.domain.scenario import Scenario
 
 SHOWN = 80

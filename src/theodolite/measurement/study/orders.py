@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
-from theodolite.domain.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.register import Register, Said
 from theodolite.domain.shown_order import ShownOrder, labels_reversed
 from theodolite.measurement.order_effects import order_effects

@@ -10,10 +10,10 @@ from itertools import combinations
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
-from theodolite.domain.proxy_check import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.domain.scenario import Proxy, Scenario
-from theodolite.domain.significance import Significance
 from theodolite.measurement.clusters import cluster_sizes
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.matched import TOO_FEW, told_apart

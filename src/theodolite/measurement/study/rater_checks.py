@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from theodolite.domain.agreeing import RaterCheck, RaterChecks
+from theodolite.domain.findings.agreeing import RaterCheck, RaterChecks
 from theodolite.measurement.raters.models import dawid_skene, mace
 from theodolite.measurement.study.labels import Sheet, Sources
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.realism import (
+from theodolite.domain.findings.realism import (
     GroupCover,
     RateContrast,
     Realism,

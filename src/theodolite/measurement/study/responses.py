@@ -12,10 +12,10 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.response_finding import AnswerContrast, AnswerSpread, ResponseFinding
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.questionnaire.description import describe_answers
 from theodolite.measurement.questionnaire.permutation import people_permutation

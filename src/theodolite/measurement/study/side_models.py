@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.responses import SideModel
 from theodolite.domain.instrument import Question
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.response_finding import SideModel
 from theodolite.measurement.questionnaire.ordinal import OrdinalFit, odds_by_threshold, ordinal_model
 from theodolite.measurement.study.responses import answer_value
 

@@ -10,10 +10,10 @@ from statistics import fmean
 from typing import Final
 
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.findings.responses import AnswerComparison, AnswerSide, SidePair
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.instrument import Question
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.response_finding import AnswerComparison, AnswerSide, SidePair
-from theodolite.domain.significance import Significance
 from theodolite.measurement.comparison.multiplicity import Adjustment, adjust_p_values
 from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_wallis
 from theodolite.measurement.questionnaire.ranks import brunner_munzel_test, signed_rank_test, superiority

@@ -11,8 +11,8 @@ from typing import Final
 
 from theodolite.domain.dialogue import Dialogue, HeldBy, Level
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.realism import SpokenSide, StyleMark
 from theodolite.domain.plan import Sessions, Setting
-from theodolite.domain.realism import SpokenSide, StyleMark
 from theodolite.measurement.study.lapses import written_turns
 
 PEOPLE: Final = frozenset({HeldBy.PERSON, HeldBy.RECORDED})

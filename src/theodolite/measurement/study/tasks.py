@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.session import SessionState
-from theodolite.domain.task_tally import TaskTally
+from theodolite.domain.findings.task_tally import TaskTally
+from theodolite.domain.people.session import SessionState
 from theodolite.measurement.clusters import cluster_sizes
 from theodolite.measurement.proportion import defect_rate
 

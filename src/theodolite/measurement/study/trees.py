@@ -11,10 +11,10 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.leaf import Leaf
 from theodolite.domain.register import Said
-from theodolite.domain.tree import SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+from theodolite.domain.trees.finding import TreeFinding, TreeStanding
+from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.study.heard import tester_leaves
 from theodolite.measurement.study.labels import REFERENCE, Sheet, Source, asked_places, sources
 from theodolite.measurement.trees.comparing import Tabled
@@ -90,7 +90,7 @@ def branches(design: TreeDesign) -> tuple[str, ...]:
     """Return the names of a tree's main branches: its dimensions, or else what stands below its root.
 
     Example:
-        >>> from theodolite.domain.tree_form import design_of
+        >>> from theodolite.domain.trees.form import design_of
         >>> leaf = {"answers": "q", "scale": "0-1", "orientation": "higher_is_worse"}
         >>> branches(design_of({"tree": "t", "nodes": {"top": {"summary": "mean", "of": "a"}, "a": leaf}}))
         ('top',)

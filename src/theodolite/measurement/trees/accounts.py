@@ -11,7 +11,7 @@ import numpy as np
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Outcomes
-from theodolite.domain.tree import AnswersNode, SummaryNode
+from theodolite.domain.trees.tree import AnswersNode, SummaryNode
 from theodolite.measurement.trees.leaves import ANSWERED, OUTCOMES, Ints
 from theodolite.measurement.trees.replicates import Compiled
 

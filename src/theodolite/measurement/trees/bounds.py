@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.tree import SummaryNode, TransformNode
+from theodolite.domain.trees.tree import SummaryNode, TransformNode
 from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
 from theodolite.measurement.interval import Ends, wilson
 from theodolite.measurement.trees.bundles import moved

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.tree import (
+from theodolite.domain.trees.tree import (
     AnswersNode,
     CollapseNode,
     Per,

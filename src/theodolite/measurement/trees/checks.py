@@ -9,7 +9,7 @@ from typing import assert_never
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.tree import (
+from theodolite.domain.trees.tree import (
     AnswersNode,
     CollapseNode,
     ImpactSide,

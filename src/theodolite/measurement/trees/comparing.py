@@ -11,9 +11,9 @@ import numpy as np
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.tree import TreeDesign
-from theodolite.domain.tree_file import LeafSet
-from theodolite.domain.tree_finding import NodeDifference, TreeComparison
+from theodolite.domain.trees.file import LeafSet
+from theodolite.domain.trees.finding import NodeDifference, TreeComparison
+from theodolite.domain.trees.tree import TreeDesign
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.trees.bounds import BOOTSTRAP, Bounds
 from theodolite.measurement.trees.footing import Footing

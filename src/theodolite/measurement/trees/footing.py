@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.tree import SummaryNode, TransformNode
+from theodolite.domain.trees.tree import SummaryNode, TransformNode
 from theodolite.measurement.trees.leaves import Flags
 from theodolite.measurement.trees.methods import MAX
 from theodolite.measurement.trees.replicates import Compiled

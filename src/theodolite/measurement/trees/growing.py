@@ -18,8 +18,8 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Instrument, Orientation, Question, QuestionLevel
-from theodolite.domain.leaf import TESTER
-from theodolite.domain.tree import (
+from theodolite.domain.trees.leaf import TESTER
+from theodolite.domain.trees.tree import (
     AnswersNode,
     CollapseNode,
     Dimension,

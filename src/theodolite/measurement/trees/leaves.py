@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
-from theodolite.domain.leaf import Leaf
-from theodolite.domain.tree import AnswersNode
+from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.trees.tree import AnswersNode
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

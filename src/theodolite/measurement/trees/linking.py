@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import betainc, gammaln
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.tree import AnswersNode, SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import NodeLink, NodeWithout
+from theodolite.domain.trees.finding import NodeLink, NodeWithout
+from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import LeafTable

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.leaf import Leaf
-from theodolite.domain.tree import AnswersNode
+from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.trees.tree import AnswersNode
 from theodolite.measurement.trees.leaves import ANSWERED, NO_TURN, OUTCOMES, LeafTable
 
 MOST_LISTED: Final = 50

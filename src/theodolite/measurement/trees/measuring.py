@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.leaf import Leaf
-from theodolite.domain.tree import SummaryNode, TreeDesign, TreeNode
-from theodolite.domain.tree_finding import NodeFinding, TreeFinding
+from theodolite.domain.trees.finding import NodeFinding, TreeFinding
+from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.trees.tree import SummaryNode, TreeDesign, TreeNode
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.trees.accounts import Accounts
 from theodolite.measurement.trees.bounds import Bounds

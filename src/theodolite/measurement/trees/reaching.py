@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from theodolite.domain.leaf import Leaf
-from theodolite.domain.tree import AnswersNode, TreeDesign, TreeNode
-from theodolite.domain.tree_finding import NodeFinding, TreeFinding
+from theodolite.domain.trees.finding import NodeFinding, TreeFinding
+from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.trees.tree import AnswersNode, TreeDesign, TreeNode
 from theodolite.measurement.trees.footing import sessions_below
 from theodolite.measurement.trees.leaves import Flags, LeafTable
 from theodolite.measurement.trees.listing import listed_answers

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from theodolite.domain.tree import (
+from theodolite.domain.trees.tree import (
     Edge,
     SummaryNode,
     TransformNode,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theodolite.domain.tree import SummaryNode, Weighing
+from theodolite.domain.trees.tree import SummaryNode, Weighing
 from theodolite.measurement.trees.footing import Footing
 from theodolite.measurement.trees.summaries import Floats
 

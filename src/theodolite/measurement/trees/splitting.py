@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.tree import SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import NodeSplit
+from theodolite.domain.trees.finding import NodeSplit
+from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable
 from theodolite.measurement.trees.measuring import Draws, measure_tree

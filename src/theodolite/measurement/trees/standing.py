@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from theodolite.domain.tree_finding import TreeStanding
+from theodolite.domain.trees.finding import TreeStanding
 from theodolite.measurement.trees.comparing import Tabled, compare_tabled
 from theodolite.measurement.trees.linking import pareto_front, weight_sensitivity
 from theodolite.measurement.trees.measuring import Draws

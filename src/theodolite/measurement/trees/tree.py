@@ -13,10 +13,10 @@ from ruamel.yaml.error import YAMLError
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import Json
-from theodolite.domain.leaf import Leaf
-from theodolite.domain.tree import TreeDesign
-from theodolite.domain.tree_file import LeafSet, TreeFile, tree_file_document, tree_file_of
-from theodolite.domain.tree_finding import TreeComparison, TreeFinding
+from theodolite.domain.trees.file import LeafSet, TreeFile, tree_file_document, tree_file_of
+from theodolite.domain.trees.finding import TreeComparison, TreeFinding
+from theodolite.domain.trees.leaf import Leaf
+from theodolite.domain.trees.tree import TreeDesign
 from theodolite.measurement.trees.checks import kinds_of
 from theodolite.measurement.trees.comparing import compare_trees, same_tree
 from theodolite.measurement.trees.leaves import LeafTable, table_of

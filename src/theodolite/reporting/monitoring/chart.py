@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from theodolite.domain.history import InstrumentChange
-from theodolite.domain.watch import Alert, AlertKind, Stretch, Watch
+from theodolite.domain.monitoring.history import InstrumentChange
+from theodolite.domain.monitoring.watch import Alert, AlertKind, Stretch, Watch
 from theodolite.reporting.monitoring.document import thinned
 
 WIDTH, PANEL, GAP, LEFT, RIGHT, TOP, BOTTOM = 920, 92, 26, 64, 96, 22, 30

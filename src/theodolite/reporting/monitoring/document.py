@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.history import InstrumentChange
 from theodolite.domain.identity import Json
-from theodolite.domain.order import OrderProfile, OrderValue, RankingAgreement
-from theodolite.domain.watch import Alert, AnchorCheck, Stretch, Watch
+from theodolite.domain.monitoring.history import InstrumentChange
+from theodolite.domain.monitoring.order import OrderProfile, OrderValue, RankingAgreement
+from theodolite.domain.monitoring.watch import Alert, AnchorCheck, Stretch, Watch
 
 SCHEMA_VERSION = "1.0"
 """Version of the document's form; the first number rises when readers break."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.watch import Alert, AnchorCheck, Stretch, Watch
+from theodolite.domain.monitoring.watch import Alert, AnchorCheck, Stretch, Watch
 from theodolite.reporting import figures
 from theodolite.reporting.monitoring.chart import application_chart
 from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text

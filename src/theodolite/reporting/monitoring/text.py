@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.history import InstrumentChange
-from theodolite.domain.order import OrderProfile, OrderValue
-from theodolite.domain.watch import Alert, AlertKind, Cause, Stretch, Watch
+from theodolite.domain.monitoring.history import InstrumentChange
+from theodolite.domain.monitoring.order import OrderProfile, OrderValue
+from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, Watch
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import labelled
 from theodolite.reporting.words import Words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
 from theodolite.reporting import figures
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.certificate_words import share_text

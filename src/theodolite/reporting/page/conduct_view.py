@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.conduct import Conduct, VoteRecord
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.conduct import Conduct, VoteRecord
 from theodolite.reporting import figures
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.page.subject import Subject

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.event_record import ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.leak import Leak
-from theodolite.domain.topic import TopicTally
+from theodolite.domain.people.event_record import ExposureTally, LanguageTally, WithdrawalTally
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.topic import TopicTally
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 

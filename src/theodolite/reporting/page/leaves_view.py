@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import OWN_WORDS
 from theodolite.domain.identity import SHORT
-from theodolite.domain.leaf import TESTER, Leaf
-from theodolite.domain.tree import AnswersNode
-from theodolite.domain.tree_finding import NodeFinding, TreeFinding
+from theodolite.domain.trees.finding import NodeFinding, TreeFinding
+from theodolite.domain.trees.leaf import TESTER, Leaf
+from theodolite.domain.trees.tree import AnswersNode
 from theodolite.reporting import figures
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.page.subject import Subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import groupby
 
-from theodolite.domain.order_effect import OrderEffect
+from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.order_effects import shift_text, side_text
 from theodolite.reporting.page.subject import Subject

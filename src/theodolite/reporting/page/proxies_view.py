@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.proxy_check import LevelOrder, ProxyCheck, Reach
+from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, Reach
 from theodolite.reporting import figures
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.page.subject import Subject

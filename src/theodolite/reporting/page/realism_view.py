@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
+from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
 from theodolite.reporting import figures
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.page.subject import Subject

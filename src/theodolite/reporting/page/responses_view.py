@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.instrument import Question
-from theodolite.domain.response_finding import AnswerContrast, AnswerSpread, ResponseFinding
-from theodolite.domain.significance import Significance
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.units import range_of

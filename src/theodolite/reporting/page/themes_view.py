@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.coding_finding import CodingFinding, ThemeQuote, ThemeShare
+from theodolite.domain.codings.finding import CodingFinding, ThemeQuote, ThemeShare
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.task_tally import TaskTally
+from theodolite.domain.findings.task_tally import TaskTally
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.tree import AnswersNode, SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
+from theodolite.domain.trees.finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
+from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.reporting import figures
 from theodolite.reporting.exporting import pseudonyms
 from theodolite.reporting.page.leaves_view import LeafList, leaf_list, share_of_leaf

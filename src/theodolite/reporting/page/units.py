@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.tree import ValueRange
+from theodolite.domain.trees.tree import ValueRange
 
 _POINTS = "points from "
 

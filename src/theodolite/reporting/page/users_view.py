@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.lapse import LapseCheck
+from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 

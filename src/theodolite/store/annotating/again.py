@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
+from theodolite.domain.annotating.rewording import DialogueAnswers, PastAnswers
 from theodolite.domain.errors import Conflict
-from theodolite.domain.rewording import DialogueAnswers, PastAnswers
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import add_items, queue_of

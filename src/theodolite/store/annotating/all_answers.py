@@ -18,8 +18,8 @@ from django.db.models import Aggregate, Count, Max, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 
+from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.run import UnitState
-from theodolite.domain.work import ItemState
 from theodolite.measurement.answer_table import AnswerGroup, AnswerTable, SittingFacts
 from theodolite.measurement.sheets import AnswerColumns, columns_of
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from theodolite.domain.bulk import BulkLine
+from theodolite.domain.annotating.bulk import BulkLine
+from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.errors import InputError
-from theodolite.domain.room import RoomState
-from theodolite.domain.work import ItemState, ReservationState
 from theodolite.store.annotating.claims import RESERVED, expire, give_back
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.many import in_chunks, locked, rows_under

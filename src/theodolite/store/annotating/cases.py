@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from theodolite.assessment.redacting import stretches
-from theodolite.domain.case import (
+from theodolite.domain.annotating.case import (
     CaseAct,
     CaseStep,
     CaseView,
@@ -20,10 +20,10 @@ from theodolite.domain.case import (
     SensitiveCase,
     TurnText,
 )
+from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.run import UnitState
-from theodolite.domain.work import ItemState
 from theodolite.store.annotating.claims import claim_of
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import new_token

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Q
 
+from theodolite.domain.annotating.promotion import seat_of
+from theodolite.domain.annotating.work import ItemState, Reservation, ReservationState
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.promotion import seat_of
-from theodolite.domain.work import ItemState, Reservation, ReservationState
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.orders import order_of_next
 from theodolite.store.annotating.queues import new_token

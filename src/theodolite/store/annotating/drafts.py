@@ -7,10 +7,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
+from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.annotation import Answer, Outcome, Quote
 from theodolite.domain.errors import Conflict
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.work import ItemState, ReservationState
 from theodolite.store.annotating.claims import claim_of
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import DraftQuoteRow, DraftRow, ReservationRow

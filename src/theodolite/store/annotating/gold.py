@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from django.db import transaction
 from django.db.models import QuerySet
 
+from theodolite.domain.annotating.quality import GoldItem, KnownAnswer
+from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
-from theodolite.domain.quality import GoldItem, KnownAnswer
-from theodolite.domain.work import ItemState
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
 from theodolite.store.annotating.given import given_to
 from theodolite.store.annotating.library import Library

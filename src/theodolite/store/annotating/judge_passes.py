@@ -8,10 +8,10 @@ from typing import NamedTuple
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from theodolite.assessment.judges_in_queue import is_pass, most_by_judges
+from theodolite.domain.annotating.promotion import Promotion, is_model, seat_of
+from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.promotion import Promotion, is_model, seat_of
-from theodolite.domain.work import ItemState, ReservationState
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.claims import LIVE, SUBMITTED, give_back, participant_id
 from theodolite.store.annotating.given import count_disputed
 from theodolite.store.annotating.library import Library

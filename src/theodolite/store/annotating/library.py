@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Any, TypeVar
 
+from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueDesign
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.dialogues import dialogues_of
 

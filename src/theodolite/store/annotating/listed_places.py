@@ -7,10 +7,11 @@ from collections.abc import Collection
 from django.db.models import Case, Count, IntegerField, Value, When
 
 from theodolite.assessment.blinding import MASKED, blind_name
-from theodolite.domain.case import BLOCK, CaseView, FlagKind, SensitiveCase
+from theodolite.domain.annotating.case import CaseView, FlagKind, SensitiveCase
+from theodolite.domain.annotating.listing import ListedCase, ListedRoom
+from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.listing import ListedCase, ListedRoom
-from theodolite.domain.room import RoomState
 from theodolite.store.annotating.cases import case_page
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.listing import opening_of

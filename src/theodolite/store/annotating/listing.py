@@ -15,10 +15,10 @@ from django.db.models.functions import Coalesce
 
 from theodolite.assessment.blinding import blind_name
 from theodolite.assessment.stages import stage_of
-from theodolite.domain.case import CaseAct, FlagKind
+from theodolite.domain.annotating.case import CaseAct, FlagKind
+from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
+from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.dialogue import Dialogue, Level
-from theodolite.domain.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
-from theodolite.domain.work import ItemState, ReservationState
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.seen_texts import seen_dialogues, speaking_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow

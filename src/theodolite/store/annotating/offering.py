@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from theodolite.assessment.queueing import why_not
-from theodolite.domain.bulk import BulkLine
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.work import AtWork, ItemState, ReservationState, WorkItem
+from theodolite.domain.annotating.bulk import BulkLine
+from theodolite.domain.annotating.work import AtWork, ItemState, ReservationState, WorkItem
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.claims import LIVE, participant_id
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.many import in_chunks, locked, note_all, rows_under

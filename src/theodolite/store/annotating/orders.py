@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from theodolite.assessment.ordering import comes_backwards, next_order
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.annotating.work import QueueDesign
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
-from theodolite.domain.work import QueueDesign
 from theodolite.store.annotating.library import Library
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
 

@@ -10,17 +10,17 @@ from datetime import datetime
 
 from django.db.models import Count, F, Q, Sum
 
-from theodolite.domain.agreeing import (
+from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding
+from theodolite.domain.annotating.room import RoomShift
+from theodolite.domain.annotating.work import ItemState
+from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import (
     CategoryProgress,
     QuestionAgreement,
 )
-from theodolite.domain.errors import InputError
+from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.order_effect import OrderEffect
-from theodolite.domain.promotion import BesidePeople, JudgeStanding
-from theodolite.domain.room import RoomShift
-from theodolite.domain.work import ItemState
 from theodolite.measurement.annotating import (
     judge_beside_people,
     question_agreement,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import version_of
-from theodolite.domain.promotion import Demotion, JudgeStanding, Promotion
 from theodolite.store.annotating.judge_passes import let_judges_take, take_back
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of

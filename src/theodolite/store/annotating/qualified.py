@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from theodolite.assessment.qualifying import examples_for
+from theodolite.domain.annotating.training import CategoryStanding, Onboarding
+from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.identity import digest
-from theodolite.domain.training import CategoryStanding, Onboarding
-from theodolite.domain.work import QueueCategory, QueueDesign
 from theodolite.store.annotating.library import Library
 from theodolite.store.models.annotating import OnboardingRow, PracticeRow, QualificationRow, QueueRow
 

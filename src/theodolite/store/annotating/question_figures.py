@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.agreeing import (
+from theodolite.domain.findings.agreeing import (
     GroupAgreement,
     PairAgreement,
     PlannedPasses,
@@ -12,10 +12,10 @@ from theodolite.domain.agreeing import (
     RaterAgreement,
     UnitSpread,
 )
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
-from theodolite.domain.number import Undefined
-from theodolite.domain.order_effect import OrderEffect
 from theodolite.measurement.annotating import (
     groups_of_annotators,
     model_agreements,

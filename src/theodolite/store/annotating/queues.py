@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 
+from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDesign
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import keyed_draw, version_of
 from theodolite.domain.study import Study
-from theodolite.domain.work import ItemState, QueueCategory, QueueDesign
 from theodolite.store.annotating.library import Library
 from theodolite.store.contents import content_of
 from theodolite.store.ledger import CHUNK, database_now, one_at_a_time

@@ -11,12 +11,12 @@ from django.db.models import Count, Q
 from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.discrepancies import discrepancies, letters_for, reviewed
 from theodolite.assessment.redacting import redacted
+from theodolite.domain.annotating.discrepancy import DisputedItem, DissentCause, Resolution, ReviewSheet
+from theodolite.domain.annotating.work import ItemState, Routed
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Outcome
-from theodolite.domain.discrepancy import DisputedItem, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.work import ItemState, Routed
 from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import SUBMITTED, participant_id
 from theodolite.store.annotating.given import given_to, salt_of

@@ -9,10 +9,10 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
 from theodolite.assessment.quality import review_sample
+from theodolite.domain.annotating.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
+from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError, NotFound
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
-from theodolite.domain.work import ItemState
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.measurement.spread import Halves, halves_alike
 from theodolite.store.annotating.all_answers import all_answers, state_of
 from theodolite.store.annotating.claims import BY_JUDGE, RESERVED, SUBMITTED

@@ -10,12 +10,12 @@ from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.discrepancies import letters_for
 from theodolite.assessment.redacting import redacted
+from theodolite.domain.annotating.discrepancy import Position
+from theodolite.domain.annotating.room import CalibrationRoom, RoomShift, RoomState
+from theodolite.domain.annotating.thread import Post
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.discrepancy import Position
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.room import CalibrationRoom, RoomShift, RoomState
-from theodolite.domain.thread import Post
 from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import participant_id
 from theodolite.store.annotating.library import Library

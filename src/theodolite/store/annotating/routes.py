@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Max
 
 from theodolite.assessment.category_routing import Reviewed, routed, sees_violation
-from theodolite.domain.work import QueueDesign, Routed
+from theodolite.domain.annotating.work import QueueDesign, Routed
 from theodolite.store.annotating.given import given_to
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import add_items

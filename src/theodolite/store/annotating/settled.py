@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Count, QuerySet
 
-from theodolite.domain.work import ItemState
+from theodolite.domain.annotating.work import ItemState
 from theodolite.store.models.annotating import ResolutionRow, WorkItemRow
 
 

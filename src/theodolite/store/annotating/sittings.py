@@ -10,11 +10,11 @@ from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.redacting import redacted
 from theodolite.assessment.sitting import annotation_by, person_of, whole_answers
+from theodolite.domain.annotating.work import AnnotatorSitting, ItemState, ReservationState, Submitted
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict
 from theodolite.domain.shown_order import shown_order_of
-from theodolite.domain.work import AnnotatorSitting, ItemState, ReservationState, Submitted
 from theodolite.store.annotating.cases import redactions_of
 from theodolite.store.annotating.claims import SUBMITTED, claim_of, expire, note, reservation_of, take
 from theodolite.store.annotating.drafts import current_answers, saved_at

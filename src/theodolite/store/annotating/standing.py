@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, seat_of
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.identity import version_of
-from theodolite.domain.promotion import Demotion, JudgeStanding, Promotion, seat_of
 from theodolite.domain.study import Study
 from theodolite.store.annotating.claims import LIVE
 from theodolite.store.annotating.library import Library

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from theodolite.assessment.capture.naming import names_of
 from theodolite.assessment.suspecting import Suspicion, suspicions
-from theodolite.domain.case import CaseAct
+from theodolite.domain.annotating.case import CaseAct
 from theodolite.store.annotating.cases import redaction_row
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import new_token, queue_of

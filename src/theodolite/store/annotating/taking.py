@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from theodolite.assessment.queueing import most_items
+from theodolite.domain.annotating.work import ItemState, Reservation, ReservationState
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.topic import heavy_scenarios
-from theodolite.domain.work import ItemState, Reservation, ReservationState
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.people.topic import heavy_scenarios
 from theodolite.store.annotating.claims import (
     LIVE,
     RESERVED,

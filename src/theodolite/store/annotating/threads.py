@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
+from theodolite.domain.annotating.thread import Anchor, AnchorKind, FeedbackThread, Post, ThreadEnd
 from theodolite.domain.errors import Conflict, InputError, NotFound
-from theodolite.domain.thread import Anchor, AnchorKind, FeedbackThread, Post, ThreadEnd
 from theodolite.store.annotating.claims import claim_of, participant_id
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import new_token, queue_of

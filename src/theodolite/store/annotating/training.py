@@ -8,10 +8,10 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 
 from theodolite.assessment.qualifying import examples_for, is_passed, marked, worked_examples
+from theodolite.domain.annotating.training import Marked, Onboarding, QualificationResult
+from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.training import Marked, Onboarding, QualificationResult
-from theodolite.domain.work import QueueDesign
 from theodolite.store.annotating.claims import participant_id
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.qualified import standing, standings, text_versions

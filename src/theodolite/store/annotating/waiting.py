@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.work import ItemState, ReservationState
+from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 
 

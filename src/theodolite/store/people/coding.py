@@ -8,7 +8,7 @@ from typing import TypeVar
 from django.db import transaction
 from django.db.models import Max, QuerySet
 
-from theodolite.domain.coding import (
+from theodolite.domain.codings.coding import (
     CODERS,
     Coding,
     CodingResolution,
@@ -17,7 +17,7 @@ from theodolite.domain.coding import (
     QuoteRelease,
 )
 from theodolite.domain.errors import Conflict, NotFound
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.coding import (
     CodingCodeRow,

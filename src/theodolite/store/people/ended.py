@@ -12,7 +12,7 @@ from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.live import HeldDialogue
-from theodolite.domain.participant import PersonProfile
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.run import Run, Spending, Unit, UnitState
 from theodolite.domain.strategy import Strategy
 from theodolite.store.contents import Contents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.work import ItemState
+from theodolite.domain.annotating.work import ItemState
 from theodolite.store.models.annotating import (
     CaseRow,
     CaseStepRow,

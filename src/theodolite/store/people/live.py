@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from theodolite.domain.dialogue import Ending, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models.people import (
     LiveDialogueRow,

@@ -12,8 +12,8 @@ from django.utils import timezone
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.people.session import SessionState
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.session import SessionState
 from theodolite.store.models.people import (
     LiveDialogueRow,
     ResponseAnswerRow,

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict
-from theodolite.domain.seat import Seat
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.seat import Seat
+from theodolite.domain.people.session import SessionState
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models.people import SeatRow, SessionRow
 from theodolite.store.results import ids_of_participants

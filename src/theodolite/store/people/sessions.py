@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
-from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
+from theodolite.domain.people.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.models import (
     RunRow,
 )

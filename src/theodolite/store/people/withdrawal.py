@@ -14,8 +14,8 @@ from django.db import connection, transaction
 
 from theodolite.domain.dialogue import Ending
 from theodolite.domain.identity import digest
-from theodolite.domain.session import SessionState
-from theodolite.domain.withdrawal import Tombstone, Withdrawal
+from theodolite.domain.people.session import SessionState
+from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.store.contents import Contents
 from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import (

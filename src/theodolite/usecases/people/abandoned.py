@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from theodolite.domain.dialogue import Ending
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.usecases.people.sitting import end_session
 from theodolite.usecases.people.talking import left_s
 from theodolite.usecases.people.venue import Venue

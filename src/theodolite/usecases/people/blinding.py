@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.leak import Leak
+from theodolite.domain.people.leak import Leak
 from theodolite.usecases.people.venue import Venue
 
 

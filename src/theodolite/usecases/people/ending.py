@@ -8,8 +8,8 @@ from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn, TurnState
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import HeldDialogue, LiveDialogue, turns_of
 from theodolite.domain.passage import in_turn
+from theodolite.domain.people.session import Session
 from theodolite.domain.run import Unit
-from theodolite.domain.session import Session
 from theodolite.domain.strategy import Strategy
 from theodolite.testing.people import counted, pair_key_of, visit_of
 from theodolite.usecases.ledger import person_unit

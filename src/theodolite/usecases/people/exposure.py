@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from theodolite.domain.exposure import BreakRule, Exposure
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.exposure import BreakRule, Exposure
+from theodolite.domain.people.session import SessionState
 from theodolite.usecases.people.venue import Venue
 
 

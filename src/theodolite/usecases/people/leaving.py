@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from theodolite.assessment.capture.personal import mask_personal
 from theodolite.domain.dialogue import Ending
-from theodolite.domain.session import Session, SessionState
-from theodolite.domain.withdrawal import Tombstone, Withdrawal
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.withdrawal import Tombstone, Withdrawal
 from theodolite.usecases.people.ending import end_open_dialogue
 from theodolite.usecases.people.venue import Venue
 

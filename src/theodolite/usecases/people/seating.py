@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import LevelPlan
-from theodolite.domain.seat import Cell, Seat
-from theodolite.domain.session import Session
-from theodolite.domain.topic import heavy_scenarios, scenarios_of
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.seat import Cell, Seat
+from theodolite.domain.people.session import Session
+from theodolite.domain.people.topic import heavy_scenarios, scenarios_of
 from theodolite.testing.assigning import people_levels, seat_design
 from theodolite.testing.topics import best_number, place_after
 from theodolite.usecases.people.venue import Venue

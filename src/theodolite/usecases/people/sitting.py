@@ -8,8 +8,8 @@ from datetime import datetime
 from theodolite.domain.dialogue import Ending, Level
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import keyed_draw, version_of
-from theodolite.domain.seat import Cell, Seat
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.seat import Cell, Seat
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.testing.assigning import seat_design
 from theodolite.testing.people import scenario_sight
 from theodolite.usecases.people.ending import end_open_dialogue

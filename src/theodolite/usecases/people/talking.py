@@ -8,10 +8,10 @@ from datetime import datetime
 
 from theodolite.assessment.capture.naming import names_of, self_identification
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.live import LiveDialogue, LiveEnding, LiveTurn, exchanges
-from theodolite.domain.session import Session
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.session import Session
 from theodolite.usecases.people.hours import hours_at
 from theodolite.usecases.people.venue import Venue
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from datetime import datetime
 
-from theodolite.domain.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.dialogue import Ending
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.session import Session, SessionState
+from theodolite.domain.people.topic import scenarios_of
 from theodolite.domain.study import Study
-from theodolite.domain.topic import scenarios_of
 from theodolite.ports.people import Persons
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.topics import topics_version

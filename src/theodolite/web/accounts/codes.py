@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.accounts.words import digest_of, words_for
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, HostedStudy, Membership, PersonalCode

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import account_of, signed_in
 from theodolite.web.entrances import entrance
 from theodolite.web.models import Membership

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.accounts.words import as_written, words_for
 from theodolite.web.audit import audit
 from theodolite.web.blindness import clash_of

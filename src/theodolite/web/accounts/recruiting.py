@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from theodolite.domain.errors import Conflict
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.accounts.inviting import join
 from theodolite.web.approvals import may_invite
 from theodolite.web.audit import audit

@@ -11,8 +11,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from theodolite.assessment.discrepancies import letters_for
+from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import Annotation, AnnotatorKind
-from theodolite.domain.discrepancy import Position
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.reporting import figures

@@ -11,8 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from theodolite.domain.coded import CodingWork
-from theodolite.domain.coding import Code, Codebook
+from theodolite.domain.codings.coded import CodingWork
+from theodolite.domain.codings.coding import Code, Codebook
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import SHORT
 from theodolite.usecases.codebooks import keep_codebook

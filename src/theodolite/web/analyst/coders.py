@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from theodolite.domain.coding_finding import CoderPair
+from theodolite.domain.codings.finding import CoderPair
 from theodolite.usecases.codebooks import keep_absence
 from theodolite.usecases.coding import CodingRoom
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk

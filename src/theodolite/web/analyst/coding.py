@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.domain.coded import CodedState
-from theodolite.domain.coding import Code
+from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.codings.coding import Code
 from theodolite.usecases.coding import CodingRoom, OpenText, keep_coding
 from theodolite.web.analyst.codebook import book_token
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk

@@ -15,8 +15,8 @@ from django.utils.crypto import salted_hmac
 
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.people.role import Role
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.role import Role
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.testing.people import event_sessions

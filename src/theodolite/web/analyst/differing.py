@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.domain.coded import CodedAnswer, CodedState
+from theodolite.domain.codings.coded import CodedAnswer, CodedState
 from theodolite.domain.identity import digest
 from theodolite.usecases.coding import CodingRoom, OpenText, resolve
 from theodolite.web.analyst.coding import MEMO

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.response_finding import AnswerSpread
+from theodolite.domain.findings.responses import AnswerSpread
 from theodolite.reporting import figures
 
 STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.capture.personal import personal_details
-from theodolite.domain.coding import QuoteRelease
+from theodolite.domain.codings.coding import QuoteRelease
 from theodolite.usecases.coding import CodingRoom, OpenText, release_quote
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
 from theodolite.web.audit import audit

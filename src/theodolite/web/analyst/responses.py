@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.responses import AnswerComparison, AnswerSide, AnswerSpread
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.response_finding import AnswerComparison, AnswerSide, AnswerSpread
-from theodolite.domain.significance import Significance
 from theodolite.measurement.comparison.multiplicity import Adjustment
 from theodolite.measurement.study.side_models import side_model
 from theodolite.measurement.study.sides import compare_sides

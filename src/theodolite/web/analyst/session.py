@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString
 
 from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redacting import redacted
+from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.case import CaseAct, Redaction
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.store.annotating.cases import cases
 from theodolite.web.analyst.desk import ReadingDesk

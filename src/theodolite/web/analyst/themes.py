@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from theodolite.domain.coded import CodedState
-from theodolite.domain.coding_finding import CodingFinding, ThemeShare
+from theodolite.domain.codings.coded import CodedState
+from theodolite.domain.codings.finding import CodingFinding, ThemeShare
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.tried import TRIED

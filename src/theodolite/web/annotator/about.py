@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.participant import PersonProfile
-from theodolite.domain.role import Role
+from theodolite.domain.people.participant import PersonProfile
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.profiles import read_profile
 from theodolite.web.venues import server_store

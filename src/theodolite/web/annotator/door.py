@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from theodolite.domain.identity import digest
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating.taking import next_work
 from theodolite.web.access import Here, open_to_all
 from theodolite.web.annotator.desk import desk_of, library

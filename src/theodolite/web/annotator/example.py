@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.assessment.qualifying import worked_examples
+from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.annotating.training import Marked
 from theodolite.domain.annotation import Answer
-from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, QuestionLevel
 from theodolite.domain.study import Study
-from theodolite.domain.training import Marked
 from theodolite.web.annotator.items import Key, worded
 from theodolite.web.annotator.sheet import Sheet, sheet_of
 

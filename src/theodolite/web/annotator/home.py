@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from theodolite.assessment.pacing import REST_AFTER_MIN
-from theodolite.domain.role import Role
-from theodolite.domain.work import Reservation
+from theodolite.domain.annotating.work import Reservation
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import reviews, rooms, taking
 from theodolite.store.annotating.own import CategoryCount, own_counts, own_pace
 from theodolite.store.annotating.queues import queue_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.assessment.routing import CLOSED
+from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import OWN_WORDS, Answer, Outcome
-from theodolite.domain.discrepancy import Position
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
 from theodolite.web.annotator.items import opening_of, worded

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from theodolite.assessment.quoting import plain_words
+from theodolite.domain.annotating.blind import BlindDialogue
 from theodolite.domain.annotation import SOURCE_MATERIAL, WAYS_OUT, Answer, Outcome, Quote
-from theodolite.domain.blind import BlindDialogue
 from theodolite.web.annotator.items import Item
 
 MOST_NOTE = 2000

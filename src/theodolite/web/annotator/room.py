@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from theodolite.domain.annotating.room import CalibrationRoom, RoomState
 from theodolite.domain.annotation import WAYS_OUT, Answer
-from theodolite.domain.role import Role
-from theodolite.domain.room import CalibrationRoom, RoomState
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import rooms
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json

@@ -14,13 +14,13 @@ from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
 from theodolite.config.loading import load_study
 from theodolite.config.shipped import shipped, shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
+from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import digest, version_of
-from theodolite.domain.role import Role
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.people.role import Role
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueDesign
 from theodolite.ports.store import Store
 from theodolite.store.annotating import training
 from theodolite.store.annotating.qualified import BACKGROUND

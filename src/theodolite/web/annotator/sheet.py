@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from theodolite.assessment.completeness import asked as asked_places
 from theodolite.assessment.completeness import open_questions
 from theodolite.assessment.sentences import sentences
+from theodolite.domain.annotating.blind import BlindDialogue
 from theodolite.domain.annotation import Answer
-from theodolite.domain.blind import BlindDialogue
 from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.instrument import (
     Exemplar,

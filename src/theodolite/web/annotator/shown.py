@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from theodolite.domain.case import FlagKind
+from theodolite.domain.annotating.case import FlagKind
+from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.work import AnnotatorSitting, ReservationState
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.thread import FeedbackThread, ThreadEnd
-from theodolite.domain.work import AnnotatorSitting, ReservationState
 from theodolite.store.annotating import reviews, sittings, taking, threads
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.annotator.desk import Desk, library, said_time

@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.case import Flag, FlagKind
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind
+from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.role import Role
-from theodolite.domain.thread import Anchor, AnchorKind
-from theodolite.domain.work import ReservationState
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import cases, drafts, sittings, taking, threads
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, at_desk, library, wants_json

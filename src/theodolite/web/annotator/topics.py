@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from theodolite.domain.consent import AcknowledgedText
-from theodolite.domain.role import Role
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.store.annotating import lighter, taking

@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from theodolite.assessment.qualifying import examples_for
+from theodolite.domain.annotating.training import QualificationResult
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.role import Role
-from theodolite.domain.training import QualificationResult
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import training
 from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import queue_of

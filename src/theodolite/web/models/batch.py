@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
-from theodolite.domain.bulk import BulkAct
+from theodolite.domain.annotating.bulk import BulkAct
 from theodolite.web.models.hosted_study import HostedStudy
 from theodolite.web.models.token import new_token
 

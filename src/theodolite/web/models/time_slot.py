@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.models.hosted_study import HostedStudy
 from theodolite.web.models.membership import Membership
 from theodolite.web.models.token import new_token

@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from theodolite.domain.estimate import Estimate
-from theodolite.domain.leak import Leak
-from theodolite.domain.role import Role
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.role import Role
 from theodolite.reporting import figures
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.usecases.people.blinding import leaks

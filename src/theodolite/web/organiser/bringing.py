@@ -17,7 +17,7 @@ from theodolite.config.threads import Ways
 from theodolite.config.voices import Voices, silent_among
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.access import Here, allowed

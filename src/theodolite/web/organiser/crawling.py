@@ -20,7 +20,7 @@ from django.urls import reverse
 from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.rehearsal.blindness import Lookout, PageLeak
 from theodolite.bootstrap.rehearsal.visitor import Answer
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.usecases.people.venue import Venue
 from theodolite.web.models import Account, HostedStudy, Membership

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from theodolite.domain.criteria import CriteriaSubject, StatedCriteria
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.usecases.stating_criteria import criteria_of, state_criteria
 from theodolite.web.access import Here, allowed
 from theodolite.web.audit import audit

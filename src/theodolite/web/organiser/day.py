@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import TurnState
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.testing.assigning import people_levels, planned_seats, seat_design
 from theodolite.usecases.people.venue import Venue

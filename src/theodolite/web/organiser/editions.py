@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
 from theodolite.domain.identity import version_of
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.editions import changes_since, publish, study_in_files
 from theodolite.web.published import last_edition

@@ -25,7 +25,7 @@ from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.label_imports import ImportColumns, spelling_of
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.errors import InputError, TheodoliteError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.annotator.items import worded
 from theodolite.web.audit import audit

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.audit import audit
 from theodolite.web.factors import FACTOR_ROLES, required_by_server, required_roles

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.recruiting import COMPLETION, why_shut

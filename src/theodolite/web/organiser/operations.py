@@ -10,8 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from theodolite.domain.role import Role
-from theodolite.domain.session import Pauser, Session, SessionState
+from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import Pauser, Session, SessionState
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.opening import hours_of
 from theodolite.web.abandoned import end_sessions

@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from theodolite.domain.role import Role, why_not_both
+from theodolite.domain.people.role import Role, why_not_both
 from theodolite.domain.wording import languages_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, hand_out_codes

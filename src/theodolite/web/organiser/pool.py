@@ -11,8 +11,8 @@ from enum import StrEnum
 from django.db.models import Count
 from django.utils import timezone
 
-from theodolite.domain.consent import AcknowledgedText
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.store.models.people import AcknowledgementRow, LiveTurnRow
 from theodolite.web.approvals import TESTERS
 from theodolite.web.models import HostedStudy, Invitation, Membership

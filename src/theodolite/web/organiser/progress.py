@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.formats import date_format
 
 from theodolite.domain.criteria import CriteriaSubject
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.store.models.people import GuessRow, ResponseRow
 from theodolite.usecases.stating_criteria import criteria_of
 from theodolite.web.approvals import approval_of, lacks_before_opening

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.audit import audit
 from theodolite.web.models import Measurement

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.accounts.inviting import invite, join
 from theodolite.web.approvals import TESTERS
 from theodolite.web.booking import book

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.testing.assigning import people_levels
 from theodolite.usecases.people.seating import seat_choice
 from theodolite.usecases.people.topics import keep_choice

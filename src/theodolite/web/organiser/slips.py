@@ -11,7 +11,7 @@ from django.shortcuts import render
 from qrcode import QRCode  # type: ignore[import-untyped] # it has no types
 from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # likewise
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import code_path, words_of
 from theodolite.web.models import PersonalCode

@@ -15,7 +15,7 @@ from theodolite.config.packs import pack_names
 from theodolite.config.places import render_faults
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import account_of, hosts_only
 from theodolite.web.hosting import host_study
 from theodolite.web.models import HostedStudy

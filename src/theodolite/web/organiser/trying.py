@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from theodolite.bootstrap.examining import answer_alone
 from theodolite.domain.errors import ContentRefused, TheodoliteError
 from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
 from theodolite.web.access import Here, allowed
 from theodolite.web.answering import fill, once

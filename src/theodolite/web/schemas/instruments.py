@@ -12,7 +12,7 @@ from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
 from theodolite.config.places import render_faults
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Instrument
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.questions.sheet import Sheet, sheet_page
 from theodolite.web.schemas.preview import preview_page

@@ -20,7 +20,7 @@ from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
 from theodolite.config.schema_drafts import schema_path
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.models import SchemaDraft, SchemaRevision
 from theodolite.web.schemas.drafts import SHIPPED, begin_draft, head_of, save_text

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_http_methods
 
 from theodolite.assessment.completeness import current
 from theodolite.config.schema_drafts import read_schema
+from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer
-from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.domain.schema import Category
 from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.web.access import Here, allowed

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from theodolite.config import schema_lines
 from theodolite.config.schema_drafts import schema_path
 from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import InputError
-from theodolite.domain.thread import FeedbackThread, ThreadEnd
 from theodolite.store.annotating.threads import settled_threads
 from theodolite.web.access import Here
 from theodolite.web.annotator.desk import desk_of

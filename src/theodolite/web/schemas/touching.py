@@ -12,9 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
-from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.guideline import Guideline
-from theodolite.domain.rewording import (
+from theodolite.domain.annotating.rewording import (
     DialogueAnswers,
     MeasuredShift,
     PastAnswers,
@@ -23,9 +21,11 @@ from theodolite.domain.rewording import (
     SamplePlan,
     SampleWish,
 )
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.work import QueueDesign
+from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.people.role import Role
 from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.work import QueueDesign
 from theodolite.measurement.rewording import IsDefect, measured_shift, sample_plan
 from theodolite.store.annotating.again import (
     annotate_again,

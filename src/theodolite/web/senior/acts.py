@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.bulk import BulkAct
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.bulk import BulkAct
+from theodolite.domain.people.role import Role
 
 _BOTH = frozenset({Role.SENIOR, Role.ORGANISER})
 _SENIOR = frozenset({Role.SENIOR})

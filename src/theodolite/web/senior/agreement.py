@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from theodolite.domain.agreeing import AnswerStretch, QuestionAgreement
-from theodolite.domain.order_effect import OrderEffect
-from theodolite.domain.role import Role
+from theodolite.domain.findings.agreeing import AnswerStretch, QuestionAgreement
+from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.people.role import Role
 from theodolite.reporting.order_effects import moved_text
 from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of

@@ -13,11 +13,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from theodolite.domain.case import FlagKind
+from theodolite.domain.annotating.case import FlagKind
+from theodolite.domain.annotating.listing import ItemStage, ListedDialogue, ListedItem
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.listing import ItemStage, ListedDialogue, ListedItem
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import listing
 from theodolite.store.annotating.listing import Listing
 from theodolite.store.annotating.queues import queue_of

@@ -10,11 +10,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from theodolite.assessment.queueing import design_of
+from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.role import Role
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.people.role import Role
 from theodolite.domain.study import Study
-from theodolite.domain.work import QueueDesign
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.annotating.suspecting import suspect, unseen
 from theodolite.store.models import DialogueRow, TurnRow

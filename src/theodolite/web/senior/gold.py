@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.domain.annotating.quality import GoldItem
 from theodolite.domain.errors import InputError
-from theodolite.domain.quality import GoldItem
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import gold
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from theodolite.domain.case import CaseView
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.case import CaseView
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import cases, resolutions, reviews, threads
 from theodolite.store.annotating.listed_places import ROOMS, n_rooms, room_lines
 from theodolite.store.annotating.queues import queue_of

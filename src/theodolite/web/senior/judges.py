@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.assessment.judges_in_queue import most_by_judges
-from theodolite.domain.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
+from theodolite.domain.people.role import Role
 from theodolite.reporting.certificate_text import certificate_text
 from theodolite.store.annotating import progress, promotions
 from theodolite.store.annotating.queues import queue_of

@@ -14,9 +14,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.assessment.blinding import blind_name
-from theodolite.domain.bulk import BulkAct, BulkLine
+from theodolite.domain.annotating.bulk import BulkAct, BulkLine
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import bulk, listing, offering
 from theodolite.store.annotating.listing import Listing
 from theodolite.store.annotating.queues import queue_of

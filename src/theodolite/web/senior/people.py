@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.quality import Conscientiousness
-from theodolite.domain.role import Role
-from theodolite.domain.training import Onboarding
+from theodolite.domain.annotating.quality import Conscientiousness
+from theodolite.domain.annotating.training import Onboarding
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import reviews, training
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed

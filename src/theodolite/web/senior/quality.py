@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.quality import ReviewVerdict
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.quality import ReviewVerdict
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import reviews, sittings
 from theodolite.store.models.annotating import ReservationRow
 from theodolite.web.access import allowed

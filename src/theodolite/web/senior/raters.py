@@ -9,12 +9,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
-from theodolite.domain.agreeing import GroupAgreement, PairAgreement, UnitSpread
 from theodolite.domain.errors import InputError
+from theodolite.domain.findings.agreeing import GroupAgreement, PairAgreement, UnitSpread
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.instrument import ScaleKind
-from theodolite.domain.number import Undefined
-from theodolite.domain.order_effect import OrderEffect
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.measurement.annotating import MOST_IN_PAIRS
 from theodolite.reporting.order_effects import shift_text, side_text
 from theodolite.store.annotating.progress import attributes

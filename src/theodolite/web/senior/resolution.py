@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from theodolite.domain.annotating.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
 from theodolite.domain.annotation import WAYS_OUT, Outcome
-from theodolite.domain.discrepancy import Discrepancy, DissentCause, Resolution, ReviewSheet
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import gold, resolutions
 from theodolite.web.access import allowed
 from theodolite.web.annotator.desk import Desk, library

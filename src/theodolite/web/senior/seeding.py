@@ -7,12 +7,12 @@ from typing import Any
 
 from django.db import transaction
 
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.case import Flag, FlagKind
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.role import Role
-from theodolite.domain.thread import Anchor, AnchorKind
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import cases, drafts, rooms, sittings, taking, threads
 from theodolite.store.annotating.queues import add_dialogues
 from theodolite.store.annotating.suspecting import suspect

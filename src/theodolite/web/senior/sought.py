@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from django.http import QueryDict
 
-from theodolite.domain.case import FlagKind
+from theodolite.domain.annotating.case import FlagKind
+from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
-from theodolite.domain.listing import DialogueFilter, ItemStage
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here
 from theodolite.web.models import Membership
 

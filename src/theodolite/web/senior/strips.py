@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.number import Estimate, Undefined
+from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.web.annotator.items import worded
 
 WIDTH, MARGIN = 220, 10

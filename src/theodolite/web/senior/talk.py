@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.domain.role import Role
-from theodolite.domain.thread import AnchorKind, FeedbackThread, ThreadEnd
+from theodolite.domain.annotating.thread import AnchorKind, FeedbackThread, ThreadEnd
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import rooms, threads
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import allowed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed
 from theodolite.web.models import Submission
 from theodolite.web.teams.kit import KIT_NAME, kit_archive

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from theodolite.bootstrap.web_settings import KIT_CLASS
 from theodolite.domain.application import GuardrailSite
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.web.models import HostedStudy, Membership, Submission
 from theodolite.web.teams.terms import terms_version
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from theodolite.domain.session import Session
+from theodolite.domain.people.session import Session
 
 
 def alias_of(session: Session) -> str:

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from theodolite.domain.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.dialogue import Level
-from theodolite.domain.session import Session
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.session import Session
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.exposure import has_had_enough
 from theodolite.web.accounts.recruiting import completion_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from theodolite.domain.consent import AcknowledgedText, Acknowledgement
 from theodolite.domain.errors import Conflict
-from theodolite.domain.session import Pauser, Session
+from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
+from theodolite.domain.people.session import Pauser, Session
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.seating import avoided_scenarios
 from theodolite.usecases.people.sitting import begin_session, prepare_session

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.web.access import open_to_all
 from theodolite.web.audit import audit
 from theodolite.web.departures import depart, take_back

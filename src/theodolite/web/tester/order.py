@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.session import Session
+from theodolite.domain.people.session import Session
 from theodolite.usecases.people.seating import avoided_scenarios, begun_at, own_cells
 from theodolite.web.tester.visit import Visit
 

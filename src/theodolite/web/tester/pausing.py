@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from theodolite.domain.session import Pauser, Session
+from theodolite.domain.people.session import Pauser, Session
 from theodolite.testing.steps import Step
 from theodolite.web.models import HostedStudy
 from theodolite.web.tester.arrival import for_testers

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import Conflict
 from theodolite.domain.identity import version_of
+from theodolite.domain.people.session import Session
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.session import Session
 from theodolite.testing.steps import Step
 from theodolite.web.questions.sheet import Sheet, sheet_page
 from theodolite.web.tester.aliases import alias_of

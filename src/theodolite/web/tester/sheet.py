@@ -10,10 +10,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.dialogue import Level, TurnState
-from theodolite.domain.exposure import BreakRule
 from theodolite.domain.identity import digest
 from theodolite.domain.live import LiveDialogue, LiveTurn
-from theodolite.domain.session import Session
+from theodolite.domain.people.exposure import BreakRule
+from theodolite.domain.people.session import Session
 from theodolite.domain.strategy import AttemptOutcome
 from theodolite.usecases.people.exposure import exposure_of
 from theodolite.usecases.people.talking import left_s, why_silent

@@ -9,9 +9,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import digest
+from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.domain.wording import CONSENT, WARNING, LocalisedStudy, goal_part, task_part

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.session import Session
+from theodolite.domain.people.session import Session
 from theodolite.testing.steps import Step
 from theodolite.usecases.people.topics import choose_topics
 from theodolite.usecases.people.venue import Venue

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 
-from theodolite.domain.consent import AcknowledgedText
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event import LevelPlan
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.role import Role
+from theodolite.domain.people.session import Session, SessionState
 from theodolite.domain.questionnaire import Questionnaire
-from theodolite.domain.role import Role
-from theodolite.domain.session import Session, SessionState
 from theodolite.domain.wording import TITLE, LocalisedStudy, languages_of
 from theodolite.testing.steps import Next, Screened, SittingSoFar, Standing, going_on, next_step
 from theodolite.testing.topics import topics_version

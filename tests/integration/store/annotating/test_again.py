@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.annotating import RISK, UTILITY, Venue, a_design, how_bad, no, yes
+from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.errors import Conflict
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
-from theodolite.domain.work import QueueCategory
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.again import (
     annotate_again,
     asked_by,

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.fakes.annotating import OPEN_TO_ALL, Venue, no
+from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.quality import ReviewVerdict
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating import bulk, offering
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.queues import queue_of

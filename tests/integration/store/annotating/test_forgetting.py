@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.fakes.annotating import how_bad, yes
-from theodolite.domain.case import Flag, FlagKind
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.all_answers import all_answers
 from theodolite.store.annotating.cases import close, flag_dialogue
 from theodolite.store.annotating.drafts import save_answer

@@ -14,9 +14,9 @@ from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outc
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.run import Unit
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.progress import agreement, beside_people

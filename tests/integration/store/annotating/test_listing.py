@@ -8,13 +8,14 @@ import pytest
 
 from tests.fakes.annotating import Venue, no
 from theodolite.assessment.stages import stage_of
-from theodolite.domain.case import BLOCK, CaseView, Flag, FlagKind
+from theodolite.domain.annotating.case import CaseView, Flag, FlagKind
+from theodolite.domain.annotating.discrepancy import DissentCause
+from theodolite.domain.annotating.listing import DialogueFilter, ItemStage
+from theodolite.domain.annotating.room import RoomState
+from theodolite.domain.annotating.work import ItemState
+from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Level, Turn
-from theodolite.domain.discrepancy import DissentCause
 from theodolite.domain.errors import InputError
-from theodolite.domain.listing import DialogueFilter, ItemStage
-from theodolite.domain.room import RoomState
-from theodolite.domain.work import ItemState
 from theodolite.store.annotating import cases, listing, seen_texts
 from theodolite.store.annotating.listed_places import case_lines, room_lines
 from theodolite.store.annotating.listing import Listing

@@ -10,11 +10,11 @@ import pytest
 
 from tests.fakes.annotating import Venue, no
 from theodolite.assessment.queueing import next_of
+from theodolite.domain.annotating.work import AtWork, ItemState, WorkItem
 from theodolite.domain.dialogue import HeldBy
-from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
 from theodolite.domain.shown_order import OrderPlan
-from theodolite.domain.topic import SensitiveTopic, TopicWeight
-from theodolite.domain.work import AtWork, ItemState, WorkItem
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.orders import from_the_end
 from theodolite.store.annotating.queues import add_dialogues

@@ -9,11 +9,11 @@ import pytest
 from django.db.utils import IntegrityError
 
 from tests.fakes.annotating import OPEN_TO_ALL, Venue, how_bad, no, yes
+from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.errors import Conflict, InputError, NotFound
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.work import ReservationState
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.drafts import clear_answer, save_answer, undo
 from theodolite.store.annotating.sittings import sitting, submit
 from theodolite.store.annotating.taking import last_ones, next_work, offer, release, resume, skip, void

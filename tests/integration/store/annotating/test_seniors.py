@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.annotating import Venue, how_bad, no, yes
+from theodolite.domain.annotating.discrepancy import DissentCause, Resolution
+from theodolite.domain.annotating.quality import ReviewVerdict
+from theodolite.domain.annotating.room import RoomState
 from theodolite.domain.annotation import AdjudicationOrigin, Outcome
-from theodolite.domain.discrepancy import DissentCause, Resolution
 from theodolite.domain.errors import Conflict, InputError, NotFound
-from theodolite.domain.event import AnnotationProcess, Route
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.domain.quality import ReviewVerdict
-from theodolite.domain.room import RoomState
+from theodolite.domain.people.event import AnnotationProcess, Route
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.gold import add_gold
 from theodolite.store.annotating.resolutions import (

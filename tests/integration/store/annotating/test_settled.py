@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.annotating import UTILITY, Venue, no, yes
+from theodolite.domain.annotating.discrepancy import Resolution
+from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.discrepancy import Resolution
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.identity import version_of
-from theodolite.domain.work import QueueCategory
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.resolutions import disputed_items, open_review, resolve
 from theodolite.store.annotating.settled import unsettled

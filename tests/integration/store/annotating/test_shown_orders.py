@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from tests.fakes.annotating import Venue, how_bad, no, yes
-from theodolite.domain.event import AnnotationProcess
-from theodolite.domain.order_effect import OrderFactor
+from theodolite.domain.findings.order_effect import OrderFactor
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, shown_order_of
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.progress import orders

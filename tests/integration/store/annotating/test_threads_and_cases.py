@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.annotating import Venue
-from theodolite.domain.case import BLOCK, CaseAct, CaseView, Flag, FlagKind
+from theodolite.domain.annotating.case import CaseAct, CaseView, Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind, ThreadEnd
+from theodolite.domain.blocking import BLOCK
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import Conflict, InputError, NotFound
-from theodolite.domain.thread import Anchor, AnchorKind, ThreadEnd
 from theodolite.store.annotating.cases import (
     accesses,
     case_of,

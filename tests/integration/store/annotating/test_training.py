@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.annotating import RISK, STUDY, STYLE, UTILITY, Venue, a_design
+from theodolite.domain.annotating.work import QueueCategory
 from theodolite.domain.errors import Conflict, InputError
-from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Example
 from theodolite.domain.identity import version_of
-from theodolite.domain.work import QueueCategory
+from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.qualified import BACKGROUND, RULES
 from theodolite.store.annotating.queues import add_dialogues, open_queue
 from theodolite.store.annotating.taking import next_work

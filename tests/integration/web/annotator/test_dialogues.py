@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import participant_of, queue_token
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating.taking import next_work
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.web.annotator.desk import library

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from theodolite.domain.identity import version_of
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import QueueRow, WorkItemRow
 from theodolite.web.annotator.seeding import keep_dialogues
 from theodolite.web.editions import publish, study_in_files

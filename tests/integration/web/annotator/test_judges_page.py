@@ -14,7 +14,7 @@ from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.identity import version_of
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.role import Role
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating.promotions import promoted
 from theodolite.store.annotating.queues import open_queue
 from theodolite.store.filing import file_record

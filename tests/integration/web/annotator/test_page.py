@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
-from theodolite.domain.case import FlagKind
-from theodolite.domain.role import Role
+from theodolite.domain.annotating.case import FlagKind
+from theodolite.domain.people.role import Role
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.fakes.annotated_event import answer_everything, queue_token
-from theodolite.domain.case import Flag, FlagKind
-from theodolite.domain.role import Role
-from theodolite.domain.thread import Anchor, AnchorKind
+from theodolite.domain.annotating.case import Flag, FlagKind
+from theodolite.domain.annotating.thread import Anchor, AnchorKind
+from theodolite.domain.people.role import Role
 from theodolite.store.annotating import cases, sittings, taking, threads
 from theodolite.store.annotating.gold import make_gold
 from theodolite.store.models.annotating import GoldRow, WorkItemRow

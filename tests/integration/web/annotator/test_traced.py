@@ -13,8 +13,8 @@ from tests.fakes.annotated_event import answer_everything, queue_token
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.trees import tree_file_pieces
+from theodolite.domain.findings.number import Estimate
 from theodolite.domain.identity import version_of
-from theodolite.domain.number import Estimate
 from theodolite.store.annotating import sittings, taking
 from theodolite.store.models import AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import QueueRow

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.measurement.monitoring.given import IN_RUN, WRONG_FROM, series
-from theodolite.domain.history import History, Score
+from theodolite.domain.monitoring.history import History, Score
 from theodolite.measurement.monitoring.anchors import anchor_checks, sign_test
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from theodolite.domain.history import History, Score
+from theodolite.domain.monitoring.history import History, Score
 from theodolite.measurement.monitoring.shifts import instrument_changes, plain_name
 
 JUNE, JULY = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 7, 1, tzinfo=UTC)

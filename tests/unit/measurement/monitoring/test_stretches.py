@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.history import History, Score, Worse
-from theodolite.domain.watch import AlertKind, WatchRules
+from theodolite.domain.monitoring.history import History, Score, Worse
+from theodolite.domain.monitoring.watch import AlertKind, WatchRules
 from theodolite.measurement.monitoring.stretches import row_of, watch_stretch
 
 MISSING = Score(value=None, outcome=Outcome.UNPARSEABLE)

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from tests.unit.measurement.monitoring.given import BEGIN, IN_RUN, RUNS, WRONG_FROM, series
-from theodolite.domain.history import History, Score
-from theodolite.domain.watch import AlertKind, Cause, WatchRules
+from theodolite.domain.monitoring.history import History, Score
+from theodolite.domain.monitoring.watch import AlertKind, Cause, WatchRules
 from theodolite.measurement.monitoring.watch import watch_history
 
 RULES = WatchRules(reference=300, recalibrate_days=None)

@@ -7,9 +7,9 @@ import pytest
 from tests.fakes.coded import BOOK, CODINGS, CONSENSUS, VERSION, WORK, about, coded_evidence, coding, wrote
 from tests.fakes.noted import noted
 from tests.fakes.responses import STUDY, evidence
-from theodolite.domain.coded import CodedState, CodingWork, books_by_version
-from theodolite.domain.coding import Coding, OpenAnswer
-from theodolite.domain.coding_finding import ThemeQuote
+from theodolite.domain.codings.coded import CodedState, CodingWork, books_by_version
+from theodolite.domain.codings.coding import Coding, OpenAnswer
+from theodolite.domain.codings.finding import ThemeQuote
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.tried import TRIED, tried_in

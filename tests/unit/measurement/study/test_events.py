@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.venue import a_session, a_venue, an_event, exchange
-from theodolite.domain.blinding import BlindingGuess, GuessedThing
-from theodolite.domain.event import Event
-from theodolite.domain.event_record import EventRecord
-from theodolite.domain.exposure import BreakRule
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
+from theodolite.domain.people.event import Event
+from theodolite.domain.people.event_record import EventRecord
+from theodolite.domain.people.exposure import BreakRule
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.measurement.study.events import event_finding
 from theodolite.usecases.measuring import event_record_of
 from theodolite.usecases.people.leaving import withdraw

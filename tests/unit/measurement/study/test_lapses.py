@@ -9,7 +9,7 @@ from tests.fakes.builders import dialogue, study, turn
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.lapse import Lapse, LapseKind
+from theodolite.domain.findings.lapse import Lapse, LapseKind
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario

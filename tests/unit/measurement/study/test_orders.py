@@ -8,7 +8,7 @@ from tests.fakes.evidence import changed
 from tests.fakes.labelled import labelled_evidence
 from tests.unit.measurement.study.test_conduct import cast, judged, mark
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.order_effect import OrderFactor
+from theodolite.domain.findings.order_effect import OrderFactor
 from theodolite.domain.shown_order import ShownOrder
 from theodolite.measurement.study.orders import order_findings
 

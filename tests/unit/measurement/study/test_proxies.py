@@ -11,8 +11,8 @@ from tests.unit.measurement.study.small_study import SmallStudy
 from theodolite.domain.application import Application
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.findings.proxy_check import LevelOrder, Reach
 from theodolite.domain.guideline import Violation
-from theodolite.domain.proxy_check import LevelOrder, Reach
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.measurement import measure_study
 from theodolite.measurement.matched import TOO_FEW

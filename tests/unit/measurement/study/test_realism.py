@@ -9,7 +9,7 @@ from tests.fakes.builders import live, recorded, recording, sessions_of, study
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.realism import GroupCover, SpokenSide, StyleMark
+from theodolite.domain.findings.realism import GroupCover, SpokenSide, StyleMark
 from theodolite.domain.run import Run, RunState
 from theodolite.measurement import defect_rate
 from theodolite.measurement.study.realism import realisms

@@ -8,7 +8,7 @@ from tests.fakes.responses import BOTH, STUDY, evidence, response, said
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.dialogue import Level
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange
+from theodolite.domain.trees.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange
 from theodolite.measurement.study.responses import response_findings
 from theodolite.measurement.study.trees import tree_findings
 

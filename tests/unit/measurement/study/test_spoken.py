@@ -6,8 +6,8 @@ import pytest
 
 from tests.fakes.builders import dialogue, live, recorded, recording, sessions_of, study, turn
 from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.findings.realism import StyleMark
 from theodolite.domain.persona import Persona
-from theodolite.domain.realism import StyleMark
 from theodolite.measurement.study.spoken import RealismBook, are_comparable, prompt_mark
 
 BOTH = study(applications=(live(), recorded()))

@@ -11,7 +11,7 @@ from tests.fakes.trees import leaf
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import DefectRule
 from theodolite.domain.instrument import Instrument, Operator, Orientation, QuestionLevel, Scale, ScaleKind
-from theodolite.domain.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
+from theodolite.domain.trees.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
 from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.growing import SIMULATED, Soil, grown

@@ -12,8 +12,8 @@ import pytest
 
 from tests.fakes.report import assets, words
 from tests.unit.measurement.monitoring.given import series
-from theodolite.domain.history import History, Score
-from theodolite.domain.watch import AlertKind, WatchRules
+from theodolite.domain.monitoring.history import History, Score
+from theodolite.domain.monitoring.watch import AlertKind, WatchRules
 from theodolite.measurement import watch_history
 from theodolite.reporting.monitoring.chart import application_chart
 from theodolite.reporting.monitoring.document import thinned, watch_document

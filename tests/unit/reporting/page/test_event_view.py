@@ -11,12 +11,12 @@ from tests.fakes.evidence import facts
 from tests.fakes.grouped import grouped_evidence, split
 from tests.fakes.report import assets, words
 from tests.unit.reporting.test_results import schema
-from theodolite.domain.blinding import GuessedThing
 from theodolite.domain.dialogue import Level
-from theodolite.domain.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
-from theodolite.domain.leak import Leak
-from theodolite.domain.number import Undefined
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.people.blinding import GuessedThing
+from theodolite.domain.people.event_record import EventFinding, ExposureTally, LanguageTally, WithdrawalTally
+from theodolite.domain.people.leak import Leak
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.measurement import defect_rate, measure_study
 from theodolite.reporting.html import report_html
 from theodolite.reporting.page.event_view import event_view

@@ -9,8 +9,8 @@ import pytest
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.proxy_check import LevelOrder, ProxyCheck, ProxyRate
-from theodolite.domain.significance import Significance
+from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, ProxyRate
+from theodolite.domain.findings.significance import Significance
 from theodolite.domain.study import Study
 from theodolite.reporting.page.proxies_view import proxy_rows
 from theodolite.reporting.proxies import proxy_entry

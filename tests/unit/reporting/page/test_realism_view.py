@@ -6,7 +6,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.realism import (
+from theodolite.domain.findings.realism import (
     GroupCover,
     RateContrast,
     Realism,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from tests.fakes.venue import a_session, a_venue, an_event, exchange
 
-from theodolite.domain.event import Event
-from theodolite.domain.session import Pauser, SessionState
+from theodolite.domain.people.event import Event
+from theodolite.domain.people.session import Pauser, SessionState
 from theodolite.usecases.people.abandoned import end_abandoned, is_abandoned
 
 MINUTE_S = 60

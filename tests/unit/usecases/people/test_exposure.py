@@ -10,11 +10,11 @@ from tests.fakes.store import FakeStore
 from tests.fakes.venue import a_session, a_venue, an_event, exchange
 
 from theodolite.domain.dialogue import TurnState
-from theodolite.domain.event import Event
-from theodolite.domain.exposure import BreakRule, Exposure
 from theodolite.domain.identity import digest
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.event import Event
+from theodolite.domain.people.exposure import BreakRule, Exposure
+from theodolite.domain.people.session import SessionState
 from theodolite.usecases.people.exposure import exposure_of, has_had_enough
 from theodolite.usecases.people.venue import Venue
 

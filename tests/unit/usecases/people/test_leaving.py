@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from tests.fakes.venue import RED, a_session, a_venue, exchange
 
-from theodolite.domain.session import SessionState
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.people.session import SessionState
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.usecases.people.leaving import leave, withdraw
 from theodolite.usecases.people.sitting import end_session, prepare_session, prepare_sessions
 

@@ -7,9 +7,9 @@ from tests.fakes.venue import FIELD, RED, a_session, a_venue, an_event, answered
 
 from theodolite.domain.dialogue import Ending, HeldBy, TurnState
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import LevelPlan
-from theodolite.domain.participant import PersonProfile, UserType
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.session import SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.usecases.people.ending import ERROR_TEXT, STOPPED_TEXT
 from theodolite.usecases.people.recovery import recover

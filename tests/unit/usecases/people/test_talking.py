@@ -14,13 +14,13 @@ from tests.fakes.venue import a_venue
 
 from theodolite.domain.dialogue import Ending, Level, TurnState
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import Exchange
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.passage import FoundPassages, Passage, found_in
+from theodolite.domain.people.event import LevelPlan
+from theodolite.domain.people.session import Pauser, Session
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.domain.session import Pauser, Session
 from theodolite.usecases.people.ending import end_open_dialogue
 from theodolite.usecases.people.talking import STANDS_STILL, TIME_IS_UP, finish, left_s, retry, say
 from theodolite.usecases.people.venue import Venue

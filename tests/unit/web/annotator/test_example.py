@@ -9,7 +9,7 @@ import pytest
 from theodolite.assessment.qualifying import examples_for, worked_examples
 from theodolite.config.schema_drafts import read_schema
 from theodolite.config.shipped import shipped
-from theodolite.domain.blind import BlindReference
+from theodolite.domain.annotating.blind import BlindReference
 from theodolite.web.annotator.example import ExampleFrame, example_sheet
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer, Outcome
-from theodolite.domain.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import (
     YES_NO,

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from theodolite.domain.case import CaseAct, FlagKind, TurnText
+from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
 from theodolite.store.fields import MomentField, StorableTextField
 from theodolite.store.models.dialogue import DialogueRow
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from theodolite.domain.work import ItemState
+from theodolite.domain.annotating.work import ItemState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.content import ContentRow
 from theodolite.store.models.dialogue import DialogueRow

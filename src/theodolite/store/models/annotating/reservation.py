@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from theodolite.domain.work import ReservationState
+from theodolite.domain.annotating.work import ReservationState
 from theodolite.store.fields import MomentField, StorableTextField
 from theodolite.store.models.annotating.queue import WorkItemRow
 from theodolite.store.models.annotation import AnnotationRow

@@ -7,8 +7,8 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.discrepancy import DissentCause
-from theodolite.domain.quality import ReviewVerdict
+from theodolite.domain.annotating.discrepancy import DissentCause
+from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.store.fields import MomentField, StorableTextField
 from theodolite.store.models.annotating.queue import WorkItemRow
 from theodolite.store.models.annotating.reservation import ReservationRow

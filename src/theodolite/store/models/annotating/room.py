@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.room import RoomState
+from theodolite.domain.annotating.room import RoomState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.annotating.queue import QueueRow
 from theodolite.store.models.annotation import OUTCOMES

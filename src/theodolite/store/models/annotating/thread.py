@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.thread import AnchorKind, ThreadEnd
+from theodolite.domain.annotating.thread import AnchorKind, ThreadEnd
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.annotating.queue import QueueRow
 from theodolite.store.models.annotating.reservation import ReservationRow

@@ -7,7 +7,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.coding import CODERS
+from theodolite.domain.codings.coding import CODERS
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.participant import ParticipantRow
 from theodolite.store.models.people.session import SessionRow

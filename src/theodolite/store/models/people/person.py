@@ -7,10 +7,10 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from theodolite.domain.blinding import GuessedThing
-from theodolite.domain.consent import AcknowledgedText
-from theodolite.domain.participant import UserType
-from theodolite.domain.withdrawal import Withdrawal
+from theodolite.domain.people.blinding import GuessedThing
+from theodolite.domain.people.consent import AcknowledgedText
+from theodolite.domain.people.participant import UserType
+from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.participant import ParticipantRow
 from theodolite.store.models.people.session import SessionRow

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from theodolite.domain.dialogue import Level
-from theodolite.domain.session import SessionState
+from theodolite.domain.people.session import SessionState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.participant import ParticipantRow
 from theodolite.store.models.run import RunRow

@@ -1,0 +1,136 @@
+"""Discrepancies: where people answered one question differently, and what a formal review made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from theodolite.domain.annotating.blind import BlindDialogue
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.errors import InputError
+from theodolite.domain.guideline import Guideline
+
+
+class DissentCause(StrEnum):
+    """Why a review found no consensus."""
+
+    AMBIGUOUS_GUIDELINE = "ambiguous guideline"
+    MISSING_FACT = "missing fact"
+    VALUE_DIFFERENCE = "genuine difference of values"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """What one of several annotators answered, without who they are.
+
+    Attributes:
+        letter: A, B, C, ...; in an order of its own for each dialogue and category.
+        answer: What they answered, with evidence and note.
+        is_model: Whether a promoted judge gave it; that is never hidden.
+    """
+
+    letter: str
+    answer: Answer
+    is_model: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discrepancy:
+    """One question, for the dialogue or a turn, that was not answered alike.
+
+    Attributes:
+        question: Name of the question.
+        turn: Number of the turn; None for the dialogue as a whole.
+        positions: All answers, also those that agree with each other.
+    """
+
+    question: str
+    turn: int | None
+    positions: tuple[Position, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What a formal review recorded about one discrepancy; the answers behind it stay untouched.
+
+    Attributes:
+        question: Name of the question.
+        turn: Number of the turn; None for the dialogue as a whole.
+        participants: Opaque keys of the people who took part.
+        rationale: Why, in their words.
+        outcome: What they agreed on; None where they found no consensus.
+        value: The label; None unless the outcome is `ANSWERED`.
+        cause: Why there is no consensus; None where there is one.
+        decided: When; UTC, None before it is stored.
+    """
+
+    question: str
+    turn: int | None
+    participants: tuple[str, ...]
+    rationale: str
+    outcome: Outcome | None = None
+    value: str | None = None
+    cause: DissentCause | None = None
+    decided: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a result that is neither a consensus nor a dissent with its cause, and one without a reason."""
+        if (self.outcome is None) != (self.cause is not None):
+            message = f"a review records a consensus or a cause; outcome={self.outcome}, cause={self.cause}"
+            raise InputError(message)
+        if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
+            message = f"only an `answered` consensus carries a value; outcome={self.outcome}, value={self.value!r}"
+            raise InputError(message)
+        if not self.rationale.strip() or not self.participants:
+            message = "a review records who took part and why; expected at least one participant and some words"
+            raise InputError(message)
+
+    @property
+    def is_consensus(self) -> bool:
+        """Whether those who took part agreed."""
+        return self.outcome is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSheet:
+    """Everything that a formal review of one dialogue in one category shows.
+
+    Attributes:
+        item: Token of the work item.
+        guideline: What was asked.
+        dialogue: What was said, blinded.
+        discrepancies: Where the answers differ.
+        resolutions: What was recorded so far; the latest for each question and turn.
+        is_frozen: Whether the review has begun, so that nobody changes answers any more.
+    """
+
+    item: str
+    guideline: Guideline
+    dialogue: BlindDialogue
+    discrepancies: tuple[Discrepancy, ...]
+    resolutions: tuple[Resolution, ...]
+    is_frozen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedItem:
+    """One line of the list of discrepancies.
+
+    Attributes:
+        item: Token of the work item.
+        category: Name of the category.
+        dialogue: Name of the dialogue as the reader's pages call it.
+        about: What was asked where answers differ, in the order of asking.
+        n_disputed: Questions, at turns or of the dialogue, that were not answered alike; count.
+        n_resolved: Those of them that a review has dealt with; count.
+        is_frozen: Whether the review has begun.
+    """
+
+    item: str
+    category: str
+    dialogue: str
+    about: tuple[str, ...]
+    n_disputed: int
+    n_resolved: int
+    is_frozen: bool

@@ -1,0 +1,226 @@
+"""Work: dialogues that wait to be annotated by people, and who has taken which of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from theodolite.domain.annotating.blind import BlindDialogue
+from theodolite.domain.annotation import Answer
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import OpenQuestion
+from theodolite.domain.people.event import AnnotationProcess
+from theodolite.domain.shown_order import NOT_VARIED, ShownOrder
+
+
+class ItemState(StrEnum):
+    """Where a work item stands."""
+
+    OPEN = "open"
+    COMPLETE = "complete"
+    FROZEN = "frozen"
+    ASIDE = "set aside"
+
+
+class ReservationState(StrEnum):
+    """Where one annotator's claim on a work item stands."""
+
+    OFFERED = "offered"
+    RESERVED = "reserved"
+    SUBMITTED = "submitted"
+    RELEASED = "released"
+    EXPIRED = "expired"
+    VOIDED = "voided"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it takes one of the item's passes."""
+        return self in {ReservationState.RESERVED, ReservationState.SUBMITTED}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCategory:
+    """One category of a queue.
+
+    Attributes:
+        name: Name of its guideline.
+        version: Content hash of its guideline.
+    """
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueDesign:
+    """What a queue asks of whom; a changed design is another version, and both stay known.
+
+    Attributes:
+        study: Name of the study.
+        categories: What is asked, in order.
+        process: Passes, routing, expiry, tests and shares.
+        first: Category that decides where a dialogue goes; empty where all are asked at once.
+        on_violation: Categories that follow where the first one sees a violation.
+        otherwise: Categories that follow where it sees none.
+        background: What annotators read before they begin.
+        rules: The impartiality rules that they acknowledge.
+        criteria: How annotators are recruited, selected and assigned, for the documentation.
+    """
+
+    study: str
+    categories: tuple[QueueCategory, ...]
+    process: AnnotationProcess = field(default_factory=AnnotationProcess)
+    first: str = ""
+    on_violation: tuple[str, ...] = ()
+    otherwise: tuple[str, ...] = ()
+    background: str = ""
+    rules: tuple[str, ...] = ()
+    criteria: str = ""
+
+    def category(self, name: str) -> QueueCategory | None:
+        """Return the category of that name; None where the queue has none."""
+        return next((category for category in self.categories if category.name == name), None)
+
+    def after(self, *, violation: bool) -> tuple[str, ...]:
+        """Return the categories that follow the first one."""
+        others = tuple(category.name for category in self.categories if category.name != self.first)
+        return (self.on_violation or others) if violation else self.otherwise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkItem:
+    """One dialogue that is to be annotated in one category by so many different people.
+
+    Attributes:
+        key: Opaque key of the item.
+        dialogue: Key of the dialogue.
+        category: Name of the guideline.
+        passes: Different annotators wanted; count.
+        n_live: Passes that are reserved or submitted; count.
+        is_first: Whether it goes before others.
+        draw: Its place among items with equally many passes; number in [0, 1).
+        tester: Key of the participant who held the dialogue; empty where nobody did.
+        scenario: Name of the scenario of the dialogue.
+        is_heavy: Whether the scenario touches a heavy topic.
+        state: Where it stands.
+    """
+
+    key: str
+    dialogue: str
+    category: str
+    passes: int
+    n_live: int = 0
+    is_first: bool = False
+    draw: float = 0.0
+    tester: str = ""
+    scenario: str = ""
+    is_heavy: bool = False
+    state: ItemState = ItemState.OPEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtWork:
+    """What a queue knows of one annotator when it looks for work.
+
+    Attributes:
+        participant: Opaque key of the annotator.
+        qualified: Categories that they may annotate.
+        had: Keys of items that are not offered to them again: submitted, voided, or skipped with a reason.
+        met: Dialogue to the categories that they have annotated or hold.
+        n_taken: Category to the items that they have annotated or hold; counts.
+        n_items: Category to its items; counts.
+        offered: Keys of items that were offered to them.
+        backwards: Whether they meet the queue from its end.
+        avoided: Scenarios that touch what they would rather not meet.
+        after_heavy: Whether the dialogue that they submitted last touched a heavy topic.
+    """
+
+    participant: str
+    qualified: frozenset[str]
+    had: frozenset[str] = frozenset()
+    met: dict[str, frozenset[str]] = field(default_factory=dict)
+    n_taken: dict[str, int] = field(default_factory=dict)
+    n_items: dict[str, int] = field(default_factory=dict)
+    offered: frozenset[str] = frozenset()
+    backwards: bool = False
+    avoided: frozenset[str] = frozenset()
+    after_heavy: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """One annotator's claim on one work item.
+
+    Attributes:
+        token: Opaque; stands in addresses, and tells nothing.
+        category: Name of the guideline.
+        version: Content hash of the guideline.
+        state: Where it stands.
+        until: When it ends unless it is renewed; UTC, None unless reserved.
+        submitted: When it was submitted last; UTC, None if never.
+        reason: Why it was given back, in the annotator's words; empty where no reason was given.
+        is_open: Whether its answers may still be changed.
+    """
+
+    token: str
+    category: str
+    version: str
+    state: ReservationState
+    until: datetime | None = None
+    submitted: datetime | None = None
+    reason: str = ""
+    is_open: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorSitting:
+    """Everything that the page of one annotator shows of one reservation, and nothing else.
+
+    Attributes:
+        reservation: The claim.
+        guideline: What is asked.
+        dialogue: What was said, blinded.
+        answers: Current answers.
+        saved: When an answer was saved last; UTC, None if never.
+        open: Questions that are still open.
+        order: The order in which all of it is shown.
+    """
+
+    reservation: Reservation
+    guideline: Guideline
+    dialogue: BlindDialogue
+    answers: tuple[Answer, ...] = ()
+    saved: datetime | None = None
+    open: tuple[OpenQuestion, ...] = ()
+    order: ShownOrder = NOT_VARIED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed:
+    """Where a dialogue goes when its first category has been annotated.
+
+    Attributes:
+        violation: Whether it goes on as a violation; None while a review has to decide.
+        disputed: Whether the passes disagree, or a review found no consensus.
+        reason: The rule and the counts that it rests on, in words.
+    """
+
+    violation: bool | None
+    disputed: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted:
+    """What became of an attempt to submit.
+
+    Attributes:
+        open: Questions that must be answered first; empty where it was submitted.
+        revision: Number of the revision of the annotation; 0 where nothing was stored.
+        routed: Where the dialogue goes now; None where this submission decided nothing.
+    """
+
+    open: tuple[OpenQuestion, ...] = ()
+    revision: int = 0
+    routed: Routed | None = None

@@ -1,0 +1,1 @@
+"""Coding: what testers wrote in their own words, sorted by people under codes."""

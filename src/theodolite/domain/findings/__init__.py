@@ -1,0 +1,1 @@
+"""Findings: what measurement found beside the estimates of rates."""

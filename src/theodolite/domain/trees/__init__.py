@@ -1,0 +1,1 @@
+"""Measurement trees: their design, the files they travel in, and what they came to."""

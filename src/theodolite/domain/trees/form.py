@@ -1,0 +1,381 @@
+"""The plain form of designs: mappings, lists, texts and numbers, as they stand in YAML and JSON files."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
+from typing import Any, TypeVar
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.errors import InputError
+from theodolite.domain.fault import Fault, did_you_mean
+from theodolite.domain.identity import Json
+from theodolite.domain.instrument import Orientation
+from theodolite.domain.trees.tree import (
+    AnswersNode,
+    CollapseNode,
+    Dimension,
+    Edge,
+    ImpactSide,
+    Per,
+    SummaryNode,
+    TransformForm,
+    TransformNode,
+    TreeDesign,
+    TreeNode,
+    TreeOutline,
+    ValueRange,
+    Weighing,
+)
+
+E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
+
+FREE_TEXT = "text"
+"""What stands in place of a scale where a question is answered in free text."""
+
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"\s*({_NUMBER})\s*(?:-|\u2013|\.\.|to)\s*({_NUMBER})\s*")
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "answers": ("answers", "levels", "held_by", "by", "among", "scale", "orientation", "title"),
+    "transform": ("transform", "of", "scale", "values", "orientation", "title"),
+    "per": ("per", "of", "summary", "title"),
+    "summary": ("summary", "of", "weigh", "side", "beside", "title", "about"),
+}
+"""Key that tells what kind of node it is, to the keys that such a node may have."""
+
+DIMENSION_KEYS = ("definition", "risks", "metrics", "criteria", "crosswalk")
+OUTLINE_KEYS = ("tree", "topology", "edition", "about", "dimensions")
+DESIGN_KEYS = ("tree", "edition", "about", "nodes", "dimensions")
+
+
+def design_of(plain: Mapping[str, Any]) -> TreeDesign:
+    """Return the design that a plain form describes; what it means is checked elsewhere.
+
+    Args:
+        plain: As it stands in a file; see `docs/reference/tree-file.md`.
+
+    Raises:
+        InputError: If it is no design; `faults` has everything that is wrong.
+    """
+    reader = _Reader()
+    reader.known(plain, DESIGN_KEYS, ())
+    nodes = reader.each(plain, "nodes", _node)
+    dimensions = reader.each(plain, "dimensions", _dimension)
+    named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) for key in ("tree", "edition", "about")]
+    make = partial(
+        TreeDesign,
+        name=named[0] or "",
+        nodes=nodes,
+        dimensions=dimensions,
+        edition=named[1] or "",
+        about=named[2] or "",
+    )
+    design = reader.guarded(make, ())
+    if reader.faults or design is None:
+        raise InputError(_all_words(reader.faults), faults=reader.faults)
+    return design
+
+
+def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
+    """Return the outline that a plain form describes: a topology and its dimensions.
+
+    Raises:
+        InputError: If it is no outline; `faults` has everything that is wrong.
+    """
+    reader = _Reader()
+    reader.known(plain, OUTLINE_KEYS, ())
+    dimensions = reader.each(plain, "dimensions", _dimension)
+    keys = ("tree", "topology", "edition", "about")
+    named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) or "" for key in keys]
+    if reader.faults:
+        raise InputError(_all_words(reader.faults), faults=reader.faults)
+    return TreeOutline(name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3])
+
+
+def _all_words(faults: Sequence[Fault]) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, each.path))}: {each.message}" if each.path else each.message for each in faults
+    )
+
+
+def design_document(design: TreeDesign) -> dict[str, Json]:
+    """Return the plain form of a design; `design_of` reads it back to an equal one."""
+    return _filled(
+        tree=design.name,
+        edition=design.edition,
+        about=design.about,
+        nodes={node.name: _node_form(node) for node in design.nodes},
+        dimensions={each.node: _dimension_form(each) for each in design.dimensions},
+    )
+
+
+def range_of(text: str) -> ValueRange | None:
+    """Return the range that a text like `0-10` or `0..1` writes down; None where it is none.
+
+    Raises:
+        InputError: If the ends are the wrong way round.
+    """
+    match = _RANGE.fullmatch(text)
+    return ValueRange(lowest=float(match[1]), highest=float(match[2])) if match else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """Reads plain values and keeps every misfit with its path."""
+
+    faults: list[Fault] = field(default_factory=list)
+
+    def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_Reader, str, Any], T]) -> tuple[T, ...]:
+        """Return what the entries of a section describe; those that describe nothing are complained of."""
+        entries = self.guarded(partial(self.mapping, plain.get(section), section), (section,)) or {}
+        made = (
+            self.guarded(partial(make, self, str(name), form), (section, str(name))) for name, form in entries.items()
+        )
+        return tuple(one for one in made if one is not None)
+
+    def guarded(self, make: Callable[[], T], path: tuple[str | int, ...]) -> T | None:
+        """Return what is made; None and a fault where it refuses."""
+        try:
+            return make()
+        except InputError as error:
+            self.faults.append(Fault(path=path, message=str(error), at_key=True))
+            return None
+
+    def known(self, plain: Mapping[str, Any], keys: Sequence[str], path: tuple[str | int, ...]) -> None:
+        """Complain of keys that nobody reads."""
+        for key in plain:
+            if key not in keys:
+                tail = did_you_mean(str(key), keys) or f"; known here: {', '.join(keys)}"
+                self.faults.append(Fault(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True))
+
+    def mapping(self, value: Any, what: str) -> Mapping[str, Any]:
+        if value is None or isinstance(value, Mapping):
+            return value or {}
+        message = f"`{what}` must be a mapping (`name: value` lines); got {value!r}"
+        raise InputError(message)
+
+    def text(self, value: Any, what: str) -> str:
+        if value is None or isinstance(value, str):
+            return value or ""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return f"{value:.15g}"
+        message = f"`{what}` must be a text; got {value!r}"
+        raise InputError(message)
+
+    def texts(self, value: Any, what: str) -> tuple[str, ...]:
+        """Return one text or a list of texts."""
+        if value is None:
+            return ()
+        values = value if isinstance(value, list | tuple) else [value]
+        return tuple(self.text(each, what) for each in values)
+
+    def choices(self, value: Any, kind: type[StrEnum], what: str) -> tuple[str, ...]:
+        """Return words of a choice; `red_teaming` is `red teaming`, as in study files."""
+        words = (word.replace("_", " ") for word in self.texts(value, what))
+        return tuple(str(self.choice(word, kind, None, what)) for word in words)
+
+    def number(self, value: Any, what: str) -> float:
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+        message = f"`{what}` must be a number; got {value!r}"
+        raise InputError(message)
+
+    def choice(self, value: Any, kind: type[E], default: E | None, what: str) -> Any:
+        words = [member.value for member in kind]
+        if value is None or value == "":
+            return default
+        if value in words:
+            return kind(value)
+        tail = did_you_mean(str(value), words) or f"; expected one of {', '.join(words)}"
+        message = f"`{what}` is `{value}`{tail}"
+        raise InputError(message)
+
+
+def _node(reader: _Reader, name: str, form: Any) -> TreeNode:
+    plain = reader.mapping(form, f"node {name}")
+    kind = next((key for key in ("answers", "transform", "per", "summary") if key in plain), None)
+    if kind is None:
+        message = f"node `{name}` needs one of `answers`, `transform`, `per` or `summary`, which tell what it is"
+        raise InputError(message)
+    reader.known(plain, KEYS[kind], ("nodes", name))
+    makers = {"answers": _answers, "transform": _transform, "per": _collapse, "summary": _summary}
+    return makers[kind](reader, name, plain)
+
+
+def _answers(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+    scale = plain.get("scale")
+    labels = reader.texts(scale, "scale") if isinstance(scale, list | tuple) else ()
+    text = "" if labels else reader.text(scale, "scale")
+    found = range_of(text)
+    if text not in ("", FREE_TEXT) and found is None:
+        message = f"node `{name}`: scale `{text}` is not understood; write `1-5`, a list of labels, or `{FREE_TEXT}`"
+        raise InputError(message)
+    return AnswersNode(
+        name=name,
+        question=reader.text(plain["answers"], "answers"),
+        levels=reader.choices(plain.get("levels"), Level, "levels"),
+        held_by=reader.choices(plain.get("held_by"), HeldBy, "held_by"),
+        by=reader.texts(plain.get("by"), "by"),
+        among={
+            str(group): reader.text(part, f"among {group}")
+            for group, part in reader.mapping(plain.get("among"), "among").items()
+        },
+        range=found,
+        labels=labels,
+        free_text=text == FREE_TEXT,
+        orientation=reader.choice(plain.get("orientation"), Orientation, Orientation.UNSTATED, "orientation"),
+        title=reader.text(plain.get("title"), "title"),
+    )
+
+
+def _transform(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+    scale = reader.text(plain.get("scale"), "scale")
+    found = range_of(scale)
+    if scale and found is None:
+        message = f"node `{name}`: scale `{scale}` is no range; write it like `0-1`"
+        raise InputError(message)
+    values = reader.mapping(plain.get("values"), "values")
+    return TransformNode(
+        name=name,
+        of=reader.text(plain.get("of"), "of"),
+        form=reader.choice(plain["transform"], TransformForm, None, "transform"),
+        range=found,
+        recoded={
+            _key(label): None if number is None else reader.number(number, f"values of {label}")
+            for label, number in values.items()
+        },
+        orientation=reader.choice(plain.get("orientation"), Orientation, Orientation.UNSTATED, "orientation"),
+        title=reader.text(plain.get("title"), "title"),
+    )
+
+
+def _key(label: Any) -> str:
+    """Return a key as a text: files may write `0` and `yes` without marks around them."""
+    if isinstance(label, bool):
+        return "yes" if label else "no"
+    return label if isinstance(label, str) else f"{label:.15g}"
+
+
+def _collapse(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+    return CollapseNode(
+        name=name,
+        of=reader.text(plain.get("of"), "of"),
+        summary=reader.text(plain.get("summary"), "summary"),
+        per=reader.choice(plain["per"], Per, Per.DIALOGUE, "per"),
+        title=reader.text(plain.get("title"), "title"),
+    )
+
+
+def _summary(reader: _Reader, name: str, plain: Mapping[str, Any]) -> TreeNode:
+    return SummaryNode(
+        name=name,
+        summary=reader.text(plain["summary"], "summary"),
+        edges=tuple(_edges(reader, plain.get("of"))),
+        weigh=reader.choice(plain.get("weigh"), Weighing, Weighing.DIALOGUE, "weigh"),
+        side=reader.choice(plain.get("side"), ImpactSide, None, "side"),
+        beside=reader.texts(plain.get("beside"), "beside"),
+        title=reader.text(plain.get("title"), "title"),
+        about=reader.text(plain.get("about"), "about"),
+    )
+
+
+def _edges(reader: _Reader, form: Any) -> Iterator[Edge]:
+    if isinstance(form, Mapping):
+        for child, weight in form.items():
+            yield Edge(child=str(child), weight=reader.number(weight, f"weight of {child}"))
+        return
+    children = reader.texts(form, "of")
+    twice = sorted({child for child in children if children.count(child) > 1})
+    if twice:
+        message = f"`of` names {', '.join(f'`{child}`' for child in twice)} twice; give a weight instead"
+        raise InputError(message)
+    yield from (Edge(child=child) for child in children)
+
+
+def _dimension(reader: _Reader, name: str, form: Any) -> Dimension:
+    """Return what a branch is about."""
+    plain = reader.mapping(form, f"dimension {name}")
+    reader.known(plain, DIMENSION_KEYS, ("dimensions", name))
+    crosswalk = plain.get("crosswalk")
+    listed = crosswalk if isinstance(crosswalk, Mapping) else dict.fromkeys(reader.texts(crosswalk, "crosswalk"), 1)
+    return Dimension(
+        node=name,
+        definition=reader.text(plain.get("definition"), "definition"),
+        risks=reader.texts(plain.get("risks"), "risks"),
+        metrics=reader.texts(plain.get("metrics"), "metrics"),
+        criteria=reader.texts(plain.get("criteria"), "criteria"),
+        crosswalk={str(name): reader.number(weight, f"weight of {name}") for name, weight in listed.items()},
+    )
+
+
+def _filled(**values: Any) -> dict[str, Json]:
+    """Return the values that are there at all."""
+    return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
+
+
+def _node_form(node: TreeNode) -> dict[str, Json]:
+    match node:
+        case AnswersNode():
+            scale = list(node.labels) or (FREE_TEXT if node.free_text else "")
+            return _filled(
+                answers=node.question,
+                levels=list(node.levels),
+                held_by=list(node.held_by),
+                by=list(node.by),
+                among=dict(node.among),
+                scale=scale or (_range_form(node.range) if node.range else ""),
+                orientation=_stated(node.orientation),
+                title=node.title,
+            )
+        case TransformNode():
+            return _filled(
+                transform=node.form.value,
+                of=node.of,
+                scale=_range_form(node.range) if node.range else "",
+                values=dict(node.recoded),
+                orientation=_stated(node.orientation),
+                title=node.title,
+            )
+        case CollapseNode():
+            return _filled(per=node.per.value, of=node.of, summary=node.summary, title=node.title)
+        case _:
+            return _summary_form(node)
+
+
+def _summary_form(node: SummaryNode) -> dict[str, Json]:
+    even = all(edge.weight == 1 for edge in node.edges)
+    children = [edge.child for edge in node.edges] if even else {edge.child: edge.weight for edge in node.edges}
+    return _filled(
+        summary=node.summary,
+        of=children,
+        weigh="" if node.weigh is Weighing.DIALOGUE else node.weigh.value,
+        side=node.side.value if node.side else "",
+        beside=list(node.beside),
+        title=node.title,
+        about=node.about,
+    )
+
+
+def _dimension_form(dimension: Dimension) -> dict[str, Json]:
+    even = all(weight == 1 for weight in dimension.crosswalk.values())
+    return _filled(
+        definition=dimension.definition,
+        risks=list(dimension.risks),
+        metrics=list(dimension.metrics),
+        criteria=list(dimension.criteria),
+        crosswalk=list(dimension.crosswalk) if even else dict(dimension.crosswalk),
+    )
+
+
+def _range_form(each: ValueRange) -> str:
+    return f"{each.lowest:.15g}..{each.highest:.15g}"
+
+
+def _stated(orientation: Orientation) -> str:
+    return "" if orientation is Orientation.UNSTATED else orientation.value

@@ -1,0 +1,184 @@
+"""Applications behind any HTTP endpoint that takes a prompt and returns a reply."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.errors import MalformedReply, TimedOut, Unreachable
+from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.domain.run import Spending
+from theodolite.gateways.applications.http_form import RequestForm
+from theodolite.gateways.http.event_stream import EventStream
+from theodolite.gateways.http.public_network import require_public_host
+from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
+from theodolite.gateways.http.wire import Answer, Wire
+from theodolite.gateways.limits.account import Account
+from theodolite.gateways.limits.insisting import GivenUp
+from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.patience import REFUSALS, Patience
+from theodolite.gateways.repair import repaired
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.templates import variables_of
+from theodolite.gateways.trouble import Trouble, malformed
+from theodolite.ports.application import OnChunk
+from theodolite.ports.clock import Clock
+from theodolite.ports.endpoint import Knock
+
+KNOCK_S = 4.0
+"""Deadline of a knock; seconds."""
+
+_KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+
+
+class HttpApplication:
+    """An application by URL, body template and reply path, in one piece or as a stream of events.
+
+    Where the site hands out session ids of its own, a session that goes on after
+    an interruption begins a new one there: its earlier prompts are said again
+    first (ADR-0011); they count as attempts, not as calls.
+
+    After a timeout there is no second try: the prompt has probably arrived, and
+    an application that remembers its sessions would count the turn double.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        connection: HttpEndpoint,
+        *,
+        key: str | None = None,
+        clock: Clock,
+        patience: Patience | None = None,
+        knock_s: float = KNOCK_S,
+        pace: Pace | None = None,
+    ) -> None:
+        """Parse all templates; nothing is sent.
+
+        Args:
+            name: Name of the application in the study.
+            connection: How the study says it is reached.
+            key: The bearer token itself, from the environment.
+            clock: Tells the time and waits between tries.
+            patience: Bounds of a call; the connection's timeout and one try
+                where the request may have been worked on, unless given.
+            knock_s: Deadline of a knock; seconds.
+            pace: Says when an attempt may begin; an account of its own unless given.
+
+        Raises:
+            InputError: If address, key, body or reply path cannot be used, or the address must be public and is not.
+        """
+        self._name = name
+        self._form = RequestForm(name, connection)
+        self._place = ReplyPlace(connection.reply, connection.reply_pattern)
+        self._is_stream = connection.stream
+        self._id_at = parse_path(connection.session) if connection.session else None
+        self._ids: dict[str, str] = {}
+        self._knock_s = knock_s
+        if connection.public_only:
+            require_public_host(connection.url, what=f"application `{name}`")
+        self._wire = Wire(
+            endpoint=name,
+            secret=Secret(key or "", variable=connection.key),
+            clock=clock,
+            patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
+            parallel=connection.parallel,
+            pace=pace or Pace(Account(clock, parallel=connection.parallel), clock),
+            public_only=connection.public_only,
+        )
+
+    def __repr__(self) -> str:
+        return f"HttpApplication({self._name!r}, host={self._form.host!r})"
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the application answers.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why.
+            TemplateError: If the request cannot be filled.
+        """
+        n_again = 0
+        if self._id_at is not None and session not in self._ids:
+            for earlier in request.before():
+                n_again += (await self._ask(earlier, session, None)).attempts
+        reply = await self._ask(request, session, on_chunk)
+        return replace(reply, attempts=reply.attempts + n_again) if n_again else reply
+
+    async def end(self, session: str) -> None:
+        """Forget the id that the site gave to a session."""
+        self._ids.pop(session, None)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._wire.close()
+
+    async def knock(self) -> Knock:
+        """Ask for the options of the address, which costs nothing; never raises a `GatewayError`."""
+        try:
+            async with asyncio.timeout(self._knock_s):
+                return await self._knock()
+        except TimeoutError:
+            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet")
+
+    async def _knock(self) -> Knock:
+        outcome = await self._wire.insist(self._form.knock(), _KNOCK_PATIENCE)
+        if isinstance(outcome, Answer):
+            return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
+        return self._knocked_in_vain(outcome)
+
+    def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
+        trouble = outcome.trouble
+        words = str(trouble.error(endpoint=self._name, tries=outcome.tries, elapsed_s=outcome.elapsed_s))
+        if trouble.status in {401, 403} or not outcome.tries:
+            variable = self._wire.secret.variable
+            hint = (
+                f"put the right token into the environment variable {variable}"
+                if variable
+                else "write `key: NAME` at the application, NAME being the environment variable that holds the token"
+            )
+            return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
+        if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
+            hint, reached = f"curl -X OPTIONS {self._form.site}", trouble.kind not in {Unreachable, TimedOut}
+            return self._knocked(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
+        return self._knocked(f"there, answers {trouble.status} to OPTIONS", attempts=outcome.tries)
+
+    def _knocked(
+        self, answer: str, *, alive: bool = True, reached: bool = True, hint: str = "", attempts: int = 1
+    ) -> Knock:
+        return Knock(
+            name=self._name,
+            host=self._form.host,
+            alive=alive,
+            answer=answer,
+            hint=hint,
+            spent=Spending(calls=min(1, attempts), attempts=attempts),
+            reached=reached,
+        )
+
+    async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
+        own_id = session if self._id_at is None else self._ids.get(session, "")
+        look = self._looking_for_id(session)
+        stream = EventStream(self._place, on_chunk=on_chunk, look=look) if self._is_stream else None
+        variables = variables_of(request, session=own_id)
+        answer = await self._wire.call(self._form.fill(variables, hear=stream.feed if stream else None))
+        text = stream.text() if stream else self._place.read(answer)
+        if stream is None:
+            look(answer.body.decode("utf-8", "replace"))
+        if not isinstance(text, Trouble) and self._id_at is not None and session not in self._ids:
+            text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
+        if isinstance(text, Trouble):
+            clean = replace(text, words=self._wire.secret.scrub(text.words))
+            raise clean.error(endpoint=self._name, tries=answer.attempts)
+        kept, n_repaired = repaired(text)
+        return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
+
+    def _looking_for_id(self, session: str) -> Callable[[str], None]:
+        """Return what looks into answers until one of them holds the session's id."""
+
+        def look(text: str) -> None:
+            if self._id_at is not None and session not in self._ids and (found := find_in(text, self._id_at)):
+                self._ids[session] = found
+
+        return look

@@ -1,0 +1,91 @@
+"""The form of requests to an HTTP application: address, headers and body with their gaps filled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.errors import InputError
+from theodolite.gateways.http.wire import Outgoing, checked_address, host_of
+from theodolite.gateways.templates import address_template, body_template, text_template
+
+_BODILESS = frozenset({"GET", "HEAD", "DELETE"})
+
+
+class RequestForm:
+    """Fills what the study writes about a request with what one turn brings."""
+
+    def __init__(self, name: str, connection: HttpEndpoint) -> None:
+        """Parse all templates.
+
+        Args:
+            name: Name of the application in the study.
+            connection: How the study says it is reached.
+
+        Raises:
+            InputError: If address, header or body cannot be used.
+        """
+        what = f"application `{name}`"
+        self._method = connection.method.upper()
+        self._template = checked_template(connection.url, what=what)
+        self._address = address_template(self._template, what=f"`url` of {what}")
+        self._body = body_template(connection.body, what=f"`body` of {what}")
+        self._headers = {
+            header: text_template(value, what=f"header `{header}` of {what}")
+            for header, value in connection.headers.items()
+        }
+        if connection.stream:
+            self._headers = {"Accept": lambda _: "text/event-stream"} | self._headers
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return host_of(self._template)
+
+    @property
+    def site(self) -> str:
+        """Scheme, host and port, for a command line."""
+        return f"{self._template.partition('//')[0]}//{self.host}"
+
+    def knock(self) -> Outgoing:
+        """Return a request that costs nothing."""
+        url = self._address({"prompt": "hello", "session": "knock", "turn": 1, "context": "", "history": []})
+        return Outgoing(url=url, method="OPTIONS")
+
+    def fill(self, variables: Mapping[str, Any], *, hear: Callable[[bytes], None] | None = None) -> Outgoing:
+        """Return the request of one turn.
+
+        Args:
+            variables: What the templates may name.
+            hear: Receives the answer's bytes as they arrive.
+
+        Raises:
+            TemplateError: If a template cannot be filled.
+        """
+        headers = {header: _one_line(fill(variables)) for header, fill in self._headers.items()}
+        if self._method in _BODILESS:
+            return Outgoing(url=self._address(variables), method=self._method, headers=headers, hear=hear)
+        body = json.dumps(self._body(variables), separators=(",", ":")).encode()
+        headers = {"Content-Type": "application/json"} | headers
+        return Outgoing(url=self._address(variables), method=self._method, body=body, headers=headers, hear=hear)
+
+
+def checked_template(url: str, *, what: str) -> str:
+    """Return a template of an address whose scheme and host are fixed.
+
+    Raises:
+        InputError: If they are not: a prompt must not choose the host.
+    """
+    fixed = url.partition("{")[0]
+    checked_address(fixed, what=what)
+    if "{" in url and "/" not in fixed.partition("//")[2]:
+        message = f"`url` of {what} has a template before its path; host and port must be fixed"
+        raise InputError(message)
+    return url
+
+
+def _one_line(value: str) -> str:
+    """Return a header's value without line breaks, which would end the header."""
+    return " ".join(value.split())

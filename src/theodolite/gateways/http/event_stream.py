@@ -1,0 +1,111 @@
+"""Event streams: replies that are sent piece by piece (server-sent events)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+
+from theodolite.gateways.http.reply_path import Event, ReplyPlace
+from theodolite.gateways.trouble import Trouble, empty, malformed
+from theodolite.ports.application import OnChunk
+
+END = "[DONE]"
+"""What many servers send as their last event."""
+
+_LINE_END = re.compile(r"[\r\n]")
+_LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
+
+
+class EventReader:
+    """Tells the events of one answer apart, however its bytes are cut into pieces."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._rest: list[str] = []
+        self._data: list[str] = []
+
+    def feed(self, piece: bytes) -> Iterator[str]:
+        """Take the next bytes and yield the data of each event that is whole now."""
+        for line in self._lines(self._decoder.decode(piece)):
+            yield from self._take(line)
+
+    def end(self) -> Iterator[str]:
+        """Yield what is left at the end of the answer; some servers leave out the last empty line."""
+        rest, self._rest = "".join([*self._rest, self._decoder.decode(b"", final=True)]), []
+        for line in (rest.rstrip("\r"), ""):
+            yield from self._take(line)
+
+    def _lines(self, text: str) -> Iterator[str]:
+        """Yield the lines that are whole; a long one is not read anew with every piece of it."""
+        is_half_ended = bool(self._rest) and self._rest[-1].endswith("\r")
+        self._rest.append(text)
+        if not is_half_ended and not _LINE_END.search(text):
+            return
+        whole, end = "".join(self._rest), 0
+        for line in _LINE.finditer(whole):
+            end = line.end()
+            yield line[1]
+        self._rest = [whole[end:]]
+
+    def _take(self, line: str) -> Iterator[str]:
+        name, _, value = line.partition(":")
+        if name == "data":
+            self._data.append(value.removeprefix(" "))
+        elif not line and self._data:
+            data, self._data = "\n".join(self._data), []
+            if data.strip() != END:
+                yield data
+
+
+class EventStream:
+    """Puts a reply together from the events of one answer, however they are cut into pieces."""
+
+    def __init__(self, place: ReplyPlace, *, on_chunk: OnChunk | None = None, look: Callable[[str], None]) -> None:
+        """Begin with nothing.
+
+        Args:
+            place: Where each event holds its piece of the reply.
+            on_chunk: Receives the pieces.
+            look: Sees the data of each event.
+        """
+        self._place = place
+        self._on_chunk = on_chunk
+        self._look = look
+        self._reader = EventReader()
+        self._pieces: list[str] = []
+        self._trouble: Trouble | None = None
+        self._without: Trouble | None = None
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes of the answer."""
+        for data in self._reader.feed(piece):
+            self._hear(data)
+
+    def text(self) -> str | Trouble:
+        """Return the whole reply at the end of the answer, or what is wrong with it."""
+        for data in self._reader.end():
+            self._hear(data)
+        whole = "".join(self._pieces)
+        if self._trouble is not None:
+            return self._trouble
+        if whole.strip():
+            return whole
+        return empty("the events hold no text") if self._pieces else self._without or _no_stream()
+
+    def _hear(self, data: str) -> None:
+        self._look(data)
+        match self._place.read_event(data):
+            case Event(text=str(text)):
+                self._pieces.append(text)
+                if text and self._on_chunk is not None:
+                    self._on_chunk(text)
+            case Event(trouble=trouble, is_fatal=True):
+                self._trouble = self._trouble or trouble
+            case Event(trouble=trouble):
+                self._without = self._without or trouble
+
+
+def _no_stream() -> Trouble:
+    return malformed("the answer holds no events; leave `stream` out where the reply comes in one piece")

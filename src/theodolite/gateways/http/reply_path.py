@@ -1,0 +1,173 @@
+"""Where the reply stands in an application's answer: a path into JSON, a regular expression, or the whole body."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from theodolite.domain.errors import ContentRefused, InputError, ServerFault
+from theodolite.gateways.complaint import complaint_in
+from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
+
+_STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
+
+Path = tuple[str | int, ...]
+"""Keys and positions from the root of a JSON document."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What one event of a stream holds: a piece of the reply, or why there is none.
+
+    Attributes:
+        text: The piece; None where there is none.
+        trouble: Why there is none.
+        is_fatal: Whether the whole reply is spoilt; events without a piece are common.
+    """
+
+    text: str | None = None
+    trouble: Trouble | None = None
+    is_fatal: bool = False
+
+
+def parse_path(path: str) -> Path | None:
+    """Return the steps of a path such as `$.a.b[0]`, or None for `text`, the whole body.
+
+    Raises:
+        InputError: If it is neither.
+
+    Example:
+        >>> parse_path("$.choices[0].text")
+        ('choices', 0, 'text')
+    """
+    if path == "text":
+        return None
+    steps = list(_STEP.finditer(path, 1))
+    if not path.startswith("$") or "$" + "".join(step[0] for step in steps) != path:
+        message = f"`reply` must be `text` or a path such as `$.a.b[0]`; got `{path}`"
+        raise InputError(message)
+    return tuple(int(step[2]) if step[2] else step[1] or step[3] or step[4] for step in steps)
+
+
+class ReplyPlace:
+    """Finds the reply in an answer."""
+
+    def __init__(self, path: str, pattern: str = "") -> None:
+        """Parse where to look.
+
+        Args:
+            path: A path into JSON, or `text`.
+            pattern: A regular expression over the whole body, in place of the path;
+                its first group is the reply, or all of it where it has no group.
+
+        Raises:
+            InputError: If one of them cannot be used.
+        """
+        self._path = None if pattern else parse_path(path)
+        self._pattern = _compiled(pattern) if pattern else None
+
+    def read(self, answer: Answer) -> str | Trouble:
+        """Return the reply that an answer holds, or what is wrong with it."""
+        try:
+            text = answer.body.decode(answer.charset or "utf-8")
+        except (ValueError, LookupError):
+            return malformed("the answer is not text as encoded")
+        return _checked(self._find(text))
+
+    def read_event(self, data: str) -> Event:
+        """Return what one event of a stream holds."""
+        found = self._find(data)
+        if isinstance(found, Trouble):
+            return Event(trouble=found, is_fatal=found.kind in {ServerFault, ContentRefused})
+        if found is None:
+            return Event(trouble=empty())
+        if isinstance(found, str):
+            return Event(text=found)
+        return Event(trouble=_no_text(found), is_fatal=True)
+
+    def _find(self, text: str) -> Any:
+        if self._pattern is not None:
+            match = self._pattern.search(text)
+            return match[match.re.groups and 1] if match else malformed("the answer does not match `regex` of `reply`")
+        if self._path is None:
+            return text
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            return malformed("the answer is not JSON")
+        return _walk(found, self._path)
+
+
+def find_in(text: str, path: Path) -> str:
+    """Return the text or number at a path of a JSON document; empty where there is none."""
+    try:
+        found = _walk(json.loads(text), path)
+    except (ValueError, RecursionError):
+        return ""
+    return str(found) if isinstance(found, str | int) and not isinstance(found, bool) else ""
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern, re.DOTALL)
+    except re.error as error:
+        message = f"`regex` of `reply` is no regular expression: {error}"
+        raise InputError(message) from error
+
+
+def _walk(found: Any, path: Path) -> Any:
+    """Follow the path; a step that leads nowhere becomes a trouble."""
+    root = found
+    for position, step in enumerate(path):
+        try:
+            found = _member(found, step)
+        except LookupError:
+            return _complaint(root) or malformed(
+                f"the answer has no `{_written(path[: position + 1])}`{_alternatives(found)}"
+            )
+    return found
+
+
+def _complaint(found: Any) -> Trouble | None:
+    """Return the error that an application reports in place of a reply, although its status is 200."""
+    complaint = complaint_in(found) if isinstance(found, Mapping) and found.get("error") else None
+    if complaint is None:
+        return None
+    words = complaint.words or complaint.code
+    if complaint.is_filter:
+        return withheld(words)
+    return Trouble(kind=ServerFault, words=f"it answers with an error: {words}")
+
+
+def _member(found: Any, step: str | int) -> Any:
+    if isinstance(step, str) and isinstance(found, Mapping):
+        return found[step]
+    if isinstance(step, int) and isinstance(found, list):
+        return found[step]
+    raise LookupError(step)
+
+
+def _written(path: Path) -> str:
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def _alternatives(found: Any) -> str:
+    if not isinstance(found, Mapping):
+        return ""
+    return f"; there are {', '.join(sorted(map(str, found))[:6])}" if found else "; the object there is empty"
+
+
+def _checked(found: Any) -> str | Trouble:
+    if isinstance(found, Trouble):
+        return found
+    if found is None or (isinstance(found, str) and not found.strip()):
+        return empty()
+    return found if isinstance(found, str) else _no_text(found)
+
+
+def _no_text(found: Any) -> Trouble:
+    return malformed(f"the reply is a JSON {type(found).__name__}; expected text")

@@ -1,0 +1,269 @@
+"""The wire to one endpoint: pooled connections, slots, attempts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from theodolite.domain.address import refuse_userinfo
+from theodolite.domain.errors import InputError, Rejected, TimedOut
+from theodolite.gateways.complaint import read_complaint
+from theodolite.gateways.http.connection import HttpAnswer
+from theodolite.gateways.http.pool import HttpPool, look_up_host
+from theodolite.gateways.http.public_network import look_up_public_host
+from theodolite.gateways.limits.insisting import GivenUp, insist
+from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.patience import Patience, asked_wait_s
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import FOREIGN, Again, Trouble, of_status, translate, withheld
+from theodolite.gateways.web_address import NoAddress, web_address
+from theodolite.ports.clock import Clock
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
+
+Weigh = Callable[[bytes], int | None]
+"""Tells from an answer's body how many tokens its call has taken; None where it does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """One HTTP request, without the key.
+
+    Attributes:
+        url: Address.
+        method: HTTP method.
+        body: Bytes; None for no body.
+        headers: Headers but for the key.
+        tokens: What it is expected to take; count, 0 where nobody counts.
+        doubtful: Fields that not every server takes; a complaint that names one is about
+            the request, whatever its status.
+        hear: Receives the bytes of a good answer as they arrive; once it has heard
+            any, there is no second try.
+    """
+
+    url: str
+    method: str = "POST"
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    tokens: int = 0
+    doubtful: tuple[str, ...] = ()
+    hear: Callable[[bytes], None] | None = field(default=None, compare=False)
+
+    @property
+    def key(self) -> str:
+        """What makes this request different from others."""
+        return hashlib.sha256(self.url.encode() + b"\n" + (self.body or b"")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An HTTP answer with a status of 2xx, read to its end.
+
+    Attributes:
+        body: Its bytes, decompressed.
+        content_type: What its headers say that it is; empty where they say nothing.
+        latency_s: Time from the last attempt's start to its end; seconds.
+        attempts: Attempts made; count.
+    """
+
+    body: bytes
+    content_type: str = ""
+    latency_s: float = 0.0
+    attempts: int = 1
+
+    @property
+    def charset(self) -> str:
+        """Encoding that its headers name; empty where they name none."""
+        found = _CHARSET.search(self.content_type)
+        return found[1] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What belongs to one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    pool: HttpPool
+    slots: asyncio.Semaphore
+
+
+class Wire:
+    """Sends requests to one endpoint and brings answers or troubles, nothing else.
+
+    Connections are opened lazily inside the running event loop. There are no
+    cookies, no redirects and no retries but our own.
+    """
+
+    def __init__(
+        self,
+        *,
+        endpoint: str,
+        secret: Secret,
+        clock: Clock,
+        patience: Patience,
+        parallel: int,
+        pace: Pace,
+        weigh: Weigh | None = None,
+        public_only: bool = False,
+    ) -> None:
+        """Keep what every call needs.
+
+        Args:
+            endpoint: Name of the model or application in the study.
+            secret: The key, sent as bearer token.
+            clock: Tells the time and waits between tries.
+            patience: Bounds of a call.
+            parallel: Calls in flight at most; count.
+            pace: Says when an attempt may begin: limits shared with others, limits per minute.
+            weigh: Tells what a call has taken; None where nobody counts tokens.
+            public_only: Whether names that lead into a private network are not met.
+        """
+        self.endpoint = endpoint
+        self.secret = secret
+        self.clock = clock
+        self.patience = patience
+        self._parallel = parallel
+        self._pace = pace
+        self._weigh = weigh
+        self._public_only = public_only
+        self._lines: _Lines | None = None
+
+    async def call(self, outgoing: Outgoing) -> Answer:
+        """Return the answer to a request.
+
+        Raises:
+            GatewayError: If none came; the subclass says why.
+        """
+        outcome = await self.insist(outgoing, self.patience)
+        if isinstance(outcome, Answer):
+            return outcome
+        raise outcome.trouble.error(
+            endpoint=self.endpoint, host=host_of(outgoing.url), tries=outcome.tries, elapsed_s=outcome.elapsed_s
+        )
+
+    async def insist(self, outgoing: Outgoing, patience: Patience) -> Answer | GivenUp:
+        """Try as often as patience allows; no slot is held while waiting."""
+        if self.secret.is_missing:
+            words = f"the environment variable `{self.secret.variable}` is not set"
+            return GivenUp(trouble=Trouble(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+        outcome = await insist(
+            lambda spent_s: self._in_slot(outgoing, patience, spent_s),
+            patience=patience,
+            clock=self.clock,
+            key=lambda: outgoing.key,
+        )
+        if isinstance(outcome, GivenUp):
+            return outcome
+        answer, tries = outcome
+        return replace(answer, attempts=tries) if tries > 1 else answer
+
+    async def close(self) -> None:
+        """Let go of the connections; a later call opens new ones."""
+        lines, self._lines = self._lines, None
+        if lines is not None and not lines.loop.is_closed():
+            await lines.pool.close()
+
+    def _open(self) -> _Lines:
+        loop = asyncio.get_running_loop()
+        if self._lines is None or self._lines.loop is not loop:
+            pool = HttpPool(self.secret.headers(), look_up=look_up_public_host if self._public_only else look_up_host)
+            self._lines = _Lines(loop, pool, asyncio.Semaphore(self._parallel))
+        return self._lines
+
+    async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
+        async with self._open().slots:
+            return await self._in_turn(outgoing, patience, spent_s)
+
+    async def _in_turn(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
+        """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
+        turn = await self._pace.begin(outgoing.tokens)
+        begun = self.clock.monotonic_s()
+        outcome: Answer | Trouble | None = None
+        try:
+            outcome = await self._attempt(outgoing, patience, patience.attempt_s(spent_s))
+            return outcome, self.clock.monotonic_s() - begun
+        finally:
+            answer = outcome if isinstance(outcome, Answer) else None
+            tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
+            trouble = outcome if isinstance(outcome, Trouble) else None
+            self._pace.end(turn, trouble, answered=answer is not None, tokens=tokens)
+
+    async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> Answer | Trouble:
+        begun = self.clock.monotonic_s()
+        hear = _Ear(outgoing.hear) if outgoing.hear is not None else None
+        try:
+            answer = await self._open().pool.request(
+                outgoing.method,
+                outgoing.url,
+                body=outgoing.body,
+                headers=outgoing.headers,
+                timeout_s=timeout_s,
+                connect_s=patience.connect_s,
+                hear=hear,
+            )
+        except FOREIGN as error:
+            trouble = translate(error)
+            if hear is not None and hear.has_heard:
+                trouble = replace(trouble, again=Again.NEVER)
+            late = trouble.kind is TimedOut
+            return replace(trouble, words=f"no answer within {timeout_s:.3g} s") if late else trouble
+        if 200 <= answer.status < 300:
+            kind = answer.headers.get("content-type", "")
+            return Answer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
+        return self._complain(answer, outgoing.doubtful)
+
+    def _complain(self, answer: HttpAnswer, doubtful: tuple[str, ...]) -> Trouble:
+        complaint, status = read_complaint(answer.body), answer.status
+        words = self.secret.scrub(complaint.words)
+        if any(field in complaint.words for field in doubtful):
+            return Trouble(kind=Rejected, words=f"{status} {words}", status=status)
+        if status == 400 and complaint.is_filter:
+            return withheld(f"400 {words}".rstrip(), status=400)
+        if complaint.is_quota:
+            return Trouble(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
+        if status in {401, 403}:
+            key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
+            words = f"{words} ({key})".lstrip()
+        header = answer.headers.get("retry-after", "")
+        return of_status(status, words, asked_wait_s=asked_wait_s(header, self.clock.now()))
+
+
+class _Ear:
+    """Passes the bytes of an answer on and knows whether there were any."""
+
+    def __init__(self, hear: Callable[[bytes], None]) -> None:
+        self._hear = hear
+        self.has_heard = False
+
+    def __call__(self, piece: bytes) -> None:
+        self.has_heard = True
+        self._hear(piece)
+
+
+def host_of(url: str) -> str:
+    """Return host and explicit port of an address, never its user or password.
+
+    Example:
+        >>> host_of("http://ana:secret@127.0.0.1:8000/v1")
+        '127.0.0.1:8000'
+    """
+    parsed = web_address(url)
+    return f"{parsed.host}:{parsed.named_port}" if parsed.named_port else parsed.host
+
+
+def checked_address(url: str, *, what: str) -> str:
+    """Return an address as it is, without a slash at its end.
+
+    Raises:
+        InputError: If it is no HTTP address, or holds a user or a password.
+    """
+    refuse_userinfo(what, url)
+    try:
+        web_address(url)
+    except NoAddress:
+        message = f"{what} needs an address such as `http://127.0.0.1:8000/v1`; `url` is something else"
+        raise InputError(message) from None
+    return url.rstrip("/")

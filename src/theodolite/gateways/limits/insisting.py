@@ -1,0 +1,57 @@
+"""Insisting: trying again as long as patience allows, whatever an attempt consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from theodolite.gateways.limits.patience import Patience
+from theodolite.gateways.trouble import Again, Trouble
+from theodolite.ports.clock import Clock
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp:
+    """A request that brought no answer, after all tries."""
+
+    trouble: Trouble
+    tries: int
+    elapsed_s: float
+
+
+async def insist(
+    attempt: Callable[[float], Awaitable[tuple[T | Trouble, float]]],
+    *,
+    patience: Patience,
+    clock: Clock,
+    key: Callable[[], str],
+) -> tuple[T, int] | GivenUp:
+    """Try as often as patience allows.
+
+    Args:
+        attempt: Makes one try; is told how many seconds attempts and pauses have taken so far, and
+            returns how it ended and how many seconds it took, waiting for its turn not counted.
+        patience: Bounds of the call.
+        clock: Tells the time and waits between tries.
+        key: Tells what makes this call different from others; asked for only where a try failed.
+
+    Returns:
+        What came and the number of tries, or what it was given up for.
+    """
+    begun = clock.monotonic_s()
+    tries, refused, spent_s = 0, 0, 0.0
+    while True:
+        tries += 1
+        outcome, took_s = await attempt(spent_s)
+        if not isinstance(outcome, Trouble):
+            return outcome, tries
+        spent_s += took_s
+        refused += outcome.again is Again.WHEN_ASKED
+        wait_s = patience.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
+        if wait_s is None:
+            return GivenUp(trouble=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
+        spent_s += wait_s
+        await clock.sleep(wait_s)

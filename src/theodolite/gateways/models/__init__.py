@@ -1,0 +1,1 @@
+"""Models: language models in their makers' forms."""

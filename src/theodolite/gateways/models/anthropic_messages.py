@@ -1,0 +1,104 @@
+"""The form of Anthropic's Messages: what is sent and what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from theodolite.domain.errors import ServerFault
+from theodolite.domain.flow import AskModel, Reply, Speaker
+from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.complaint import complaint_in
+from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
+from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
+from theodolite.gateways.models.dialect import Dialect
+from theodolite.gateways.models.model_answer import Said, parsed_object, reply_of, token_count, words_in
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble, malformed, withheld
+
+TOKENS_AT_MOST = 4096
+"""Length of a reply at most, where the study's `params` do not say; this API demands a number."""
+
+FORM_FIELD = "output_config"
+"""Field of a request that says, among other things, which form the answer has."""
+
+_FORM = "format"
+
+REFUSAL = "refusal"
+"""Why a reply stopped when the endpoint's own classifier stepped in."""
+
+_TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
+    """Return the JSON body of a request; system messages stand apart from the chat."""
+    system = "\n\n".join(message.text for message in request.messages if message.speaker is Speaker.SYSTEM)
+    body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST, **more}
+    if system:
+        body["system"] = system
+    body[CHAT_FIELD] = tuple(message for message in request.messages if message.speaker is not Speaker.SYSTEM)
+    if request.answer_schema is None:
+        return body_bytes(body, endpoint.params)
+    # The same field holds other settings too, such as the effort; a study's own stay.
+    own = endpoint.params.get(FORM_FIELD)
+    config = {**(own if isinstance(own, Mapping) else {}), _FORM: _schema_form(request.answer_schema)}
+    return body_bytes(body, {**endpoint.params, FORM_FIELD: config})
+
+
+def sets_form(params: Mapping[str, Param]) -> bool:
+    """Tell whether a study's own `params` already say which form an answer has."""
+    own = params.get(FORM_FIELD)
+    return FORM_FIELD in params and (own is None or (isinstance(own, Mapping) and _FORM in own))
+
+
+def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+    """Return the reply that an answer holds, or what is wrong with it."""
+    found = parsed_object(answer, expected="an object with `content`")
+    if isinstance(found, Trouble):
+        return found
+    if found.get("type") == "error":
+        complaint = complaint_in(found)
+        return Trouble(
+            kind=ServerFault, words=f"200 with an error: {secret.scrub(complaint.words if complaint else '')}"
+        )
+    said = Said(
+        text=_text(found),
+        model=found.get("model"),
+        finish=found.get("stop_reason"),
+        tokens_in=sum(token_count(found, key) for key in _TOKENS_READ),
+        tokens_out=token_count(found, "output_tokens"),
+    )
+    return reply_of(said, answer, price)
+
+
+MESSAGES = Dialect(
+    path="/messages",
+    write=request_body,
+    read=read_reply,
+    streaming=STREAMED_MESSAGES,
+    form_field=FORM_FIELD,
+    key_header="x-api-key",
+    headers={"anthropic-version": "2023-06-01"},
+    sets_form=sets_form,
+)
+"""Anthropic's Messages in the version that this form was written for."""
+
+
+def _schema_form(schema: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "json_schema", "schema": schema}
+
+
+def _text(found: Mapping[str, Any]) -> str | Trouble:
+    """Return the words; thinking blocks are none, and a tool call is no answer."""
+    if found.get("stop_reason") == REFUSAL:
+        return withheld("the endpoint's classifier withheld the reply")
+    blocks = found.get("content")
+    if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
+        return malformed("the answer holds no `content` with blocks")
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    if not all(isinstance(text, str) for text in texts):
+        return malformed("a text block of the reply holds no text")
+    joined = "".join(str(text) for text in texts)
+    asks = any(block.get("type") == "tool_use" for block in blocks)
+    return words_in(joined, is_cut=found.get("stop_reason") == "max_tokens", asks_for_tool=asks)

@@ -1,0 +1,46 @@
+"""The form in which Anthropic's Messages are sent piece by piece."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from theodolite.gateways.models.stream_form import Event, StreamForm, latest_usage, member, text_at
+
+
+def piece(event: Event) -> str:
+    """Return the words that an event adds; thinking is none."""
+    return text_at(event, "content_block", "text") + text_at(event, "delta", "text")
+
+
+def whole(events: Sequence[Event]) -> Mapping[str, Any] | None:
+    """Return the message that all events amount to; None where no event says why it ended."""
+    complaint = next((event for event in events if event.get("type") == "error"), None)
+    if complaint is not None:
+        return complaint
+    stops = [reason for event in events if (reason := member(event, "delta", "stop_reason")) is not None]
+    if not stops:
+        return None
+    models = (text_at(event, "message", "model") for event in events)
+    return {
+        "model": next(filter(None, models), ""),
+        "content": _blocks(events),
+        "stop_reason": stops[-1],
+        "usage": latest_usage(events),
+    }
+
+
+STREAMED_MESSAGES = StreamForm(fields={"stream": True}, piece=piece, whole=whole)
+"""Usage comes unasked: what was read with the first event, what was written with the last but one."""
+
+
+def _blocks(events: Sequence[Event]) -> list[dict[str, Any]]:
+    kinds: dict[Any, str] = {}
+    texts: dict[Any, list[str]] = defaultdict(list)
+    for event in events:
+        place = event.get("index")
+        if event.get("type") == "content_block_start":
+            kinds[place] = text_at(event, "content_block", "type")
+        texts[place].append(piece(event))
+    return [{"type": kind, "text": "".join(texts[place])} for place, kind in kinds.items()]

@@ -1,0 +1,144 @@
+"""Chat knocks: asking a model's endpoint once, before the first paid unit, whether it is there."""
+
+from __future__ import annotations
+
+import asyncio
+
+from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
+from theodolite.domain.failure import Party
+from theodolite.domain.fault import did_you_mean
+from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.run import Spending
+from theodolite.gateways.http.wire import Answer, host_of
+from theodolite.gateways.limits.insisting import GivenUp
+from theodolite.gateways.limits.patience import Patience
+from theodolite.gateways.models.chat_line import ChatLine
+from theodolite.ports.endpoint import Knock
+
+KNOCK_WORDS = "Reply with the word ok."
+"""What an endpoint is asked before the first paid unit; the smallest real call."""
+
+KNOCK_S = 4.0
+"""Deadline of a knock, everything included; seconds."""
+
+_CHAT_SHARE = 0.75
+_LIST_S = 0.6
+
+KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
+
+_SHOWN_NAMES = 8
+
+
+class ChatKnock:
+    """One question and what its answer, or the lack of it, tells people to do."""
+
+    def __init__(self, line: ChatLine, *, knock_s: float = KNOCK_S) -> None:
+        """Keep the line.
+
+        Args:
+            line: To the endpoint.
+            knock_s: Deadline of a knock; seconds.
+        """
+        self._line = line
+        self._knock_s = knock_s
+        self._curl = line.dialect.curl(line.url, line.endpoint.key)
+
+    async def ask(self) -> Knock:
+        """Ask once, within the deadline; never raises a `GatewayError`."""
+        try:
+            async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
+                return await self._knock()
+        except TimeoutError:
+            return await self._knocked_without_answer()
+
+    async def _knock(self) -> Knock:
+        greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
+        ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
+        in_pieces = self._line.endpoint.stream
+        outcome = await self._line.wire.insist(self._line.outgoing(ask, in_pieces=in_pieces), KNOCK_PATIENCE)
+        if isinstance(outcome, GivenUp):
+            return await self._knocked_in_vain(outcome)
+        reply = self._line.read(outcome, in_pieces=in_pieces)
+        took = f"ok, {outcome.latency_s:.1f} s"
+        if isinstance(reply, Reply):
+            name = f", answers as {reply.answered_as}" if reply.answered_as else ""
+            return self._knocked(took + name, attempts=reply.attempts, reply=reply)
+        if reply.kind in {EmptyReply, ContentRefused}:
+            return self._knocked(f"{took}, but {reply.words}", attempts=outcome.attempts)
+        return self._knocked(reply.words, alive=False, hint=self._curl, attempts=outcome.attempts)
+
+    async def _knocked_without_answer(self) -> Knock:
+        """Tell a model that thinks from a port that takes connections and says nothing.
+
+        A server that thinks about one call still answers others, be it with a 404.
+        """
+        patience = Patience(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
+        listed = await self._line.models(patience)
+        if isinstance(listed, Answer) or listed.trouble.status:
+            return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
+        words = f"takes connections but says nothing within {self._knock_s:g} s"
+        return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)
+
+    async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
+        trouble, tries = outcome.trouble, outcome.tries
+        words = str(trouble.error(endpoint=self._line.endpoint.name, tries=tries, elapsed_s=outcome.elapsed_s))
+        if trouble.kind is RateLimited:
+            return self._knocked(f"there, but busy: {words}", attempts=tries)
+        if trouble.kind is not Rejected:
+            reached = trouble.kind not in {Unreachable, TimedOut}
+            return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
+        if trouble.status in {401, 403} or not tries:
+            return self._knocked(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
+        words += await self._offered(trouble.status)
+        return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
+
+    async def _offered(self, status: int) -> str:
+        """Return the names that the endpoint offers, where ours is not among them."""
+        names = sorted(await self._line.model_names())
+        if not names and status == 404 and not self._line.url.endswith("/v1"):
+            return "; such addresses mostly end in `/v1`"
+        if not names or self._line.endpoint.model in names:
+            return ""
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        known = self._line.wire.secret.scrub(", ".join(names[:_SHOWN_NAMES])) + more
+        return f"; `{self._line.endpoint.model}` is not among {known}{did_you_mean(self._line.endpoint.model, names)}"
+
+    def _knocked(
+        self,
+        answer: str,
+        *,
+        attempts: int,
+        alive: bool = True,
+        reached: bool = True,
+        hint: str = "",
+        reply: Reply | None = None,
+    ) -> Knock:
+        return Knock(
+            name=self._line.endpoint.name,
+            host=host_of(self._line.url),
+            alive=alive,
+            answer=answer,
+            hint=hint,
+            spent=_spent(attempts, reply),
+            reached=reached,
+        )
+
+
+def _spent(attempts: int, reply: Reply | None) -> Spending:
+    """Return what a knock has cost."""
+    priced = reply is not None and reply.cost_microusd is not None
+    return Spending(
+        calls=min(1, attempts),
+        attempts=attempts,
+        tokens_in=reply.tokens_in if reply else 0,
+        tokens_out=reply.tokens_out if reply else 0,
+        cost_microusd=(reply.cost_microusd or 0) if reply else 0,
+        unpriced_calls=0 if priced or reply is None else 1,
+    )
+
+
+def _key_hint(endpoint: ModelEndpoint) -> str:
+    if not endpoint.key:
+        return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
+    return f"put the right key into the environment variable {endpoint.key}"

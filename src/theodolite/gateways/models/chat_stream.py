@@ -1,0 +1,49 @@
+"""The form in which Chat Completions are sent piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from theodolite.gateways.models.stream_form import Event, StreamForm, member, text_at
+
+
+def piece(event: Event) -> str:
+    """Return the words that an event adds."""
+    return "".join(text_at(choice, "delta", "content") for choice in _choices(event))
+
+
+def whole(events: Sequence[Event]) -> Mapping[str, Any] | None:
+    """Return the answer that all events amount to; None where no event says why it ended."""
+    complaint = next((event for event in events if event.get("error")), None)
+    if complaint is not None:
+        return complaint
+    choices = [choice for event in events for choice in _choices(event)]
+    finish = _last(choices, "finish_reason")
+    if finish is None:
+        return None
+    message = {
+        "content": "".join(text_at(choice, "delta", "content") for choice in choices),
+        "refusal": "".join(text_at(choice, "delta", "refusal") for choice in choices) or None,
+        "tool_calls": any(member(choice, "delta", "tool_calls") for choice in choices),
+    }
+    return {
+        "model": _last(events, "model"),
+        "choices": [{"message": message, "finish_reason": finish}],
+        "usage": _last(events, "usage"),
+    }
+
+
+STREAMED_CHAT = StreamForm(fields={"stream": True, "stream_options": {"include_usage": True}}, piece=piece, whole=whole)
+"""Servers that do not know `stream_options` mostly ignore it; `params: {stream_options: null}` takes it out."""
+
+
+def _choices(event: Event) -> list[Any]:
+    """Return the first choice; some servers send events without any, e.g. for usage."""
+    choices = event.get("choices")
+    return choices[:1] if isinstance(choices, list) else []
+
+
+def _last(found: Sequence[Any], name: str) -> Any:
+    values = [value for one in found if (value := member(one, name)) is not None]
+    return values[-1] if values else None

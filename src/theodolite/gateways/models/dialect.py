@@ -1,0 +1,77 @@
+"""Dialects: what differs between the makers' forms of one chat call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from theodolite.domain.flow import AskModel, Reply
+from theodolite.domain.model import ModelEndpoint, Param, Price
+from theodolite.gateways.http.wire import Answer, Outgoing
+from theodolite.gateways.models.stream_form import StreamForm
+from theodolite.gateways.secrecy import BEARER_HEADER, Secret
+from theodolite.gateways.trouble import Trouble
+
+
+class WriteBody(Protocol):
+    """Writes the JSON body of a request."""
+
+    def __call__(self, endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = ...) -> bytes:
+        """Return the body, with further fields in it."""
+        ...
+
+
+class ReadReply(Protocol):
+    """Reads the reply that an answer holds, or what is wrong with it."""
+
+    def __call__(self, answer: Answer, *, price: Price | None, secret: Secret) -> Reply | Trouble:
+        """Return the reply or the trouble."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One maker's form of a chat call; connections, patience and secrecy are the same for all.
+
+    Attributes:
+        path: What follows the base address.
+        write: From endpoint, request and further fields to the body; the same request has the same bytes.
+        read: From the answer to the reply.
+        key_header: Header that carries the key.
+        headers: Further headers of every call.
+        streaming: How it sends answers piece by piece.
+        form_field: Field of a request that says which form the answer has.
+        sets_form: Tells whether a study's own `params` already say which form an answer has.
+    """
+
+    path: str
+    write: WriteBody
+    read: ReadReply
+    streaming: StreamForm
+    form_field: str
+    key_header: str = BEARER_HEADER
+    headers: Mapping[str, str] = field(default_factory=dict)
+    sets_form: Callable[[Mapping[str, Param]], bool] = bool
+
+    def call(self, endpoint: ModelEndpoint, request: AskModel, *, url: str, in_pieces: bool = False) -> Outgoing:
+        """Return the call that asks a model, at the base address given, for an answer in one piece or in many."""
+        headers = {"Content-Type": "application/json", **self.headers}
+        more = self.streaming.fields if in_pieces else {}
+        return Outgoing(
+            url=f"{url}{self.path}",
+            body=self.write(endpoint, request, more=more),
+            headers=headers,
+            doubtful=() if request.answer_schema is None else (self.form_field,),
+        )
+
+    def listing(self, url: str) -> Outgoing:
+        """Return the call that asks which models an address offers."""
+        return Outgoing(url=f"{url}/models", method="GET", headers=self.headers)
+
+    def curl(self, url: str, variable: str) -> str:
+        """Return the command with which a person asks the same; the key stands there by its variable's name."""
+        token = f"Bearer ${variable}" if self.key_header == BEARER_HEADER else f"${variable}"
+        shown = [f"{self.key_header}: {token}"] if variable else []
+        shown += [f"{name}: {text}" for name, text in self.headers.items()]
+        return " ".join(["curl", *(f'-H "{header}"' for header in shown), f"{url}/models"])

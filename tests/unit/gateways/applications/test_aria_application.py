@@ -1,0 +1,246 @@
+"""A class written for ARIA's dialogue interface is an application like any other."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fakes.aria import Faithful, hanging, made, raising, returning
+from tests.fakes.gateway_clock import HastyClock
+from theodolite.aria import AriaDialogAPI
+from theodolite.domain.application import AriaClass
+from theodolite.domain.errors import EmptyReply, InputError, MalformedReply, Rejected, ServerFault, TimedOut
+from theodolite.domain.flow import Exchange, Reply, SayToApplication
+from theodolite.gateways.applications.aria_application import AriaApplication
+from theodolite.gateways.secrecy import Credentials
+
+SECRET = "hunter2-and-more"
+AUTH = Credentials(f'{{"key": "{SECRET}", "SCENARIO": "tv"}}', variable="TEAM_AUTH")
+NO_AUTH = Credentials()
+
+
+def application(
+    kind: type, *, credentials: Credentials = NO_AUTH, timeout_s: float = 5.0, prompt: str = ""
+) -> AriaApplication:
+    connection = AriaClass(target="team:Api", timeout_s=timeout_s, prompt=prompt)
+    return AriaApplication("blue", connection, kind, credentials=credentials, clock=HastyClock())
+
+
+def say(prompt: str, *earlier: str) -> SayToApplication:
+    history = tuple(Exchange(prompt=each, response="...") for each in earlier)
+    return SayToApplication(application="blue", prompt=prompt, turn=len(earlier) + 1, history=history)
+
+
+async def reply_of(kind: type, **more: Any) -> Reply:
+    line = application(kind, **more)
+    try:
+        return await line.reply(say("hi"), session="s")
+    finally:
+        await line.close()
+
+
+async def test_a_session_is_held_by_one_instance_on_one_thread() -> None:
+    kind = made()
+    line = application(kind)
+
+    replies = [await line.reply(say("a"), session="s"), await line.reply(say("b", "a"), session="s")]
+    await line.end("s")
+
+    (only,) = kind.instances
+    assert [reply.text for reply in replies] == ["1: a", "2: b"]
+    assert [name for name, _ in only.calls] == ["made", "OpenConnection", "CloseConnection"]
+    assert only.calls[0][1] == only.calls[-1][1]
+
+
+async def test_sessions_at_the_same_time_have_instances_of_their_own() -> None:
+    kind = made()
+    line = application(kind)
+
+    replies = await asyncio.gather(*(line.reply(say(name), session=name) for name in "abc"))
+    await line.close()
+
+    assert [reply.text for reply in replies] == ["1: a", "1: b", "1: c"]
+    assert len(kind.instances) == 3
+
+
+async def test_a_resumed_session_is_said_again_to_a_fresh_instance_and_counted_apart() -> None:
+    kind = made()
+    line = application(kind)
+
+    reply = await line.reply(say("c", "a", "b"), session="s")
+    await line.close()
+
+    assert (reply.text, reply.attempts) == ("3: c", 3)
+    assert kind.instances[0].said == ["a", "b", "c"]
+
+
+async def test_source_material_reaches_a_class_where_its_prompts_have_a_slot() -> None:
+    kind = made()
+    line = application(kind, prompt="{% if turn == 1 %}{{ context }}\n\n{% endif %}{{ prompt }}")
+
+    for request in (say("a"), say("b", "a")):
+        await line.reply(replace(request, context="The ferry leaves at nine."), session="s")
+    await line.close()
+
+    assert kind.instances[0].said == ["The ferry leaves at nine.\n\na", "b"]
+
+
+async def test_a_resumed_session_is_given_its_material_again() -> None:
+    kind = made()
+    line = application(kind, prompt="{{ turn }} {{ context }}: {{ prompt }}")
+
+    await line.reply(replace(say("b", "a"), context="C"), session="s")
+    await line.close()
+
+    assert kind.instances[0].said == ["1 C: a", "2 C: b"]
+
+
+async def test_what_was_found_for_a_prompt_is_given_with_it_when_it_is_said_again() -> None:
+    kind = made()
+    line = application(kind, prompt="{{ context }}: {{ prompt }}")
+    earlier = Exchange(prompt="a", response="...", context="found for a")
+
+    await line.reply(replace(say("b"), turn=2, history=(earlier,), context="found for b"), session="s")
+    await line.close()
+
+    assert kind.instances[0].said == ["found for a: a", "found for b: b"]
+
+
+def test_a_prompt_that_nothing_fills_is_refused_before_any_call() -> None:
+    with pytest.raises(InputError, match="names `history`, which nothing fills"):
+        application(made(), prompt="{{ history }}")
+
+
+async def test_the_credentials_are_handed_over_once_and_only_as_a_copy() -> None:
+    kind = made()
+    await reply_of(kind, credentials=AUTH)
+
+    given = kind.instances[0].calls[1][1]
+    given["key"] = "changed"
+    assert AUTH.auth == {"key": SECRET, "SCENARIO": "tv"}
+
+
+async def test_without_credentials_none_are_passed() -> None:
+    kind = made()
+    await reply_of(kind)
+
+    assert kind.instances[0].calls[1] == ("OpenConnection", None)
+
+
+async def test_credentials_that_are_not_set_are_said_before_anything_is_called() -> None:
+    kind = made()
+    line = application(kind, credentials=Credentials(variable="TEAM_AUTH"))
+
+    with pytest.raises(Rejected, match="`TEAM_AUTH` is not set") as caught:
+        await line.reply(say("hi"), session="s")
+
+    assert caught.value.tries == 0
+    assert kind.instances == []
+    assert not (await line.knock()).alive
+
+
+@pytest.mark.parametrize(
+    ("methods", "remark"),
+    [
+        ({"OpenConnection": returning((True, "welcome"))}, "`OpenConnection` returned a tuple that begins with True"),
+        ({"StartSession": returning([True])}, "`StartSession` returned a list"),
+        ({"CloseConnection": returning(None)}, "`CloseConnection` returned None"),
+        ({"CloseConnection": raising(OSError("gone"))}, "closing the connection failed: OSError: gone"),
+        ({"GetVersion": returning(0.1)}, "`GetVersion` returned a float"),
+        ({"GetVersion": raising(RuntimeError())}, "`GetVersion` raised RuntimeError"),
+        ({"GetVersion": None}, "there is no `GetVersion`"),
+        ({"GetResponse": returning({"success": (True, 200), "response": "x"})}, "`success` of `GetResponse` returned"),
+    ],
+)
+async def test_what_is_plain_all_the_same_is_let_pass_and_remarked(methods: dict[str, Any], remark: str) -> None:
+    line = application(made(**methods))
+
+    await line.reply(say("hi"), session="s")
+    await line.close()
+
+    assert [remark in said for said in line.remarks] == [True]
+
+
+@pytest.mark.parametrize(
+    ("method", "version"),
+    [(lambda self: "1.0", "1.0"), (staticmethod(lambda: "1.1"), "1.1"), (lambda: "1.2", "1.2"), (None, "")],
+    ids=["instance", "static", "neither", "missing"],
+)
+async def test_a_version_is_stated_in_any_of_the_ways_that_occur(method: Any, version: str) -> None:
+    assert (await reply_of(made(GetVersion=method))).answered_as == version
+
+
+@pytest.mark.parametrize(
+    ("methods", "kind", "words"),
+    [
+        ({"OpenConnection": returning(False)}, ServerFault, "`OpenConnection` returned False"),
+        ({"OpenConnection": returning((False, f"bad {SECRET}"))}, ServerFault, r"returned False: bad \*\*\*$"),
+        ({"OpenConnection": returning(None)}, MalformedReply, "returned None; expected True or False"),
+        ({"OpenConnection": raising(ValueError(f"no {SECRET}"))}, ServerFault, r"ValueError: no \*\*\*$"),
+        ({"StartSession": returning("yes")}, MalformedReply, "`StartSession` returned a text"),
+        ({"GetResponse": returning("words")}, MalformedReply, "`GetResponse` returned a text; expected"),
+        ({"GetResponse": returning({"response": "x"})}, MalformedReply, "returned no `success`; there is response"),
+        ({"GetResponse": returning({})}, MalformedReply, "returned no `success`, `response`; there is nothing"),
+        ({"GetResponse": returning({"success": 1, "response": "x"})}, MalformedReply, "expected True or False"),
+        ({"GetResponse": returning({"success": False, "response": "busy"})}, ServerFault, "it failed: busy"),
+        ({"GetResponse": returning({"success": True, "response": 7})}, MalformedReply, "an int; expected text"),
+        ({"GetResponse": returning({"success": True, "response": " "})}, EmptyReply, "holds no text"),
+        ({"GetResponse": raising(SystemExit(2))}, ServerFault, "SystemExit: 2"),
+        ({"GetResponse": hanging()}, TimedOut, "no answer within 0.2 s"),
+    ],
+)
+async def test_error_timeout_and_empty_reply_are_told_apart(
+    methods: dict[str, Any], kind: type[Exception], words: str
+) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        await reply_of(made(**methods), credentials=AUTH, timeout_s=0.2)
+
+    assert SECRET not in str(caught.value)
+
+
+async def test_a_coroutine_is_no_response() -> None:
+    async def later(self: Any, text: str) -> Any:
+        return {"success": True, "response": text}
+
+    with pytest.raises(MalformedReply, match="returned a coroutine"):
+        await reply_of(made(GetResponse=later))
+
+
+class Half(AriaDialogAPI):
+    """Derives from the base class and forgets two methods."""
+
+    def OpenConnection(self, auth: Any = None) -> bool:
+        return True
+
+    def CloseConnection(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    "kind", [Half, type("Plain", (), {n: Faithful.__dict__[n] for n in ("OpenConnection", "CloseConnection")})]
+)
+def test_a_class_that_lacks_methods_is_refused_with_all_of_them(kind: type) -> None:
+    with pytest.raises(InputError, match="does not define `StartSession`, `GetResponse`"):
+        application(kind)
+
+
+@pytest.mark.parametrize("text", ["[1]", "secret-words", '"secret-words"', "{"])
+def test_credentials_that_are_no_object_are_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(InputError, match="`TEAM_AUTH` must hold a JSON object") as caught:
+        Credentials(text, variable="TEAM_AUTH")
+
+    assert "secret" not in str(caught.value)
+    assert SECRET not in repr(AUTH)
+
+
+async def test_restarting_keeps_the_instance_and_begins_a_new_dialogue() -> None:
+    kind = made()
+    line = application(kind)
+    await line.reply(say("a"), session="s")
+
+    await line.restart("s")
+    reply = await line.reply(say("b"), session="s")
+    await line.close()
+
+    assert (reply.text, len(kind.instances)) == ("1: b", 1)

@@ -1,0 +1,192 @@
+"""A Python function is an application like any other."""
+
+import asyncio
+import functools
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from theodolite.domain.application import PythonCallable
+from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault, TimedOut
+from theodolite.domain.flow import Exchange, SayToApplication
+from theodolite.gateways.applications.callable_application import CallableApplication
+
+SAY = SayToApplication(
+    application="app", prompt="hi", turn=2, history=(Exchange(prompt="a", response="b"),), context="facts"
+)
+
+
+def application(function: Any, *, timeout_s: float = 5.0) -> CallableApplication:
+    return CallableApplication("app", PythonCallable(target="m:f", timeout_s=timeout_s), function, clock=HastyClock())
+
+
+async def said(function: Any) -> str:
+    return (await application(function).reply(SAY, session="s-1")).text
+
+
+class Bot:
+    """A callable object."""
+
+    async def __call__(self, prompt: str, *, turn: int) -> str:
+        return f"{prompt} {turn}"
+
+
+async def later(prompt: str) -> str:
+    await asyncio.sleep(0)
+    return prompt
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda prompt: prompt, "hi"),
+        (lambda message, history: f"{message} {history[0].response}", "hi b"),
+        (lambda prompt, *, session, context, turn: f"{session} {context} {turn}", "s-1 facts 2"),
+        (lambda prompt, **more: ",".join(sorted(more)), "context,history,session,turn"),
+        (lambda prompt, mood="fine": mood, "fine"),
+        (lambda history: history, "hi"),
+        (lambda prompt: {"response": "from a record", "success": True}, "from a record"),
+        (lambda prompt: "a\x00b", "a\ufffdb"),
+        (functools.partial(later), "hi"),
+        (Bot(), "hi 2"),
+        (later, "hi"),
+    ],
+)
+async def test_a_function_gets_what_it_takes(function: Any, text: str) -> None:
+    assert await said(function) == text
+
+
+def raising(error: BaseException) -> Any:
+    """Return a function that raises."""
+
+    def function(prompt: str) -> str:
+        raise error
+
+    return function
+
+
+async def raising_late(prompt: str) -> str:
+    raise TimeoutError("its own")  # noqa: EM101, TRY003 - what a user's function might do
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "words"),
+    [
+        (raising(ValueError("no index\nfor you")), ServerFault, "ValueError: no index for you"),
+        (raising(KeyError()), ServerFault, "KeyError"),
+        (raising(StopIteration()), ServerFault, "StopIteration"),
+        (raising(SystemExit(2)), ServerFault, "SystemExit: 2"),
+        (raising(RuntimeError("key sk-abcdefghij")), ServerFault, r"key \*\*\*"),
+        (raising(ContentRefused("held back, key sk-abcdefghij")), ContentRefused, r"^held back, key \*\*\*"),
+        (raising_late, ServerFault, "TimeoutError: its own"),
+        (lambda: "takes no prompt", ServerFault, "TypeError"),
+        (lambda prompt: None, EmptyReply, "no text"),
+        (lambda prompt: " ", EmptyReply, "no text"),
+        (lambda prompt: {"response": ""}, EmptyReply, "no text"),
+        (lambda prompt: {"response": "down", "success": False}, ServerFault, "it says that it failed: down"),
+        (lambda prompt: 7, MalformedReply, "returned a int"),
+    ],
+)
+async def test_what_is_no_reply_is_told_apart(function: Any, kind: type[GatewayError], words: str) -> None:
+    with pytest.raises(kind, match=words) as caught:
+        await said(function)
+
+    assert caught.value.endpoint == "app"
+
+
+async def test_a_slow_coroutine_times_out() -> None:
+    async def slow(prompt: str) -> str:
+        await asyncio.sleep(3600)
+        return prompt
+
+    with pytest.raises(TimedOut, match=r"no answer within 0\.05 s"):
+        await application(slow, timeout_s=0.05).reply(SAY, session="s-1")
+
+
+async def test_a_function_that_never_returns_times_out_and_delays_nobody() -> None:
+    release = threading.Event()
+
+    def stuck(prompt: str) -> str:
+        if prompt == "hi":
+            release.wait()
+        return prompt
+
+    slow = application(stuck, timeout_s=0.2)
+    waiting = asyncio.create_task(slow.reply(SAY, session="s-1"))
+    other = await slow.reply(SayToApplication(application="app", prompt="ho", turn=1), session="s-2")
+
+    with pytest.raises(TimedOut):
+        await waiting
+    release.set()
+    assert other.text == "ho"
+
+
+def test_a_function_may_be_called_from_one_event_loop_after_another() -> None:
+    echo = application(lambda prompt: prompt)
+
+    assert [asyncio.run(echo.reply(SAY, session="s")).text for _ in range(2)] == ["hi", "hi"]
+
+
+async def test_a_function_without_a_readable_signature_gets_the_prompt() -> None:
+    assert await said(str) == "hi"
+
+
+def in_pieces(prompt: str) -> Iterator[str]:
+    yield "one "
+    yield prompt
+
+
+async def in_pieces_later(prompt: str) -> AsyncIterator[str]:
+    yield "one "
+    await asyncio.sleep(0)
+    yield prompt
+
+
+def iterator_of(prompt: str) -> Any:
+    return iter(["one ", prompt])
+
+
+async def later_iterator_of(prompt: str) -> Any:
+    return in_pieces_later(prompt)
+
+
+@pytest.mark.parametrize("function", [in_pieces, in_pieces_later, iterator_of, later_iterator_of])
+async def test_a_function_may_yield_its_reply_in_pieces(function: Any) -> None:
+    heard: list[str] = []
+
+    reply = await application(function).reply(SAY, session="s", on_chunk=heard.append)
+
+    assert (reply.text, heard) == ("one hi", ["one ", "hi"])
+
+
+def odd_pieces(prompt: str) -> Iterator[Any]:
+    yield 7
+
+
+async def odd_pieces_later(prompt: str) -> AsyncIterator[Any]:
+    yield None
+
+
+def breaking(prompt: str) -> Iterator[str]:
+    yield "one "
+    message = "wire cut"
+    raise OSError(message)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "words"),
+    [
+        (odd_pieces, MalformedReply, "yielded a int; expected text"),
+        (odd_pieces_later, MalformedReply, "yielded a NoneType"),
+        (breaking, ServerFault, "OSError: wire cut"),
+        (lambda prompt: iter([]), EmptyReply, "no text"),
+    ],
+)
+async def test_pieces_that_are_no_text_or_break_off_are_no_reply(
+    function: Any, kind: type[GatewayError], words: str
+) -> None:
+    with pytest.raises(kind, match=words):
+        await said(function)

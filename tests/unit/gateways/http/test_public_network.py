@@ -1,0 +1,61 @@
+"""What leads into a private network is not met, however it is written."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from theodolite.domain.errors import InputError
+from theodolite.gateways.http.public_network import is_public, look_up_public_host, require_public_host
+from theodolite.gateways.trouble import PrivateAddress
+
+INSIDE = [
+    "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
+    "::1", "::", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1",
+]  # fmt: skip
+
+
+def saying(*addresses):
+    """Return a look-up that answers with given addresses."""
+
+    async def look_up(host, port):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+
+    return look_up
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_addresses_of_our_own_walls_are_not_public(address):
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::5db8:d822"])
+def test_addresses_of_the_internet_are(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "[::1]:9", "10.0.0.7", "[::ffff:127.0.0.1]"])
+def test_a_number_in_the_address_itself_is_refused(host):
+    with pytest.raises(InputError, match="no public address"):
+        require_public_host(f"http://{host}/x", what="application `a`")
+
+
+def test_names_are_left_for_when_they_are_met():
+    require_public_host("https://bot.example/x", what="application `a`")
+
+
+async def test_a_name_that_points_inside_is_not_met():
+    with pytest.raises(PrivateAddress, match="no public address"):
+        await look_up_public_host("bot.example", 443, look_up=saying("10.0.0.1", "::1"))
+
+
+async def test_of_several_answers_the_public_ones_are_met():
+    found = await look_up_public_host("bot.example", 443, look_up=saying("10.0.0.1", "93.184.216.34"))
+
+    assert [address[0] for *_, address in found] == ["93.184.216.34"]
+
+
+async def test_a_number_is_looked_at_like_a_name():
+    with pytest.raises(PrivateAddress):
+        await look_up_public_host("127.0.0.1", 80)

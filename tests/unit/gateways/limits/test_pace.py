@@ -1,0 +1,94 @@
+"""A pace brings slots and windows together, and learns what calls really take."""
+
+import asyncio
+
+import pytest
+
+from tests.fakes.clock import FakeClock
+from theodolite.domain.errors import RateLimited, ServerFault, TimedOut
+from theodolite.gateways.limits.account import Account
+from theodolite.gateways.limits.pace import Pace
+from theodolite.gateways.limits.window import Window
+from theodolite.gateways.trouble import Trouble
+
+
+@pytest.mark.parametrize(
+    ("trouble", "limit"),
+    [
+        (Trouble(kind=RateLimited, words="429", status=429), 4),
+        (Trouble(kind=ServerFault, words="503", status=503), 4),
+        (Trouble(kind=ServerFault, words="500", status=500), 8),
+        (Trouble(kind=TimedOut, words="late"), 8),
+        (None, 8),
+    ],
+    ids=["too many requests", "overloaded", "server error", "late", "broken off"],
+)
+async def test_only_what_speaks_of_overload_cuts_the_limit(trouble: Trouble | None, limit: int) -> None:
+    clock = FakeClock()
+    account = Account(clock)
+    pace = Pace(account, clock)
+    turns = [await pace.begin() for _ in range(8)]
+
+    for turn in turns:
+        pace.end(turn, trouble, answered=False)
+
+    assert account.limit == limit
+
+
+async def test_a_call_that_waits_for_its_minute_holds_no_slot_of_the_account() -> None:
+    clock, sleeping = FakeClock(), asyncio.Event()
+    account = Account(clock, parallel=1)
+
+    class Stuck(FakeClock):
+        async def sleep(self, duration_s: float) -> None:
+            sleeping.set()
+            await asyncio.Event().wait()
+
+    pace = Pace(account, Stuck(), window=Window(requests=1))
+    pace.end(await pace.begin(), None, answered=True)
+    waiting = asyncio.create_task(pace.begin())
+    await sleeping.wait()
+
+    turn = await asyncio.wait_for(Pace(account, clock).begin(), 1)
+
+    assert turn.start is None
+    waiting.cancel()
+
+
+async def test_what_calls_really_take_is_learned() -> None:
+    clock = FakeClock()
+    window = Window(tokens=100_000)
+    pace = Pace(Account(clock), clock, window=window)
+    foreseen = []
+    for _ in range(20):
+        turn = await pace.begin(1_000)
+        assert turn.start is not None
+        foreseen.append(turn.start.tokens)
+        pace.end(turn, None, answered=True, tokens=100)
+
+    assert (foreseen[0], foreseen[1]) == (1_000, 730)
+    assert 100 <= foreseen[-1] <= 102
+
+
+async def test_a_call_that_takes_more_than_foreseen_raises_the_estimate_at_once() -> None:
+    clock = FakeClock()
+    pace = Pace(Account(clock), clock, window=Window(tokens=100_000))
+    pace.end(await pace.begin(1_000), None, answered=True, tokens=3_000)
+
+    turn = await pace.begin(1_000)
+
+    assert turn.start is not None
+    assert turn.start.tokens == 3_000
+
+
+async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> None:
+    clock = FakeClock()
+    pace = Pace(Account(clock), clock, window=Window(requests=1))
+    pace.end(await pace.begin(), None, answered=True)
+    first, second = (asyncio.create_task(pace.begin()) for _ in range(2))
+    first.cancel()
+
+    turn = await asyncio.wait_for(second, 1)
+
+    assert turn.start is not None
+    assert clock.passed_s > 60.0

@@ -1,0 +1,98 @@
+"""Patience has bounds on every side."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theodolite.domain.errors import RateLimited, Rejected, ServerFault, TimedOut
+from theodolite.gateways.limits.patience import Patience, asked_wait_s
+from theodolite.gateways.trouble import Again, Trouble
+
+NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
+
+FAULT = Trouble(kind=ServerFault, words="500", again=Again.UNTIL_SPENT)
+
+
+def busy(asked: float | None) -> Trouble:
+    return Trouble(kind=RateLimited, words="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "tries"),
+    [
+        (FAULT, 5),
+        (Trouble(kind=TimedOut, words="late", again=Again.ONCE), 2),
+        (Trouble(kind=Rejected, words="401"), 1),
+        (busy(3600.0), 1),
+    ],
+    ids=["fault", "late", "rejected", "asks for an hour"],
+)
+def test_the_tries_are_counted(trouble: Trouble, tries: int) -> None:
+    patience = Patience(attempts=5)
+
+    waits = [patience.wait_s(trouble, tried, "call") for tried in range(1, tries + 1)]
+
+    assert [wait is None for wait in waits] == [False] * (tries - 1) + [True]
+
+
+def test_attempts_of_the_study_are_never_exceeded() -> None:
+    assert Patience(attempts=1).wait_s(FAULT, 1, "call") is None
+
+
+@given(tried=st.integers(1, 30), key=st.text())
+def test_pauses_grow_within_bounds(tried: int, key: str) -> None:
+    patience = Patience(attempts=100, first_wait_s=0.5, longest_wait_s=30.0)
+    middle = min(30.0, 0.5 * 2 ** (tried - 1))
+
+    wait = patience.wait_s(FAULT, tried, key)
+
+    assert wait is not None
+    assert 0.5 * middle <= wait < 1.5 * middle
+    assert wait == patience.wait_s(FAULT, tried, key)
+
+
+def test_calls_that_failed_together_do_not_come_back_together() -> None:
+    patience = Patience()
+
+    assert len({patience.wait_s(FAULT, 1, f"call {number}") for number in range(50)}) == 50
+
+
+@given(asked=st.floats(0, 120))
+def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
+    wait = Patience().wait_s(busy(asked), 1, "call")
+
+    assert wait is not None
+    assert wait >= asked
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("Mon, 02 Mar 2026 09:00:30 GMT", 30.0),
+        ("Mon, 02 Mar 2026 08:00:00 GMT", 0.0),
+        ("Mon, 02 Mar 2026 09:00:30 -0000", 30.0),
+        ("", None),
+        ("soon", None),
+        ("nan", None),
+        ("inf", None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_date(header: str, expected: float | None) -> None:
+    assert asked_wait_s(header, NOW) == expected
+
+
+@pytest.mark.parametrize(("spent_s", "attempt_s"), [(0.0, 60.0), (70.0, 30.0), (99.5, 0.5)])
+def test_an_attempt_gets_what_the_deadline_leaves(spent_s: float, attempt_s: float) -> None:
+    assert Patience(deadline_s=100.0).attempt_s(spent_s) == pytest.approx(attempt_s)
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun() -> None:
+    patience = Patience(deadline_s=100.0)
+
+    assert patience.wait_s(busy(20.0), 1, "call", spent_s=70.0) is not None
+    assert patience.wait_s(busy(20.0), 1, "call", spent_s=80.0) is None

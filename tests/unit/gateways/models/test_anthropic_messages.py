@@ -1,0 +1,130 @@
+"""Anthropic's Messages are written and read strictly."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.fakes.misbehaviour import messages_answer
+from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble
+
+CHAT = (
+    Message(speaker=Speaker.SYSTEM, text="Be kind."),
+    Message(speaker=Speaker.USER, text="Hi"),
+    Message(speaker=Speaker.ASSISTANT, text="Hello"),
+    Message(speaker=Speaker.USER, text="How are you?"),
+)
+
+
+def written(*messages: Message, **params: Any) -> dict[str, Any]:
+    """Return the body of a request."""
+    endpoint = ModelEndpoint(name="m", url="http://h/v1", model="claude-x", params=params)
+    body: dict[str, Any] = json.loads(request_body(endpoint, AskModel(model="m", messages=messages, party=Party.JUDGE)))
+    return body
+
+
+def read(body: Any, *, price: Price | None = None) -> Reply | Trouble:
+    """Read an answer with the given JSON body."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return read_reply(Answer(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
+
+
+def test_system_messages_stand_apart_from_the_chat() -> None:
+    assert written(*CHAT) == {
+        "model": "claude-x",
+        "max_tokens": TOKENS_AT_MOST,
+        "system": "Be kind.",
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": "Hello"},
+            {"role": "user", "content": "How are you?"},
+        ],
+    }
+
+
+def test_a_chat_without_system_message_sends_none() -> None:
+    assert "system" not in written(CHAT[1])
+
+
+def test_a_studys_own_fields_win_and_null_takes_a_field_out() -> None:
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+
+    body = written(CHAT[1], max_tokens=9, thinking=thinking, temperature=None)
+
+    assert (body["max_tokens"], body["thinking"], "temperature" in body) == (9, thinking, False)
+
+
+def test_a_reply_brings_words_tokens_cost_and_effort() -> None:
+    answer = messages_answer("hello", "claude-x-2026") | {
+        "usage": {
+            "input_tokens": 100,
+            "cache_read_input_tokens": 15,
+            "cache_creation_input_tokens": 5,
+            "output_tokens": 30,
+        }
+    }
+
+    reply = read(answer, price=Price(input_usd=2.0, output_usd=8.0))
+
+    assert reply == Reply(
+        text="hello",
+        answered_as="claude-x-2026",
+        finish="end_turn",
+        tokens_in=120,
+        tokens_out=30,
+        cost_microusd=480,
+        latency_s=0.25,
+        attempts=2,
+    )
+
+
+def test_thinking_is_no_part_of_the_words() -> None:
+    thought, said = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "said"}
+
+    reply = read(messages_answer("", "m") | {"content": [thought, said, said]})
+
+    assert isinstance(reply, Reply)
+    assert reply.text == "saidsaid"
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"stop_reason": "refusal"}, ContentRefused),
+        ({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}, ServerFault),
+        ({"type": "error"}, ServerFault),
+        ({"content": []}, EmptyReply),
+        ({"content": [], "stop_reason": "max_tokens"}, EmptyReply),
+        ({"content": [{"type": "tool_use", "name": "t", "input": {}}]}, EmptyReply),
+        ({"content": "text"}, MalformedReply),
+        ({"content": ["text"]}, MalformedReply),
+        ({"content": [{"type": "text", "text": 7}]}, MalformedReply),
+    ],
+)
+def test_what_is_no_reply_says_what_it_is(changes: dict[str, Any], kind: type[GatewayError]) -> None:
+    trouble = read(messages_answer("hello", "m") | changes)
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.kind is kind
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[1]", b"\xff"])
+def test_what_has_another_form_is_malformed(body: bytes) -> None:
+    trouble = read(body)
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.kind is MalformedReply
+
+
+def test_a_reply_without_known_price_has_no_cost() -> None:
+    reply = read(messages_answer("hello", "m"))
+
+    assert isinstance(reply, Reply)
+    assert reply.cost_microusd is None

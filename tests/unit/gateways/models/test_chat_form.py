@@ -1,0 +1,164 @@
+"""Chat Completions are written and read strictly."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.fakes.misbehaviour import chat_answer
+from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, Reply, Speaker
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.domain.run import Spending
+from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.models.chat_form import read_model_names, read_reply, request_body
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble
+
+
+def read(body: Any, *, price: Price | None = None) -> Reply | Trouble:
+    """Read an answer with the given JSON body."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return read_reply(Answer(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
+
+
+def altered(*, message: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    """Return a well-formed answer with some changes."""
+    answer = chat_answer("hello", "gpt-x-2026")
+    answer["choices"][0]["message"].update(message or {})
+    answer["choices"][0].update(changes)
+    return answer
+
+
+def test_a_request_holds_model_messages_and_parameters() -> None:
+    endpoint = ModelEndpoint(name="m", url="http://h/v1", model="gpt-x", params={"temperature": 0, "seed": 7})
+    messages = (Message(speaker=Speaker.SYSTEM, text="Be kind."), Message(speaker=Speaker.USER, text='"Hi" é'))
+
+    body = json.loads(request_body(endpoint, AskModel(model="m", messages=messages, party=Party.JUDGE)))
+
+    assert body == {
+        "model": "gpt-x",
+        "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": '"Hi" é'}],
+        "temperature": 0,
+        "seed": 7,
+    }
+
+
+def test_a_reply_brings_words_tokens_cost_and_effort() -> None:
+    reply = read(altered(), price=Price(input_usd=2.0, output_usd=8.0))
+
+    assert reply == Reply(
+        text="hello",
+        answered_as="gpt-x-2026",
+        finish="stop",
+        tokens_in=120,
+        tokens_out=30,
+        cost_microusd=480,
+        latency_s=0.25,
+        attempts=2,
+    )
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, [], {"prompt_tokens": -1}, {"prompt_tokens": "9"}, {"prompt_tokens": True}, {"prompt_tokens": 1e99}],
+)
+def test_without_believable_usage_the_cost_is_unknown_and_not_zero(usage: Any) -> None:
+    reply = read(altered() | {"usage": usage}, price=Price(input_usd=2.0, output_usd=8.0))
+
+    assert isinstance(reply, Reply)
+    assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd) == (0, 0, None)
+
+
+def test_text_in_parts_is_joined() -> None:
+    reply = read(altered(message={"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}))
+
+    assert isinstance(reply, Reply)
+    assert reply.text == "ab"
+
+
+def test_letters_that_nothing_can_keep_are_replaced() -> None:
+    reply = read(altered(message={"content": "a\x00b\ud800c"}))
+
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.repaired) == ("a\ufffdb\ufffdc", 2)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        (b"<html>Sign in</html>", MalformedReply, "not JSON but an HTML page"),
+        (b'{"choices": [', MalformedReply, "not JSON"),
+        (b"\xff\xfe{", MalformedReply, "not JSON"),
+        (b"[" * 100_000, MalformedReply, "not JSON"),
+        ([], MalformedReply, "JSON list"),
+        ({"choices": []}, MalformedReply, "no `choices`"),
+        ({"choices": ["text"]}, MalformedReply, "no `choices`"),
+        ({"choices": [{"text": "old form"}]}, MalformedReply, "no `choices`"),
+        ({"error": {"message": "down, key sk-1234567"}}, ServerFault, "200 with an error: down, key ***"),
+        ({"error": {"message": "no", "code": "content_filter"}}, ContentRefused, "200 with an error"),
+        (altered(message={"content": 7}), MalformedReply, "neither text"),
+        (altered(message={"content": [{"image": 1}]}), MalformedReply, "neither text"),
+        (altered(message={"content": None}), EmptyReply, "no text"),
+        (altered(message={"content": " \n"}), EmptyReply, "no text"),
+        (altered(message={"content": ""}, finish_reason="length"), EmptyReply, "token limit"),
+        (altered(message={"content": None, "tool_calls": [{}]}), EmptyReply, "tool"),
+        (altered(finish_reason="content_filter"), ContentRefused, "content filter"),
+        (altered(message={"refusal": "I will not."}), ContentRefused, "I will not."),
+    ],
+)
+def test_what_is_no_reply_is_told_apart(body: Any, kind: type[GatewayError], words: str) -> None:
+    trouble = read(body)
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.kind is kind
+    assert words in trouble.words
+
+
+@pytest.mark.parametrize(
+    "body",
+    [altered(message={"content": ""}, finish_reason="length"), altered(finish_reason="content_filter")],
+    ids=["no words", "filtered"],
+)
+def test_an_answer_that_cannot_be_used_says_what_it_cost(body: Any) -> None:
+    body["usage"] = {"prompt_tokens": 10, "completion_tokens": 400}
+    trouble = read(body, price=Price(input_usd=1.0, output_usd=2.0))
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.spent == Spending(tokens_in=10, tokens_out=400, cost_microusd=810)
+    assert trouble.error(endpoint="m").spent == trouble.spent
+
+
+def test_an_unusable_answer_without_a_known_price_is_an_unpriced_one() -> None:
+    body = altered(message={"content": ""}) | {"usage": {"prompt_tokens": 10, "completion_tokens": 0}}
+    trouble = read(body)
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.spent == Spending(tokens_in=10, unpriced_calls=1)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["choices", "message", "content", "error"]), inner),
+)
+
+
+@given(body=st.binary() | JSON.map(lambda found: json.dumps(found).encode()))
+def test_whatever_comes_is_a_reply_or_a_trouble(body: bytes) -> None:
+    assert isinstance(read(body), Reply | Trouble)
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (b'{"data": [{"id": "a"}, {"id": 7}, "b", {"id": "c"}]}', ("a", "c")),
+        (b'{"data": null}', ()),
+        (b"[]", ()),
+        (b"<html>", ()),
+    ],
+)
+def test_the_names_that_an_endpoint_offers_are_read(body: bytes, names: tuple[str, ...]) -> None:
+    assert read_model_names(Answer(body=body)) == names

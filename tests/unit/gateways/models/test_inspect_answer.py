@@ -1,0 +1,74 @@
+"""Outputs of Inspect's model API become replies or troubles; the real API is tried in tests/wire."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError
+from theodolite.domain.flow import Reply
+from theodolite.domain.model import Price
+from theodolite.gateways.models.inspect_answer import read_output
+from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.trouble import Trouble
+
+USAGE = SimpleNamespace(
+    input_tokens=100, input_tokens_cache_read=15, input_tokens_cache_write=None, output_tokens=30, total_cost=0.0000123
+)
+
+
+def output(text: str = "hello", stop: str = "stop", **more: Any) -> SimpleNamespace:
+    """Return what `generate` gives."""
+    known = {
+        "choices": [object()],
+        "completion": text,
+        "stop_reason": stop,
+        "model": "m-1",
+        "usage": USAGE,
+        "error": None,
+    }
+    return SimpleNamespace(**(known | more))
+
+
+def read(found: SimpleNamespace, price: Price | None = None) -> Reply | Trouble:
+    return read_output(found, latency_s=0.25, price=price, secret=Secret("sk-1234567"))
+
+
+def test_tokens_that_a_cache_read_count_as_read_and_inspects_own_price_is_taken() -> None:
+    assert read(output()) == Reply(
+        text="hello", answered_as="m-1", finish="stop", tokens_in=115, tokens_out=30, cost_microusd=13, latency_s=0.25
+    )
+
+
+def test_a_studys_price_wins() -> None:
+    reply = read(output(), Price(input_usd=2.0, output_usd=8.0))
+
+    assert isinstance(reply, Reply)
+    assert reply.cost_microusd == 470
+
+
+def test_without_usage_there_is_no_cost() -> None:
+    reply = read(output(usage=None))
+
+    assert isinstance(reply, Reply)
+    assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd) == (0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "words"),
+    [
+        (output(stop="content_filter", error="held back for sk-1234567"), ContentRefused, r"held back for \*\*\*"),
+        (output("", "content_filter"), ContentRefused, "withheld"),
+        (output(" "), EmptyReply, "no text"),
+        (output("", "max_tokens"), EmptyReply, "token limit"),
+        (output("", "tool_calls"), EmptyReply, "tool"),
+        (output("", choices=[]), EmptyReply, "no text"),
+    ],
+)
+def test_what_is_no_reply_says_what_it_is(found: SimpleNamespace, kind: type[GatewayError], words: str) -> None:
+    trouble = read(found)
+
+    assert isinstance(trouble, Trouble)
+    assert trouble.kind is kind
+    with pytest.raises(kind, match=words):
+        raise trouble.error(endpoint="m")
