@@ -67,6 +67,15 @@ def test_an_application_that_behaves_is_fine(event: str) -> None:
     assert (code, "Fine: 0 faults." in result.output) == (0, True)
 
 
+def test_what_an_application_prints_stands_apart_from_what_is_found(event: str) -> None:
+    (Path(event) / "app.py").write_text("def good(prompt):\n    print('debug')\n    return prompt\n", encoding="utf-8")
+
+    _, result = checked(event, "good", "--json")
+
+    assert json.loads(result.stdout)["exit_code"] == 0
+    assert result.stderr.count("debug") == 8
+
+
 def test_an_application_that_is_not_there_is_not_finished(event: str) -> None:
     code, result = checked(event, "gone")
 

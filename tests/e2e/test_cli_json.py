@@ -29,6 +29,12 @@ def finished(study, server):
     return theodolite("run", study.folder, "--json")
 
 
+def application_that_prints(study, server):
+    study.write(bot='bot: {kind: python, call: "loud.py:reply"}')
+    (study.folder / "loud.py").write_text("def reply(prompt):\n    print('debug', prompt)\n    return prompt\n")
+    return theodolite("run", study.folder, "--json")
+
+
 def look(study, server):
     return theodolite("run", study.folder, "--first", "1", "--json")
 
@@ -89,6 +95,7 @@ def check_with_faults(study, server):
     ("ending", "code"),
     [
         (finished, 0),
+        (application_that_prints, 0),
         (look, 0),
         (nothing_succeeded, 3),
         (budget_spent, 3),

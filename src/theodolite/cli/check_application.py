@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
@@ -39,7 +41,8 @@ def check_application(study: str, name: str, *, as_json: bool) -> int:
       theodolite check-application event blue --json
     """  # noqa: D301 - click's mark for "keep these lines"
     loaded = load_study(study, environ=os.environ)
-    found = asyncio.run(_examined(loaded, chosen_applications(loaded, name)))
+    with redirect_stdout(sys.stderr):  # what an application prints is no part of what is found
+        found = asyncio.run(_examined(loaded, chosen_applications(loaded, name)))
     code = exit_code_of(found)
     placed = _placed(loaded, found)
     if as_json:
@@ -59,7 +62,7 @@ def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[PlacedFa
     for examination in found:
         line = loaded.line_of("applications", examination.name) or 0
         for remark in examination.remarks:
-            message = f"`{examination.name}`: {remark.message}"
+            message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
             complaints.add(PlacedFault(file=file, line=line, message=message, severity=remark.severity))
     return complaints.in_order()
 
@@ -81,7 +84,8 @@ def _summary(examination: Examination) -> str:
     n = sum(remark.severity is Severity.FAULT for remark in examination.remarks)
     version = f", version {examination.version}" if examination.version else ""
     outcome = f"{n} fault{'' if n == 1 else 's'}" if n else "fine"
-    return f"{examination.calls} calls, slowest {examination.slowest_s:.1f} s{version}: {outcome}"
+    calls = f"{examination.calls} call{'' if examination.calls == 1 else 's'}"
+    return f"{calls}, slowest {examination.slowest_s:.1f} s{version}: {outcome}"
 
 
 def _entry(examination: Examination) -> dict[str, object]:

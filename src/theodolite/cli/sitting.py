@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
+from contextlib import nullcontext, redirect_stdout
 
 import click
 
@@ -29,7 +31,9 @@ def sit_at_terminal(bench: Workbench, options: RunOptions, *, progress: Progress
         await knock_first(bench, lines, options.kinds, quiet=quiet)
 
     sitting = sit(bench, options, progress=progress, before_asking=knock, with_lines=_mind_interrupts, tell=_tell)
-    return asyncio.run(sitting)
+    # What an application prints must not get into the one object that a script reads.
+    with redirect_stdout(sys.stderr) if quiet else nullcontext():
+        return asyncio.run(sitting)
 
 
 def _tell(words: str) -> None:

@@ -89,6 +89,8 @@ class Lines:
         """Let go of all connections."""
         for application in self.applications.values():
             await application.close()
+        for labeller in self.labellers.values():
+            await labeller.close()
         for model in self.models.values():
             await model.close()
 

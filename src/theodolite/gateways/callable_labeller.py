@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from theodolite.domain.annotator import PythonLabeller
-from theodolite.domain.errors import MalformedReply, ServerFault, TimedOut
+from theodolite.domain.errors import MalformedReply
 from theodolite.domain.flow import AskFunction, Reply
 from theodolite.gateways.applications.slots import Slots
+from theodolite.gateways.foreign_function import ForeignFunction
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.signatures import keywords_of
-from theodolite.gateways.worker_threads import Raised, in_thread
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
@@ -27,10 +24,7 @@ OFFERED = ("context", "guideline", "questions")
 
 
 class CallableLabeller:
-    """A function from the turns of a dialogue to labels, called once a dialogue.
-
-    Sync functions run in a thread each, which cannot keep the program from ending.
-    """
+    """A function from the turns of a dialogue to labels, called once a dialogue."""
 
     def __init__(self, name: str, labelling: PythonLabeller, function: Callable[..., Any], *, clock: Clock) -> None:
         """Look at what the function takes; it is not called yet.
@@ -44,10 +38,9 @@ class CallableLabeller:
         """
         self._name = name
         self._labelling = labelling
-        self._function = function
+        self._function = ForeignFunction(function, owner=name, patience_s=labelling.timeout_s, wanted="label")
         self._clock = clock
         self._keywords = keywords_of(function, OFFERED)
-        self._is_async = any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004 - the method
         self._slots = Slots(PARALLEL)
 
     async def reply(self, request: AskFunction) -> Reply:
@@ -67,7 +60,7 @@ class CallableLabeller:
         ]
         async with self._slots.take():
             begun = self._clock.monotonic_s()
-            returned = await self._in_time(turns, {name: offered[name] for name in self._keywords})
+            returned = await self._function.call(turns, {name: offered[name] for name in self._keywords})
             took_s = self._clock.monotonic_s() - begun
         kept, n_repaired = repaired(self._text(returned))
         return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
@@ -76,28 +69,9 @@ class CallableLabeller:
         """Say that the function is there; it is not called, since that could cost something."""
         return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
 
-    async def _in_time(self, turns: list[dict[str, Any]], keywords: dict[str, Any]) -> Any:
-        patience_s = self._labelling.timeout_s
-        try:
-            async with asyncio.timeout(patience_s):
-                returned = await self._outcome(turns, keywords)
-        except TimeoutError as error:
-            message = f"no label within {patience_s:g} s"
-            raise TimedOut(message, endpoint=self._name) from error
-        if isinstance(returned, Raised):
-            words = Secret().scrub(f"{type(returned.error).__name__}: {returned.error}")
-            raise ServerFault(words.rstrip(": "), endpoint=self._name) from returned.error
-        return returned
-
-    async def _outcome(self, turns: list[dict[str, Any]], keywords: dict[str, Any]) -> Any:
-        def call() -> Any:
-            return self._function(turns, **keywords)
-
-        try:
-            returned = call() if self._is_async else await in_thread(call)
-            return await returned if isinstance(returned, Awaitable) else returned
-        except Exception as error:  # noqa: BLE001 - somebody else's function: it may raise anything
-            return Raised(error)
+    async def close(self) -> None:
+        """Let go of the loop on which coroutines ran; a later call takes another one."""
+        self._function.leave()
 
     def _text(self, returned: Any) -> str:
         try:

@@ -31,7 +31,7 @@ from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.scripted import ScriptedModel
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.secrecy import ARIA_AUTH, Credentials
 from theodolite.ports.cache import Cache
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
@@ -46,9 +46,6 @@ if TYPE_CHECKING:  # a study reaches its models and applications in one or two w
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
 """An application that is called, and not read from a file."""
-
-ARIA_AUTH = "ARIA_AUTH_JSON"
-"""Environment variable in which ARIA's harness handed credentials over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

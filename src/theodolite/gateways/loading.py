@@ -15,6 +15,7 @@ from typing import Any
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.gateways.applications.aria_stand_in import base_class_at_hand
+from theodolite.gateways.foreign_function import raised_words
 
 
 def load_callable(target: str, *, folder: Path, what: str) -> Callable[..., Any]:
@@ -105,13 +106,23 @@ def _run(load: Callable[[], ModuleType], folder: Path, what: str) -> ModuleType:
         with _importing_from(folder):
             return load()
     except (Exception, SystemExit) as error:  # somebody else's module: it may raise anything
-        message = f"{what} cannot be loaded: {type(error).__name__}: {error}"
+        message = f"{what} cannot be loaded: {raised_words(error)}{_remedy(error)}"
         raise InputError(message) from error
+
+
+def _remedy(error: BaseException) -> str:
+    """Return what to do about a module that nobody has installed; empty for everything else."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    return "; install it where theodolite is installed, or put it beside the study"
 
 
 @contextmanager
 def _importing_from(folder: Path) -> Iterator[None]:
-    """Look for modules in a folder first, as Python does for a script that lies there."""
+    """Look for modules in a folder first, as Python does for a script that lies there; and last ever after.
+
+    What a function imports when it is called must still be found then.
+    """
     entry = str(folder.resolve())
     sys.path.insert(0, entry)
     # A file that was written a moment ago may be missing in the finder's cache.
@@ -120,3 +131,5 @@ def _importing_from(folder: Path) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(entry)
+        if entry not in sys.path:
+            sys.path.append(entry)

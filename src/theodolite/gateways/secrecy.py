@@ -66,6 +66,10 @@ class Secret:
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
 
+ARIA_AUTH = "ARIA_AUTH_JSON"
+"""Environment variable in which ARIA's harness hands credentials over."""
+
+
 class Credentials:
     """A JSON object of keys that is handed to an application's class and shown to nobody."""
 

@@ -7,9 +7,12 @@ import contextlib
 import contextvars
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
+
+AWAKE_S = 0.2
+"""Time within which a loop that nothing blocks takes its turn; seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +75,72 @@ class WorkerThread:
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
             call()
+
+
+class LoopThread:
+    """One daemon thread with an event loop of its own, for somebody else's coroutines.
+
+    A coroutine that blocks its loop, by `time.sleep` or by a client that is not
+    async, would hold up the program's own loop and all deadlines with it. Here it
+    holds up its own kind alone, and whoever is tired of waiting leaves it alone.
+    """
+
+    def __init__(self) -> None:
+        """Take no thread yet: the first call does."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what an awaitable brings that is made and awaited there, or `Raised`."""
+
+        async def work() -> Any:
+            try:
+                return await make()
+            except asyncio.CancelledError as error:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    raise
+                return Raised(error)
+            except BaseException as error:  # noqa: BLE001 - even `SystemExit` of the call is its fault alone
+                return Raised(error)
+
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=_run_loop, args=(self._loop,), name="application", daemon=True).start()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
+
+    async def is_blocked(self) -> bool:
+        """Tell whether something keeps the loop from going round."""
+        if self._loop is None:
+            return False
+        here, awake = asyncio.get_running_loop(), asyncio.Event()
+
+        def answer() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                here.call_soon_threadsafe(awake.set)
+
+        self._loop.call_soon_threadsafe(answer)
+        try:
+            async with asyncio.timeout(AWAKE_S):
+                await awake.wait()
+        except TimeoutError:
+            return True
+        return False
+
+    def leave(self) -> None:
+        """Let the thread end as soon as its loop goes round; a later call takes another one."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()

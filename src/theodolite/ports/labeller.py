@@ -17,3 +17,7 @@ class Labeller(Protocol):
             GatewayError: If it raised, took too long or returned what JSON cannot hold.
         """
         ...
+
+    async def close(self) -> None:
+        """Let go of what its calls needed."""
+        ...

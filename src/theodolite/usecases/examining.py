@@ -106,6 +106,7 @@ async def examine(name: str, application: Application) -> Examination:
         found.unexamined = str(error)
     finally:
         await probe.close()
+    probe.tell_failures()
     _look_at_texts(found)
     if isinstance(application, Lenient):
         for remark in application.remarks:
@@ -128,6 +129,7 @@ class _Probe:
     # A server may remember the sessions of an earlier examination.
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
     sessions: dict[str, None] = field(default_factory=dict)
+    failures: dict[Remark, list[str]] = field(default_factory=dict)
 
     async def greeting(self) -> None:
         await self._ask("greeting", "a greeting", GREETING)
@@ -143,7 +145,7 @@ class _Probe:
             self.found.note(message, Severity.NOTE)
         if word in await self._ask("stranger", "a word that it was never given", RECALL):
             self.found.note("knows in one session what was said in another one; sessions must not share their state")
-        if isinstance(self.application, Resettable):
+        if first and isinstance(self.application, Resettable):
             await self._reset(self.application, word)
 
     async def crossing(self) -> None:
@@ -198,7 +200,13 @@ class _Probe:
         if isinstance(error, TimedOut) or (isinstance(error, GatewayError) and _is_out_of_reach(error)):
             raise error
         severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.FAULT
-        self.found.note(f"{what}: {kind_of(error).value}: {error}", severity)
+        self.failures.setdefault(Remark(f"{kind_of(error).value}: {error}", severity), []).append(what)
+
+    def tell_failures(self) -> None:
+        """Note each way in which calls failed once, with the first of the calls that did."""
+        for remark, (first, *more) in self.failures.items():
+            others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
+            self.found.note(f"{first}{others}: {remark.message}", remark.severity)
 
 
 def _look_at_texts(found: Examination) -> None:

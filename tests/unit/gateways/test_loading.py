@@ -11,7 +11,8 @@ from theodolite.gateways.loading import load_callable, load_class
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(sys, "path", [*sys.path])  # a folder that was loaded from stays there
     (tmp_path / "app.py").write_text(
         "from dataclasses import dataclass\nimport rules_of_app\nlimit = 7\n"
         "@dataclass\nclass Bot:\n    name: str = 'b'\n    def say(self, prompt): return prompt\n"
@@ -33,7 +34,14 @@ def test_a_function_of_the_folder_is_found_with_the_modules_beside_it(folder: Pa
     sys.modules.pop("rules_of_app", None)
 
     assert function("hi") == "HI"
-    assert sys.path == before
+    assert sys.path == [*before, str(folder)]
+
+
+def test_what_a_function_imports_when_it_is_called_is_found_beside_it(folder: Path) -> None:
+    (folder / "late.py").write_text("def reply(prompt):\n    import rules_of_late\n    return rules_of_late.WORD\n")
+    (folder / "rules_of_late.py").write_text("WORD = 'late'\n")
+
+    assert load_callable("late.py:reply", folder=folder, what="application `a`")("hi") == "late"
 
 
 def test_a_method_of_an_object_is_found(folder: Path) -> None:
@@ -51,11 +59,11 @@ def test_an_installed_module_is_found(tmp_path: Path) -> None:
         (":reply", "must be `module:function`"),
         ("app.py:", "must be `module:function`"),
         ("missing.py:reply", "no file `missing.py`"),
-        ("no_such_module_here:reply", "cannot be loaded: ModuleNotFoundError"),
+        ("no_such_module_here:reply", "'no_such_module_here'; install it where theodolite is installed, or put it"),
         ("app.py:repyl", "has no `repyl`; meant `reply`?"),
         ("app.py:limit", "is a int; expected a function"),
         ("broken.py:reply", "cannot be loaded: SyntaxError"),
-        ("raising.py:reply", "cannot be loaded: ValueError: no settings"),
+        ("raising.py:reply", "cannot be loaded: ValueError: no settings (raising.py, line 1)"),
         ("leaving.py:reply", "cannot be loaded: SystemExit"),
     ],
 )

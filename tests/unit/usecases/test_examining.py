@@ -55,6 +55,16 @@ class Shared(Attentive):
         return {"success": True, "response": f"It is {self.kept}; you wrote {len(text)} letters."}
 
 
+class Alone(Attentive):
+    """Gives every session one and the same instance."""
+
+    only: Any = None
+
+    def __new__(cls) -> Any:
+        cls.only = cls.only or super().__new__(cls)
+        return cls.only
+
+
 async def examined(kind: type, *, timeout_s: float = 5.0) -> Examination:
     connection = AriaClass(target="team:Api", timeout_s=timeout_s)
     return await examine(
@@ -97,9 +107,13 @@ def answering(text: str) -> type:
         ),
         (made(GetResponse=returning({"success": True, "response": 7})), "`response` is an int; expected text"),
         (made(GetResponse=returning({"success": False, "response": "busy"})), "it says that it failed: busy"),
-        (made(GetResponse=raising(KeyError("session"))), "a greeting: answered with an error: KeyError: 'session'"),
-        (answering(""), "a greeting: gave an empty reply"),
+        (
+            made(GetResponse=raising(KeyError("session"))),
+            "a greeting and 7 more calls: answered with an error: `GetResponse` raised KeyError",
+        ),
+        (answering(""), "a greeting and 7 more calls: gave an empty reply"),
         (answering("<p>Hello <b>you</b></p>"), "replies with HTML such as `<p>`; expected text or Markdown"),
+        (Alone, "answered with an error: `Alone()` gave two open sessions one and the same"),
         (Sticky, "state survives `StartSession`"),
         (Shared, "knows in one session what was said in another one"),
     ],
@@ -114,7 +128,7 @@ async def test_what_real_classes_did_is_a_fault(kind: type, words: str) -> None:
 async def test_a_hanging_class_is_waited_for_once() -> None:
     found = await examined(made(GetResponse=hanging()), timeout_s=0.1)
 
-    assert faults(found) == ["hangs: no answer within 0.1 s; nothing further was tried"]
+    assert faults(found) == ["hangs: no answer within 0.1 s from `GetResponse`; nothing further was tried"]
     assert found.calls == 1
 
 
@@ -141,14 +155,14 @@ async def test_words_that_cross_between_sessions_are_a_fault() -> None:
 async def test_each_kind_of_failure_is_named(error: GatewayError, words: str) -> None:
     found = await examine("app", FakeApplication(lambda _: error))
 
-    assert faults(found)[0] == f"a greeting: {words}"
+    assert faults(found) == [f"a greeting and 7 more calls: {words}"]
 
 
 async def test_a_reply_that_a_filter_withheld_is_no_fault() -> None:
     found = await examine("app", FakeApplication(lambda _: ContentRefused("filtered")))
 
     assert faults(found) == []
-    assert notes(found)[0] == "a greeting: withheld the reply by its own filter: filtered"
+    assert notes(found)[0] == "a greeting and 7 more calls: withheld the reply by its own filter: filtered"
 
 
 @pytest.mark.parametrize("error", [RateLimited("429"), Rejected("no key", status=401), Rejected("unset", tries=0)])

@@ -80,8 +80,9 @@ class AriaApplication:
         Raises:
             GatewayError: If the instance does not let itself be reset.
         """
-        if session in self._instances:
-            await self._instances[session].restart()
+        instance = self._instances.get(session)
+        if instance is not None and instance.has_begun:
+            await instance.restart()
 
     async def end(self, session: str) -> None:
         """Close a session's connection and forget its instance."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,7 @@ def check_class(kind: type, *, what: str) -> None:
     """Refuse a class that cannot hold a dialogue, and say everything that it lacks.
 
     Raises:
-        InputError: If a needed method is missing or still abstract.
+        InputError: If a needed method is missing or still abstract, or an instance cannot be made without arguments.
     """
     abstract: frozenset[str] = getattr(kind, "__abstractmethods__", frozenset())
     lacking = [name for name in NEEDED if name in abstract or not callable(getattr(kind, name, None))]
@@ -40,6 +41,24 @@ def check_class(kind: type, *, what: str) -> None:
         names = ", ".join(f"`{name}`" for name in lacking)
         message = f"{what}: class `{kind.__name__}` does not define {names}, which ARIA's dialogue interface asks for"
         raise InputError(message)
+    wanted = _wanted(kind)
+    if wanted:
+        names = ", ".join(f"`{name}`" for name in wanted)
+        message = (
+            f"{what}: class `{kind.__name__}` cannot be made without {names}; ARIA's dialogue interface makes instances"
+            " without arguments and hands credentials to `OpenConnection`"
+        )
+        raise InputError(message)
+
+
+def _wanted(kind: type) -> list[str]:
+    """Return the arguments without which no instance can be made."""
+    try:
+        parameters = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):  # it does not say what it takes
+        return []
+    loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    return [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind not in loose]
 
 
 def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | Trouble:

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from theodolite.domain.errors import GatewayError, ServerFault, TimedOut
 from theodolite.gateways.applications.aria_contract import Tolerated, read_response, read_truth, read_version
-from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.foreign_function import raised_words
+from theodolite.gateways.secrecy import ARIA_AUTH, Credentials
 from theodolite.gateways.trouble import Trouble
 from theodolite.gateways.worker_threads import Raised, WorkerThread
 
@@ -30,6 +31,7 @@ class AriaClassOf:
         credentials: What `OpenConnection` is given.
         timeout_s: Patience with each call; seconds.
         remarks: Takes what was let pass although the interface asks for something else.
+        in_use: Who holds what the class has made for sessions that are still open, by its identity.
     """
 
     name: str
@@ -37,6 +39,7 @@ class AriaClassOf:
     credentials: Credentials
     timeout_s: float
     remarks: dict[str, None] = field(default_factory=dict)
+    in_use: dict[int, AriaInstance] = field(default_factory=dict)
 
 
 class AriaInstance:
@@ -51,6 +54,7 @@ class AriaInstance:
         self._thread = WorkerThread()
         self._made: Any = None
         self._is_stuck = False
+        self.is_shared = False
         self.turns = 0
         self.version = ""
 
@@ -60,11 +64,15 @@ class AriaInstance:
         Raises:
             GatewayError: If one of these fails.
         """
-        self._made = await self._call(self._of.kind)
-        takes_one = _takes_one(self._made.OpenConnection)
-        await self._must("OpenConnection", *([self._of.credentials.auth] if takes_one else []))
+        self._made = self._own(await self._call(f"`{self._of.kind.__name__}()`", self._of.kind))
+        await self._open_connection()
         self.version = self._tolerated(await self._stated())
         await self.restart()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is an instance at all."""
+        return self._made is not None
 
     async def restart(self) -> None:
         """Start a dialogue that should know nothing of the one before.
@@ -75,13 +83,41 @@ class AriaInstance:
         await self._must("StartSession")
         self.turns = 0
 
+    def _own(self, made: Any) -> Any:
+        """Return what the class has made, unless another open session has it, which is spoilt by that, too."""
+        holder = self._of.in_use.setdefault(id(made), self)
+        if holder is not self:
+            holder.is_shared = True
+            raise self._mixed()
+        return made
+
+    def _mixed(self) -> ServerFault:
+        message = (
+            f"`{self._of.kind.__name__}()` gave two open sessions one and the same instance;"
+            " each needs one of its own, or words of one get into the other"
+        )
+        return ServerFault(message, endpoint=self._of.name)
+
+    async def _open_connection(self) -> None:
+        auth = self._of.credentials.auth
+        takes_one = _takes_one(self._made.OpenConnection)
+        try:
+            await self._must("OpenConnection", *([auth] if takes_one else []))
+        except ServerFault as error:
+            if auth is not None:
+                raise
+            message = f"{error}; it was given no credentials, since the environment variable `{ARIA_AUTH}` is not set"
+            raise ServerFault(message, endpoint=self._of.name) from None
+
     async def say(self, prompt: str) -> str:
         """Return the response to a prompt.
 
         Raises:
             GatewayError: If there is none.
         """
-        returned = await self._call(lambda: self._made.GetResponse(prompt))
+        returned = await self._call("`GetResponse`", lambda: self._made.GetResponse(prompt))
+        if self.is_shared:
+            raise self._mixed()
         text = self._tolerated(read_response(returned, self._of.credentials))
         self.turns += 1
         return text
@@ -98,9 +134,11 @@ class AriaInstance:
             self._of.remarks[f"closing the connection failed: {error}"] = None
         finally:
             self._thread.leave()
+            if not self._is_stuck:
+                self._of.in_use.pop(id(self._made), None)
 
     async def _must(self, method: str, *arguments: Any) -> None:
-        returned = await self._call(lambda: getattr(self._made, method)(*arguments))
+        returned = await self._call(f"`{method}`", lambda: getattr(self._made, method)(*arguments))
         if not self._tolerated(read_truth(returned, method, self._of.credentials)):
             message = f"`{method}` returned False"
             raise ServerFault(message, endpoint=self._of.name)
@@ -109,11 +147,11 @@ class AriaInstance:
         """Return the version that the class states, whichever way it lets itself be asked."""
         if not callable(getattr(self._of.kind, "GetVersion", None)):
             return Tolerated("", "there is no `GetVersion`")
-        returned = await self._outcome(self._made.GetVersion)
+        returned = await self._outcome("`GetVersion`", self._made.GetVersion)
         if not isinstance(returned, Raised):
             return read_version(returned)
         # A method without `self` and without `@staticmethod` can be called on the class alone.
-        on_class = await self._outcome(self._of.kind.GetVersion)  # type: ignore[attr-defined]  # looked for above
+        on_class = await self._outcome("`GetVersion`", self._of.kind.GetVersion)  # type: ignore[attr-defined]  # looked for above
         if isinstance(on_class, Raised):
             return Tolerated("", f"`GetVersion` raised {type(returned.error).__name__}")
         version = read_version(on_class)
@@ -129,23 +167,24 @@ class AriaInstance:
             return value
         return read
 
-    async def _call(self, call: Callable[[], Any]) -> Any:
-        returned = await self._outcome(call)
+    async def _call(self, what: str, call: Callable[[], Any]) -> Any:
+        returned = await self._outcome(what, call)
         if isinstance(returned, Raised):
             # Not chained to the class's own exception, which may hold the credentials.
-            words = self._of.credentials.scrub(f"{type(returned.error).__name__}: {returned.error}")
-            raise ServerFault(words.rstrip(": "), endpoint=self._of.name)
+            words = self._of.credentials.scrub(raised_words(returned.error))
+            message = f"{what} raised {words}"
+            raise ServerFault(message, endpoint=self._of.name)
         if inspect.iscoroutine(returned):
             returned.close()  # the interface is not async: this becomes an answer in an unknown form
         return returned
 
-    async def _outcome(self, call: Callable[[], Any]) -> Any:
+    async def _outcome(self, what: str, call: Callable[[], Any]) -> Any:
         self._is_stuck = True
         try:
             async with asyncio.timeout(self._of.timeout_s):
                 returned = await self._thread.call(call)
         except TimeoutError as error:
-            message = f"no answer within {self._of.timeout_s:g} s"
+            message = f"no answer within {self._of.timeout_s:g} s from {what}"
             raise TimedOut(message, endpoint=self._of.name) from error
         self._is_stuck = False
         return returned

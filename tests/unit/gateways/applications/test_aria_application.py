@@ -146,7 +146,10 @@ async def test_credentials_that_are_not_set_are_said_before_anything_is_called()
         ({"OpenConnection": returning((True, "welcome"))}, "`OpenConnection` returned a tuple that begins with True"),
         ({"StartSession": returning([True])}, "`StartSession` returned a list"),
         ({"CloseConnection": returning(None)}, "`CloseConnection` returned None"),
-        ({"CloseConnection": raising(OSError("gone"))}, "closing the connection failed: OSError: gone"),
+        (
+            {"CloseConnection": raising(OSError("gone"))},
+            "closing the connection failed: `CloseConnection` raised OSError: gone",
+        ),
         ({"GetVersion": returning(0.1)}, "`GetVersion` returned a float"),
         ({"GetVersion": raising(RuntimeError())}, "`GetVersion` raised RuntimeError"),
         ({"GetVersion": None}, "there is no `GetVersion`"),
@@ -177,7 +180,11 @@ async def test_a_version_is_stated_in_any_of_the_ways_that_occur(method: Any, ve
         ({"OpenConnection": returning(False)}, ServerFault, "`OpenConnection` returned False"),
         ({"OpenConnection": returning((False, f"bad {SECRET}"))}, ServerFault, r"returned False: bad \*\*\*$"),
         ({"OpenConnection": returning(None)}, MalformedReply, "returned None; expected True or False"),
-        ({"OpenConnection": raising(ValueError(f"no {SECRET}"))}, ServerFault, r"ValueError: no \*\*\*$"),
+        (
+            {"OpenConnection": raising(ValueError(f"no {SECRET}"))},
+            ServerFault,
+            r"`OpenConnection` raised ValueError: no \*\*\* \(aria\.py, line \d+\)$",
+        ),
         ({"StartSession": returning("yes")}, MalformedReply, "`StartSession` returned a text"),
         ({"GetResponse": returning("words")}, MalformedReply, "`GetResponse` returned a text; expected"),
         ({"GetResponse": returning({"response": "x"})}, MalformedReply, "returned no `success`; there is response"),
@@ -187,7 +194,7 @@ async def test_a_version_is_stated_in_any_of_the_ways_that_occur(method: Any, ve
         ({"GetResponse": returning({"success": True, "response": 7})}, MalformedReply, "an int; expected text"),
         ({"GetResponse": returning({"success": True, "response": " "})}, EmptyReply, "holds no text"),
         ({"GetResponse": raising(SystemExit(2))}, ServerFault, "SystemExit: 2"),
-        ({"GetResponse": hanging()}, TimedOut, "no answer within 0.2 s"),
+        ({"GetResponse": hanging()}, TimedOut, "no answer within 0.2 s from `GetResponse`"),
     ],
 )
 async def test_error_timeout_and_empty_reply_are_told_apart(
@@ -244,3 +251,51 @@ async def test_restarting_keeps_the_instance_and_begins_a_new_dialogue() -> None
     await line.close()
 
     assert (reply.text, len(kind.instances)) == ("1: b", 1)
+
+
+def single() -> type:
+    """Return a class that gives every session one and the same instance."""
+    only: list[Any] = []
+
+    class Single(Faithful):
+        def __new__(cls) -> Any:
+            only[:] = only or [super().__new__(cls)]
+            return only[0]
+
+    return Single
+
+
+async def test_sessions_that_are_given_one_instance_at_one_time_all_fail() -> None:
+    line = application(single())
+    await line.reply(say("a"), session="s-1")
+
+    for request, session in ((say("b"), "s-2"), (say("c", "a"), "s-1")):
+        with pytest.raises(ServerFault, match="gave two open sessions one and the same instance"):
+            await line.reply(request, session=session)
+    await line.restart("s-2")
+    await line.close()
+
+
+async def test_an_instance_may_be_handed_on_once_its_session_is_over() -> None:
+    line = application(single())
+    replies = []
+    for session in ("s-1", "s-2"):
+        replies.append((await line.reply(say("a"), session=session)).text)
+        await line.end(session)
+
+    assert replies == ["1: a", "1: a"]
+
+
+@pytest.mark.parametrize("method", [returning(False), lambda _, auth=None: auth["key"]], ids=["False", "raises"])
+async def test_a_connection_that_fails_without_credentials_is_told_which_are_missing(method: Any) -> None:
+    with pytest.raises(ServerFault, match="given no credentials, since the environment variable `ARIA_AUTH_JSON`"):
+        await reply_of(made(OpenConnection=method))
+
+
+def test_a_class_that_wants_arguments_is_refused_before_any_call() -> None:
+    class Wanting(Faithful):
+        def __init__(self, token: str, *more: str, model: str = "m") -> None:
+            super().__init__()
+
+    with pytest.raises(InputError, match="cannot be made without `token`; ARIA's dialogue interface makes instances"):
+        application(Wanting)
