@@ -11,6 +11,7 @@ from theodolite.domain.flow import Reply
 from theodolite.domain.model import Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.models.thoughts import spoken
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.trouble import Trouble, empty, malformed
 
@@ -35,17 +36,20 @@ class Said:
 
 
 def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Trouble:
-    """Return the words of a reply, or why there are none.
+    """Return the words of a reply without the thoughts before them, or why there are none.
 
     Args:
         text: What it holds.
         is_cut: Whether the limit of tokens ended it.
         asks_for_tool: Whether it wants a tool to be called.
     """
-    if text.strip():
-        return text
+    words = spoken(text)
+    if words.strip():
+        return words
     if is_cut:
         return empty("the reply holds no text: the token limit was reached first")
+    if text.strip():
+        return empty("the reply holds thoughts and no text after them")
     return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
 
 

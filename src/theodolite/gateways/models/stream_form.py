@@ -9,6 +9,7 @@ from typing import Any
 
 from theodolite.gateways.http.event_stream import EventReader
 from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.models.thoughts import Speech
 from theodolite.gateways.trouble import Trouble, malformed
 from theodolite.ports.application import OnChunk
 
@@ -33,20 +34,21 @@ class StreamForm:
 
 
 class Ear:
-    """Hears an answer as its bytes come and hands the words on."""
+    """Hears an answer as its bytes come and hands the words on, but for thoughts before them."""
 
     def __init__(self, form: StreamForm, on_chunk: OnChunk) -> None:
         """Begin with nothing heard."""
         self._form = form
         self._on_chunk = on_chunk
         self._reader = EventReader()
+        self._speech = Speech()
         self._heard = False
 
     def feed(self, piece: bytes) -> None:
         """Take the next bytes; what cannot be read is left for the end, where it becomes a trouble."""
         for data in self._reader.feed(piece):
             event = _event(data)
-            if event is not None and (text := self._form.piece(event)):
+            if event is not None and (text := self._speech.feed(self._form.piece(event))):
                 self._heard = True
                 self._on_chunk(text)
 
