@@ -109,6 +109,7 @@ ALTERED: dict[str, Any] = {
     "filter": _altered(message={"content": None}, finish_reason="content_filter"),
     "refusal": _altered(message={"content": None, "refusal": "I cannot help with that."}),
     "error-in-200": {"error": {"message": "upstream is down"}},
+    "overloaded-in-200": {"type": "error", "error": {"type": "overloaded_error", "message": "too many at once"}},
 }
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -66,10 +66,20 @@ class Trouble:
         effort = f"{tries} tries, {elapsed_s:.1f} s" if tries > 1 else ""
         if self.kind is Unreachable:
             where = f" at {host}" if host else ""
-            message = f"nobody answers{where} ({', '.join(filter(None, (self.words, effort)))})"
+            message = f"nobody answers{where} ({_listed(self.words, effort)})"
         else:
-            message = f"{self.words} ({effort})" if effort else self.words
+            aside = _listed(self._wish, effort)
+            message = f"{self.words} ({aside})" if aside else self.words
         return self.kind(message, endpoint=endpoint, tries=tries, status=self.status, spent=self.spent)
+
+    @property
+    def _wish(self) -> str:
+        """How long the endpoint asks to wait, where that is worth a word."""
+        return f"it asks to wait {self.asked_wait_s:,.0f} s" if self.asked_wait_s and self.asked_wait_s >= 1 else ""
+
+
+def _listed(*words: str) -> str:
+    return ", ".join(filter(None, words))
 
 
 def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> Trouble:

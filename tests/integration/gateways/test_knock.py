@@ -83,6 +83,15 @@ async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
     assert told.answer.endswith("; `targte` is not among judge, target, user-sim; meant `target`?")
 
 
+async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None:
+    words = "Unsupported value: 'temperature' does not support 0 with this model."
+    with Loopback(faults=("400",), complaint=words) as server:
+        told = await knock(server.url, model="other", params={"temperature": 0, "temp": 1})
+
+    assert (told.alive, told.answer) == (False, f"400 {words}")
+    assert told.hint == "change `temperature` under `params` of model `app`, or leave it out"
+
+
 async def test_many_offered_names_are_cut_short() -> None:
     with Loopback(every=1, fault="404", models=tuple(f"m{number:02}" for number in range(30))) as server:
         told = await knock(server.url, model="zzz")

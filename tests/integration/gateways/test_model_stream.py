@@ -11,7 +11,7 @@ from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.streams import BROKEN, COMPLAINING, CUT, ODD
 from theodolite.domain.application import PromptedModel
-from theodolite.domain.errors import GatewayError, MalformedReply, ServerFault
+from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, ModelKind, Price
@@ -63,11 +63,21 @@ async def test_a_server_that_does_not_stream_is_heard_at_once(kind: ModelKind) -
     assert heard == [WORDS] == [reply.text]
 
 
+@pytest.mark.parametrize(("fault", "stream"), [("overloaded-in-200", False), (COMPLAINING, True)])
+async def test_what_passes_under_another_status_passes_under_200_too(
+    kind: ModelKind, fault: str, *, stream: bool
+) -> None:
+    async with opened(kind, stream=stream, faults=(fault, fault)) as (model, server):
+        reply = await model.reply(ASK)
+
+    assert (reply.text, reply.attempts, len(server.calls)) == (WORDS, 3, 3)
+
+
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [
         (CUT, MalformedReply, "end before the reply does"),
-        (COMPLAINING, ServerFault, "too many at once"),
+        (COMPLAINING, RateLimited, "too many at once"),
         (ODD, MalformedReply, "no JSON object"),
         (BROKEN, GatewayError, "broke off"),
     ],

@@ -17,6 +17,10 @@ from theodolite.gateways.complaint import Complaint, complaint_in, read_complain
         ({"message": "busy"}, "busy", ""),
         ({"error": {"message": "m", "code": 400}}, "m", ""),
         ({"error": {"message": "m", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, "m", "Resp"),
+        ([{"error": {"message": "no such key", "code": 400}}], "no such key", ""),
+        ({"detail": [{"loc": ["body", "n", 0], "msg": "too many"}, {"msg": "odd"}]}, "body.n.0: too many; odd", ""),
+        ({"object": "error", "message": {"detail": [{"loc": ["body"], "msg": "missing"}]}}, "body: missing", ""),
+        ({"error": {"message": {"message": {"message": {"message": {"message": "deep"}}}}}}, "", ""),
         ({"ok": True}, "", ""),
         ([1], "", ""),
     ],
@@ -48,3 +52,20 @@ def test_an_answer_without_complaint_has_none(found: Any) -> None:
 def test_filters_and_empty_accounts_are_known_by_their_codes() -> None:
     assert Complaint(words="", code="content_filter").is_filter
     assert Complaint(words="", code="insufficient_quota").is_quota
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        ({"message": "m", "type": "overloaded_error"}, 529),
+        ({"message": "m", "code": 502, "type": "server_error"}, 502),
+        ({"message": "m", "code": "429"}, 429),
+        ({"message": "m", "code": 7, "type": "odd"}, 0),
+        ({"message": "m", "code": None, "type": ["server_error"]}, 0),
+    ],
+)
+def test_a_complaint_may_name_the_status_that_it_would_have_had(error: dict[str, Any], status: int) -> None:
+    complaint = complaint_in({"error": error})
+
+    assert complaint is not None
+    assert complaint.status == status

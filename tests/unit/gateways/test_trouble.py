@@ -101,3 +101,18 @@ def test_nobody_there_is_said_with_host_tries_and_time() -> None:
 
 def test_one_try_is_not_counted_aloud() -> None:
     assert str(of_status(401, "invalid key").error(endpoint="app")) == "401 invalid key"
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "tries", "said"),
+    [
+        (3600.0, 1, "429 busy (it asks to wait 3,600 s)"),
+        (90.0, 3, "429 busy (it asks to wait 90 s, 3 tries, 2.0 s)"),
+        (0.2, 1, "429 busy"),
+        (None, 3, "429 busy (3 tries, 2.0 s)"),
+    ],
+)
+def test_whoever_gives_up_says_how_long_it_should_have_waited(asked_s: float | None, tries: int, said: str) -> None:
+    trouble = of_status(429, "busy", asked_wait_s=asked_s)
+
+    assert str(trouble.error(endpoint="m", tries=tries, elapsed_s=2.0)) == said

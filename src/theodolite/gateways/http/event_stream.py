@@ -18,13 +18,18 @@ _LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
 
 
 class EventReader:
-    """Tells the events of one answer apart, however its bytes are cut into pieces."""
+    """Tells the events of one answer apart, however its bytes are cut into pieces.
+
+    Attributes:
+        has_ended: Whether the server has said that nothing follows.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest: list[str] = []
         self._data: list[str] = []
+        self.has_ended = False
 
     def feed(self, piece: bytes) -> Iterator[str]:
         """Take the next bytes and yield the data of each event that is whole now."""
@@ -55,7 +60,9 @@ class EventReader:
             self._data.append(value.removeprefix(" "))
         elif not line and self._data:
             data, self._data = "\n".join(self._data), []
-            if data.strip() != END:
+            if data.strip() == END:
+                self.has_ended = True
+            else:
                 yield data
 
 

@@ -27,6 +27,9 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 Weigh = Callable[[bytes], int | None]
 """Tells from an answer's body how many tokens its call has taken; None where it does not say."""
 
+Heed = Callable[[bytes], Trouble | None]
+"""Tells from the body of a good answer what has gone wrong all the same and may pass; None where nothing has."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outgoing:
@@ -107,6 +110,7 @@ class Wire:
         parallel: int,
         pace: Pace,
         weigh: Weigh | None = None,
+        heed: Heed | None = None,
         public_only: bool = False,
     ) -> None:
         """Keep what every call needs.
@@ -119,6 +123,7 @@ class Wire:
             parallel: Calls in flight at most; count.
             pace: Says when an attempt may begin: limits shared with others, limits per minute.
             weigh: Tells what a call has taken; None where nobody counts tokens.
+            heed: Hears what is wrong with a good answer and may pass; None where every good answer counts.
             public_only: Whether names that lead into a private network are not met.
         """
         self.endpoint = endpoint
@@ -128,6 +133,7 @@ class Wire:
         self._parallel = parallel
         self._pace = pace
         self._weigh = weigh
+        self._heed = heed
         self._public_only = public_only
         self._lines: _Lines | None = None
 
@@ -211,6 +217,9 @@ class Wire:
             late = trouble.kind is TimedOut
             return replace(trouble, words=f"no answer within {timeout_s:.3g} s") if late else trouble
         if 200 <= answer.status < 300:
+            late_trouble = self._heed(answer.body) if self._heed is not None else None
+            if late_trouble is not None:
+                return late_trouble if hear is None else replace(late_trouble, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
             return Answer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
         return self._complain(answer, outgoing.doubtful)
@@ -227,8 +236,7 @@ class Wire:
         if status in {401, 403}:
             key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
             words = f"{words} ({key})".lstrip()
-        header = answer.headers.get("retry-after", "")
-        return of_status(status, words, asked_wait_s=asked_wait_s(header, self.clock.now()))
+        return of_status(status, words, asked_wait_s=asked_wait_s(answer.headers, self.clock.now()))
 
 
 class _Ear:

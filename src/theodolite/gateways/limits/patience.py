@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,6 +15,8 @@ from theodolite.gateways.trouble import Again, Trouble
 
 REFUSALS = 8
 """Refusals for "too many requests" that are borne for each attempt of a call; count."""
+
+_IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,18 +105,28 @@ def patience_with(endpoint: ModelEndpoint) -> Patience:
     )
 
 
-def asked_wait_s(header: str, now: datetime) -> float | None:
-    """Return what a Retry-After header asks for; seconds, None where it cannot be read.
+def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return what an answer's headers ask to wait; seconds, None where they do not say.
 
     Args:
-        header: Seconds or an HTTP date.
+        headers: Name in small letters to value. `Retry-After` holds seconds or an HTTP date; OpenAI and
+            Azure tell it in milliseconds beside, which is closer.
         now: The present moment; UTC.
     """
+    for name in _IN_MILLISECONDS:
+        if (milliseconds := _number(headers.get(name, ""))) is not None:
+            return milliseconds / 1000
+    header = headers.get("retry-after", "")
+    seconds = _number(header)
+    return _until(header, now) if seconds is None else seconds
+
+
+def _number(text: str) -> float | None:
     try:
-        seconds = float(header)
+        number = float(text)
     except ValueError:
-        return _until(header, now)
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+        return None
+    return max(0.0, number) if math.isfinite(number) else None
 
 
 def _until(header: str, now: datetime) -> float | None:

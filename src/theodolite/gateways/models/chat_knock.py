@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
 from theodolite.domain.failure import Party
@@ -90,6 +91,8 @@ class ChatKnock:
             return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
         if trouble.status in {401, 403} or not tries:
             return self._knocked(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
+        if hint := _params_hint(words, self._line.endpoint):
+            return self._knocked(words, alive=False, hint=hint, attempts=tries)
         words += await self._offered(trouble.status)
         return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
 
@@ -142,3 +145,9 @@ def _key_hint(endpoint: ModelEndpoint) -> str:
     if not endpoint.key:
         return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
     return f"put the right key into the environment variable {endpoint.key}"
+
+
+def _params_hint(words: str, endpoint: ModelEndpoint) -> str:
+    """Return what to do where an endpoint speaks of the study's own fields; empty where it does not."""
+    named = [f"`{name}`" for name in endpoint.params if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words)]
+    return f"change {' and '.join(named)} under `params` of model `{endpoint.name}`, or leave it out" if named else ""

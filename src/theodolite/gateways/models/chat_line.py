@@ -13,6 +13,7 @@ from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with
 from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
+from theodolite.gateways.models.late_complaint import passing_trouble
 from theodolite.gateways.models.stream_form import Ear, in_one_piece
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.secrecy import Secret
@@ -98,4 +99,5 @@ def _wire(endpoint: ModelEndpoint, secret: Secret, clock: Clock, pace: Pace | No
         parallel=endpoint.parallel,
         pace=pace or Pace(Account(clock, parallel=endpoint.parallel), clock),
         weigh=tokens_taken if endpoint.tpm is not None else None,
+        heed=lambda body: passing_trouble(body, secret),
     )

@@ -34,7 +34,12 @@ def whole(events: Sequence[Event]) -> Mapping[str, Any] | None:
     }
 
 
-STREAMED_CHAT = StreamForm(fields={"stream": True, "stream_options": {"include_usage": True}}, piece=piece, whole=whole)
+STREAMED_CHAT = StreamForm(
+    fields={"stream": True, "stream_options": {"include_usage": True}},
+    piece=piece,
+    whole=whole,
+    end={"choices": [{"delta": {}, "finish_reason": ""}]},
+)
 """Servers that do not know `stream_options` mostly ignore it; `params: {stream_options: null}` takes it out."""
 
 

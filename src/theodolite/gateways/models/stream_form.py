@@ -26,11 +26,14 @@ class StreamForm:
         piece: The words that an event adds; empty where it adds none.
         whole: The answer that all events amount to, in the form that the dialect has for
             answers in one piece; None where they end before the answer does.
+        end: The event that a server's word "nothing follows" stands for; None where only an
+            event of the answer itself can end it.
     """
 
     fields: Mapping[str, object]
     piece: Callable[[Event], str]
     whole: Callable[[Sequence[Event]], Mapping[str, Any] | None]
+    end: Event | None = None
 
 
 class Ear:
@@ -69,6 +72,8 @@ def in_one_piece(answer: Answer, form: StreamForm) -> Answer | Trouble:
     if len(read) < len(events):
         return malformed("an event of the answer is no JSON object")
     whole = form.whole(read)
+    if whole is None and reader.has_ended and form.end is not None:
+        whole = form.whole([*read, form.end])
     if whole is None:
         return malformed("the events end before the reply does")
     return replace(answer, body=json.dumps(whole).encode())

@@ -83,7 +83,16 @@ def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
     ],
 )
 def test_retry_after_is_read_as_seconds_or_date(header: str, expected: float | None) -> None:
+    assert asked_wait_s({"retry-after": header}, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"), [({"retry-after-ms": "320"}, 0.32), ({"x-ms-retry-after-ms": "1500"}, 1.5), ({}, None)]
+)
+def test_what_is_told_in_milliseconds_is_closer(header: dict[str, str], expected: float | None) -> None:
     assert asked_wait_s(header, NOW) == expected
+    assert asked_wait_s({"retry-after": "2", **header}, NOW) == (expected or 2.0)
+    assert asked_wait_s({"retry-after": "2", "retry-after-ms": "soon"}, NOW) == 2.0
 
 
 @pytest.mark.parametrize(("spent_s", "attempt_s"), [(0.0, 60.0), (70.0, 30.0), (99.5, 0.5)])
