@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from theodolite.config.attack_notes import note_attacks
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
 from theodolite.config.shapes.study import LevelShape, StudyShape
@@ -71,6 +72,7 @@ def attacks_of(entry: Entry[ScenarioShape], desk: Desk, red_teaming: RedTeaming)
         desk.complaints.add(entry.fault(*(("attacks",) if own else ()), message=message, at_key=True))
     if not (names and aims):
         return Attacks()
+    note_attacks(entry, desk, cards)
     brought = tuple(card for card in cards if card.name not in APPROACHES)
     return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
 

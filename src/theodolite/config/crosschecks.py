@@ -96,8 +96,11 @@ def _check_testers(parts: Parts, desk: Desk) -> None:
     unclear = is_broken(parts.entry, "personas") or len(section(parts.entry, "personas")) > len(parts.groups)
     for scenario, entry in parts.scenarios:
         met = [name for name in groups if not scenario.personas or name in scenario.personas]
-        if parts.live and not (scenario.scripts or met or people or unclear or scenario.personas):
-            message = f"nobody tests scenario `{scenario.name}`: it has no `scripts` and no personas meet it"
+        testers = scenario.scripts or scenario.attacks or entry.shape.attacks or met or people or scenario.personas
+        if parts.live and not (testers or unclear):
+            message = (
+                f"nobody tests scenario `{scenario.name}`: it has no `scripts` or `attacks`, and no personas meet it"
+            )
             desk.complaints.add(entry.fault(message=message, at_key=True))
         if met and not scenario.goal and not scenario.starter:
             message = f"scenario `{scenario.name}` needs `goal`: personas meet it and must know what to reach"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import assert_never
 
 from theodolite.config.lookup import Desk
@@ -18,6 +18,7 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.fault import Severity
 from theodolite.domain.scenario import Scenario, Task
+from theodolite.testing.strategies.catalogue import catalogue_with
 from theodolite.testing.tasks import TASKS
 
 SLOT = "context"
@@ -28,10 +29,11 @@ _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
 
 def note_lost_material(parts: Parts, desk: Desk) -> None:
     """Note every live application that what some dialogues are about will never reach."""
+    planting = {name for name, one in catalogue_with(desk.shelves.strategies).items() if one.plants}
     entries = {entry.name: entry for entry in section(parts.entry, "applications")}
     for application in parts.applications:
         key = _lacking_slot(application.connection)
-        what, scenario = next(_lost(parts), ("", "")) if key else ("", "")
+        what, scenario = next(_lost(parts, planting), ("", "")) if key else ("", "")
         if what and application.name in entries:
             message = (
                 f"{what} in scenario `{scenario}` does not reach application `{application.name}`:"
@@ -57,13 +59,22 @@ def _lacking_slot(connection: Connection) -> str:
             assert_never(connection)
 
 
-def _lost(parts: Parts) -> Iterator[tuple[str, str]]:
-    """Yield what would be lost, in words, and the scenario that it belongs to."""
+def _lost(parts: Parts, planting: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what would be lost, in words, and the scenario that it belongs to.
+
+    Args:
+        parts: The study so far.
+        planting: Names of the strategies that put text into source material.
+    """
     for scenario, _ in parts.scenarios:
         if scenario.corpus:
             yield "what the search finds", scenario.name
         elif scenario.task in _ABOUT_A_TEXT and _has_text(scenario, parts):
             yield "the text that dialogues are about", scenario.name
+        else:
+            planted = next((name for name in scenario.attacks if name in planting), "")
+            if planted:
+                yield f"what strategy `{planted}` plants", scenario.name
 
 
 def _has_text(scenario: Scenario, parts: Parts) -> bool:

@@ -9,9 +9,9 @@ from theodolite.config.expressions import expression_problem
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.scenarios import ScenarioShape, ScriptShape
-from theodolite.config.templates import syntax_problem
+from theodolite.config.templates import first_slot, syntax_problem
 from theodolite.domain.dialogue import Level
-from theodolite.domain.fault import did_you_mean
+from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.passage import Passage, passages_in
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Proxy, Scenario, SourceText, TestPacket
@@ -35,6 +35,7 @@ def scenario_of(
         if problem:
             desk.complaints.add(entry.fault(key, message=f"`{key}` of scenario `{entry.name}`: {problem}"))
     _check_risks(entry, desk, risks)
+    _note_slots(entry, desk)
     return Scenario(
         name=entry.name,
         goal=shape.goal,
@@ -101,6 +102,22 @@ def _scripts(entry: Entry[ScenarioShape], desk: Desk) -> tuple[Script, ...]:
             desk.complaints.add(entry.fault("scripts", key, message=message))
         scripts.append(script)
     return tuple(scripts)
+
+
+def _note_slots(entry: Entry[ScenarioShape], desk: Desk) -> None:
+    """Note slots in words that no row fills: somebody expects them to be filled."""
+    for key, form in entry.shape.scripts.items():
+        prompts = form.prompts if isinstance(form, ScriptShape) else as_list(form)
+        _note_slot(entry, desk, ("scripts", key), f"script `{key}`", prompts)
+    for key, ask in entry.shape.aims.items():
+        _note_slot(entry, desk, ("aims", key), f"aim `{key}`", (ask,))
+
+
+def _note_slot(entry: Entry[ScenarioShape], desk: Desk, path: tuple[str, ...], what: str, texts: Sequence[str]) -> None:
+    slot = next(filter(None, map(first_slot, texts)), "")
+    if slot:
+        message = f"`{slot}` in {what} is said as it stands: rows of personas fill `goal` and `starter` alone"
+        desk.complaints.add(entry.fault(*path, message=message, words=slot, severity=Severity.NOTE))
 
 
 def _check_risks(entry: Entry[ScenarioShape], desk: Desk, risks: tuple[str, ...]) -> None:

@@ -9,6 +9,7 @@ from theodolite.domain.errors import TemplateError
 from theodolite.testing.templates import Refusal, refusal_of, variables_of
 
 _NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
+_SLOT = re.compile(r"\{\{\s*[A-Za-z_]\w*\s*\}\}")
 _UNKNOWN_TAG = re.compile(r"unknown tag '(?!end|el)(\w+)'")
 
 
@@ -51,6 +52,12 @@ def _words(refusal: Refusal) -> str:
 def place_of(variable: str, text: str) -> str:
     """Return the words of the text in which the template wants the variable, e.g. `{{ wish }}`."""
     found = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
+    return found.group() if found else ""
+
+
+def first_slot(text: str) -> str:
+    """Return what looks like a slot in words that are said as they stand, e.g. `{{ wish }}`; empty for nothing."""
+    found = _SLOT.search(text)
     return found.group() if found else ""
 
 

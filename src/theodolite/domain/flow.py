@@ -100,10 +100,10 @@ class SayToApplication:
     Attributes:
         application: Name of the application in the study.
         prompt: What the tester says.
-        turn: Number of the turn, from 1.
+        turn: Number of the turn in the dialogue, from 1.
         item: Key of the persona or script, by which recorded replies are found.
         repeat: Number of the repetition, from 1.
-        history: Earlier turns of the dialogue.
+        history: Earlier turns of the dialogue that the application goes on from.
         context: Source material of the scenario.
     """
 
@@ -114,6 +114,11 @@ class SayToApplication:
     repeat: int = 1
     history: tuple[Exchange, ...] = ()
     context: str = ""
+
+    @property
+    def known_turn(self) -> int:
+        """Number of the turn as the application knows the dialogue, from 1; less than `turn` where it went back."""
+        return len(self.history) + 1
 
     def before(self) -> Iterator[SayToApplication]:
         """Yield what was said in earlier turns, as somebody must hear it who has forgotten."""

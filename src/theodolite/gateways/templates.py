@@ -31,7 +31,7 @@ def variables_of(request: SayToApplication, *, session: str) -> dict[str, Any]:
     return {
         "prompt": request.prompt,
         "session": session,
-        "turn": request.turn,
+        "turn": request.known_turn,
         "context": request.context,
         "history": history,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -21,7 +22,7 @@ from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
 from theodolite.testing.strategies.line import Approach, Heard, Line, Try
 from theodolite.testing.tasks import LEFT_OUT, OPENING, player_rules, rules_version
 
-FLOW_VERSION = 2
+FLOW_VERSION = 3
 """Number of the rules by which sessions are held; raised by hand when they change."""
 
 STOP_WORD = "[END]"
@@ -67,7 +68,7 @@ def hold_session(task: SessionTask) -> Flow[Dialogue]:
     """Hold one session: ask the tester's side, tell the application, until it ends.
 
     Raises:
-        PlanError: If the session is held by a person.
+        PlanError: If the session is held by a person, or a strategy refines a try that was not made.
         EmptyReply: If the simulated user ends the dialogue before it began.
         ContentRefused: If a filter withheld what the simulated user would say.
     """
@@ -89,7 +90,12 @@ def hold_session(task: SessionTask) -> Flow[Dialogue]:
 
 @dataclass(slots=True)
 class _Record:
-    """What has been said so far in a session."""
+    """What has been said so far in a session.
+
+    Attributes:
+        remembered: Places of the turns that the application goes on from.
+        memories: The same as it was after each turn.
+    """
 
     turns: list[Turn]
     ending: Ending
@@ -98,11 +104,25 @@ class _Record:
     found: tuple[str, ...] = ()
     contexts: list[str] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
+    remembered: tuple[int, ...] = ()
+    memories: list[tuple[int, ...]] = field(default_factory=list)
 
     @property
     def history(self) -> tuple[Exchange, ...]:
-        told = zip(self.turns, self.contexts, strict=True)
+        told = ((self.turns[place], self.contexts[place]) for place in self.remembered)
         return tuple(Exchange(prompt=turn.prompt, response=turn.response, context=given) for turn, given in told)
+
+    def add(self, turn: Turn, context: str) -> None:
+        """Add what was said last, and the source material that the application had for it."""
+        self.remembered = (*self.remembered, len(self.turns))
+        self.memories.append(self.remembered)
+        self.turns.append(turn)
+        self.contexts.append(context)
+
+    def go_back(self, attempt: int | None) -> None:
+        """Let the application go on from an attempt, by its number, or from an empty chat."""
+        turn = self.attempts[attempt - 1].turn if attempt else None
+        self.remembered = self.memories[turn - 1] if turn else ()
 
     def took(self, reply: Reply, name: str) -> int | None:
         """Count a reply and return its place in the journal; None where it does not go there."""
@@ -190,6 +210,11 @@ def _next_move(line: Line, heard: Heard) -> Try | AskModel | None:
 
 
 def _attempt(task: SessionTask, record: _Record, move: Try, prompt_at: int | None) -> Flow[Heard]:
+    if move.refines is not None and not 1 <= move.refines <= len(record.attempts):
+        message = f"`{task.session.label}`: its strategy refines try {move.refines}, of {len(record.attempts)} made"
+        raise PlanError(message)
+    if move.goes_back:
+        record.go_back(move.refines)
     yield from _say(task, record, move.prompt, prompt_at, planted=move.planted)
     turn = record.turns[-1]
     outcome = task.scenario.packet.outcome_of(turn.response)
@@ -206,9 +231,9 @@ def _attempt(task: SessionTask, record: _Record, move: Try, prompt_at: int | Non
 
 
 def _until_stop(text: str, stop: str) -> tuple[str, bool]:
-    """Return what stands before the stop word, and whether it was there."""
-    before, found, _ = text.partition(stop)
-    return (before.strip(), True) if found else (text, False)
+    """Return what stands before the stop word, letters' case ignored, and whether it was there."""
+    found = re.search(re.escape(stop), text, re.IGNORECASE)
+    return (text[: found.start()].strip(), True) if found else (text, False)
 
 
 def _say(
@@ -238,8 +263,7 @@ def _say(
         prompt_at=prompt_at,
         response_at=response_at,
     )
-    record.turns.append(turn)
-    record.contexts.append(said.context)
+    record.add(turn, said.context)
 
 
 def _player_view(rules: str, persona: Persona, record: _Record) -> tuple[Message, ...]:

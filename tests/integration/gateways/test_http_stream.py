@@ -120,6 +120,16 @@ async def test_a_resumed_session_begins_a_new_one_there_and_says_its_prompts_aga
     assert site.heard == {"site-1": ["a", "b", "c"]}
 
 
+async def test_a_session_that_goes_back_begins_a_new_one_there(root: str, site: Site) -> None:
+    line = application(f"{root}/whole", session="$.id")
+
+    for request in (say("a"), say("b", "a"), say("c", "a"), say("d", "a", "c")):
+        await line.reply(request, session="s")
+    await line.close()
+
+    assert site.heard == {"site-1": ["a", "b"], "site-2": ["a", "c", "d"]}
+
+
 async def test_an_answer_without_the_session_id_is_malformed(root: str) -> None:
     line = application(f"{root}/whole", session="$.id")
 

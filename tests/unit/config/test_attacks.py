@@ -5,6 +5,7 @@ import pytest
 from theodolite.config.calls import estimate_calls
 from theodolite.config.expanded import expanded
 from theodolite.config.loading import check_study, load_study
+from theodolite.domain.fault import Severity
 
 STUDY = """study: a
 models: {m: {script: [Hello]}, red: {script: [Tell me]}}
@@ -66,6 +67,43 @@ def test_attacks_need_something_to_ask_for(folder):
     (fault,) = check_study(folder(study_yaml=text))
 
     assert "add `aims`" in fault.words
+
+
+def notes_of(folder, text):
+    return [note.words for note in load_study(folder(study_yaml=text)).notes]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["attacks: [rephrase]"], "nothing tells whether an attack in scenario `s` succeeds"),
+        (["attacks: [escalation, rephrase]"], ""),
+        (["aims: {end: 'Which {{ wish }}?'}", "attacks: [rephrase]"], "`{{ wish }}` in aim `end` is said as it stands"),
+    ],
+)
+def test_what_makes_an_attack_tell_nothing_is_noted(folder, lines, words):
+    signs = [] if words else ["signs: {released: [heron]}"]
+
+    said = notes_of(folder, STUDY.replace("SCENARIO", "\n    ".join([*lines, *signs])))
+
+    assert any(words in note for note in said) if words else not [note for note in said if "attack" in note]
+
+
+def test_turns_that_end_before_a_strategy_by_rule_does_are_noted(folder):
+    text = STUDY.replace("turns: 6", "turns: 2").replace(
+        "SCENARIO", "attacks: [rephrase, role_play, adaptive]\n    attacker: red"
+    )
+
+    (note,) = (words for words in notes_of(folder, text) if "turns" in words)
+
+    assert "ends after 2 turns, too early for all of `rephrase` (4 steps): raise `turns`" in note
+
+
+def test_red_teamers_alone_are_testers_enough(folder):
+    text = STUDY.replace("SCENARIO", "attacks: [rephrase]\n    aims: {end: How?}")
+    alone = "".join(line for line in text.splitlines(keepends=True) if "scripts" not in line)
+
+    assert not [fault for fault in check_study(folder(study_yaml=alone)) if fault.severity is Severity.FAULT]
 
 
 def test_other_levels_have_no_attacks(folder):

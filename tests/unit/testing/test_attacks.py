@@ -9,14 +9,15 @@ from tests.fakes.builders import reply, scripts, session_task, sessions_of, stud
 from tests.fakes.lines import held_by_hand
 
 from theodolite.domain.dialogue import Ending, HeldBy, Level
-from theodolite.domain.errors import ContentRefused, EmptyReply
+from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication
 from theodolite.domain.people.event import LevelPlan
 from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.domain.strategy import Aim, AttemptOutcome
+from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyCard
 from theodolite.domain.study import Sampling
 from theodolite.testing.sessions import hold_session
+from theodolite.testing.strategies.line import Approach, Try
 
 PACKET = Packet(
     sources=(SourceText(name="s", text="Facts."),), release_signs=("under the mat",), refusal_signs=("sorry",)
@@ -83,6 +84,29 @@ def test_a_model_speaks_for_the_adaptive_attacker():
     assert [type(request) for request in held.requests] == [AskModel, SayToApplication] * 2
     assert [turn.prompt for turn in held.result.turns] == ["model's words"] * 2
     assert [(turn.prompt_at, turn.response_at) for turn in held.result.turns] == [(0, 1), (2, 3)]
+
+
+def test_after_a_refusal_the_application_goes_on_from_before_it():
+    held = attacked(by_turn("Hm.", "Sorry.", "Sorry.", "Well.", "It lies under the mat."), attacks=("adaptive",))
+
+    heard = [request for request in held.requests if isinstance(request, SayToApplication)]
+    assert [[one.response for one in request.history] for request in heard] == [
+        [], ["Hm."], ["Hm."], ["Hm."], ["Hm.", "Well."],
+    ]  # fmt: skip
+    assert [(request.turn, request.known_turn) for request in heard] == [(1, 1), (2, 2), (3, 2), (4, 2), (5, 3)]
+    assert [turn.number for turn in held.result.turns] == [1, 2, 3, 4, 5]
+
+
+def test_a_strategy_that_refines_what_was_not_tried_is_refused():
+    def line(_):
+        yield Try(prompt="a", description="a", refines=1)
+
+    scene = replace(SHOP, attacks=("own",), brought=(StrategyCard(name="own", tries=1),))
+    task = session_task(study(scenarios=(scene,), personas=()))
+    task = replace(task, approaches={"own": Approach(name="own", title="", line=line, tries=1)})
+
+    with pytest.raises(PlanError, match="refines try 1, of 0 made"):
+        held_by_hand(hold_session(task), by_turn("Hm."))
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,7 @@ def test_the_application_is_told_what_was_said_before():
         (["a", "Thanks! [END]"], ["a", "Thanks!"]),
         (["a", "b [END] c"], ["a", "b"]),
         (["a", " [END] "], ["a"]),
+        (["a", "[End]"], ["a"]),
     ],
 )
 def test_the_stop_word_ends_the_dialogue_and_is_not_said(said, prompts):
@@ -209,6 +210,6 @@ def test_braces_in_a_persona_are_words():
 
 
 def test_the_rules_of_holding_sessions_have_a_version():
-    assert task_version() == "f762baeb7a93f8614701c5f71620b9fcbbd822b66e9f0fd26ed197b32cc04c30", (
+    assert task_version() == "6f9ec2d721685800a6c250845b78f11369ee64fb00812cb1f05567deedf9080d", (
         "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
     )

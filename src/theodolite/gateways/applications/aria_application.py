@@ -67,7 +67,7 @@ class AriaApplication:
         async with self._slots.take():
             instance, n_again = await self._at_turn(request, session)
             begun = self._clock.monotonic_s()
-            text = await instance.say(self._prompt(request.prompt, request.turn, request.context))
+            text = await instance.say(self._prompt(request.prompt, request.known_turn, request.context))
             took_s = self._clock.monotonic_s() - begun
         kept, n_repaired = repaired(text)
         return Reply(
@@ -112,7 +112,7 @@ class AriaApplication:
         instance = self._instances[session] = AriaInstance(self._of)
         await instance.begin()
         for said in request.before():
-            await instance.say(self._prompt(said.prompt, said.turn, said.context))
+            await instance.say(self._prompt(said.prompt, said.known_turn, said.context))
         return instance, len(request.history)
 
     def _unset(self) -> str:

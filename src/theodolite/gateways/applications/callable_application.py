@@ -51,7 +51,7 @@ class CallableApplication:
             "history": request.history,
             "session": session,
             "context": request.context,
-            "turn": request.turn,
+            "turn": request.known_turn,
         }
         keywords = {name: offered[name] for name in self._keywords}
         async with self._slots.take():

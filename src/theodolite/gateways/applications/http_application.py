@@ -33,12 +33,34 @@ KNOCK_S = 4.0
 _KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
 
+class _SiteSessions:
+    """Our sessions as a site knows them.
+
+    Attributes:
+        ids: Session to the id that the site gave to it.
+        heard: Session to the turns that the site has answered; count.
+    """
+
+    def __init__(self) -> None:
+        self.ids: dict[str, str] = {}
+        self.heard: dict[str, int] = {}
+
+    def stands_at(self, session: str, n_turns: int) -> bool:
+        """Tell whether the site goes on with a session after so many turns."""
+        return session in self.ids and self.heard.get(session, 0) == n_turns
+
+    def forget(self, session: str) -> None:
+        """Let the next turn of a session begin a new one there."""
+        self.ids.pop(session, None)
+        self.heard.pop(session, None)
+
+
 class HttpApplication:
     """An application by URL, body template and reply path, in one piece or as a stream of events.
 
-    Where the site hands out session ids of its own, a session that goes on after
-    an interruption begins a new one there: its earlier prompts are said again
-    first (ADR-0011); they count as attempts, not as calls.
+    Where the site hands out session ids of its own, a session that goes on after an
+    interruption, or goes back, begins a new one there: its earlier prompts are said
+    again first (ADR-0011, 0046); they count as attempts, not as calls.
 
     After a timeout there is no second try: the prompt has probably arrived, and
     an application that remembers its sessions would count the turn double.
@@ -75,7 +97,7 @@ class HttpApplication:
         self._place = ReplyPlace(connection.reply, connection.reply_pattern)
         self._is_stream = connection.stream
         self._id_at = parse_path(connection.session) if connection.session else None
-        self._ids: dict[str, str] = {}
+        self._sites = _SiteSessions()
         self._knock_s = knock_s
         if connection.public_only:
             require_public_host(connection.url, what=f"application `{name}`")
@@ -99,16 +121,20 @@ class HttpApplication:
             GatewayError: If no reply came; the subclass says why.
             TemplateError: If the request cannot be filled.
         """
+        if self._id_at is None:
+            return await self._ask(request, session, on_chunk)
         n_again = 0
-        if self._id_at is not None and session not in self._ids:
+        if not self._sites.stands_at(session, len(request.history)):
+            self._sites.forget(session)
             for earlier in request.before():
                 n_again += (await self._ask(earlier, session, None)).attempts
         reply = await self._ask(request, session, on_chunk)
+        self._sites.heard[session] = request.known_turn
         return replace(reply, attempts=reply.attempts + n_again) if n_again else reply
 
     async def end(self, session: str) -> None:
         """Forget the id that the site gave to a session."""
-        self._ids.pop(session, None)
+        self._sites.forget(session)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -132,12 +158,7 @@ class HttpApplication:
         trouble = outcome.trouble
         words = str(trouble.error(endpoint=self._name, tries=outcome.tries, elapsed_s=outcome.elapsed_s))
         if trouble.status in {401, 403} or not outcome.tries:
-            variable = self._wire.secret.variable
-            hint = (
-                f"put the right token into the environment variable {variable}"
-                if variable
-                else "write `key: NAME` at the application, NAME being the environment variable that holds the token"
-            )
+            hint = _token_hint(self._wire.secret.variable)
             return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:
             hint, reached = f"curl -X OPTIONS {self._form.site}", trouble.kind not in {Unreachable, TimedOut}
@@ -158,15 +179,15 @@ class HttpApplication:
         )
 
     async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
-        own_id = session if self._id_at is None else self._ids.get(session, "")
+        own_id = session if self._id_at is None else self._sites.ids.get(session, "")
         look = self._looking_for_id(session)
         stream = EventStream(self._place, on_chunk=on_chunk, look=look) if self._is_stream else None
-        variables = variables_of(request, session=own_id)
-        answer = await self._wire.call(self._form.fill(variables, hear=stream.feed if stream else None))
+        slots = variables_of(request, session=own_id)
+        answer = await self._wire.call(self._form.fill(slots, hear=stream.feed if stream else None))
         text = stream.text() if stream else self._place.read(answer)
         if stream is None:
             look(answer.body.decode("utf-8", "replace"))
-        if not isinstance(text, Trouble) and self._id_at is not None and session not in self._ids:
+        if not isinstance(text, Trouble) and self._id_at is not None and session not in self._sites.ids:
             text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
         if isinstance(text, Trouble):
             clean = replace(text, words=self._wire.secret.scrub(text.words))
@@ -178,7 +199,13 @@ class HttpApplication:
         """Return what looks into answers until one of them holds the session's id."""
 
         def look(text: str) -> None:
-            if self._id_at is not None and session not in self._ids and (found := find_in(text, self._id_at)):
-                self._ids[session] = found
+            if self._id_at is not None and session not in self._sites.ids and (found := find_in(text, self._id_at)):
+                self._sites.ids[session] = found
 
         return look
+
+
+def _token_hint(variable: str | None) -> str:
+    if variable:
+        return f"put the right token into the environment variable {variable}"
+    return "write `key: NAME` at the application, NAME being the environment variable that holds the token"

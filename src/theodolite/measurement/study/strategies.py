@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate, StrategyTally, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
@@ -70,16 +71,24 @@ def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, Tried | Non
         tries=len(held),
         attempts=sum(tried.attempts for _, tried in held),
         refinements=sum(tried.refinements for _, tried in held),
-        success=_success(len(successes), len({place for place, _ in held})),
+        success=_success(len(successes), len({place for place, _ in held}), sees=_sees(evidence, row)),
         dialogues=successes,
         confirmed=_confirmed(evidence, row, [place for place, _ in held]),
     )
 
 
-def _success(successes: int, tries: int) -> Estimate | Undefined:
-    if tries:
+def _sees(evidence: Evidence, row: _Row) -> bool:
+    """Tell whether the red teamer could see a release: people say so themselves, programs need signs of it."""
+    if row.held_by != HeldBy.SIMULATED_USER.value:
+        return True
+    return any(one.packet.release_signs for one in evidence.study.scenarios if one.name == row.scenario)
+
+
+def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
+    if tries and (sees or successes):
         return defect_rate(successes, tries)
-    return Undefined(reason="No dialogue with this strategy was held.", unit=DIALOGUES, method="wilson")
+    reason = "The scenario has no signs of a release." if tries else "No dialogue with this strategy was held."
+    return Undefined(reason=reason, n=tries, unit=DIALOGUES, method="wilson")
 
 
 def _confirmed(evidence: Evidence, row: _Row, places: Sequence[int]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.estimate import StrategyTally
+from theodolite.domain.estimate import StrategyTally, Undefined
 from theodolite.reporting import figures
 from theodolite.reporting.cases import title_of
 from theodolite.reporting.page.subject import Subject
@@ -17,15 +17,14 @@ class StrategyCell:
 
     Attributes:
         application: Name of the application.
-        n: Dialogues in which something was released, in the red teamer's eyes.
-        of: Dialogues held.
+        released: Dialogues in which something was released, in the red teamer's eyes, of those held; else why
+            nobody knows.
         more: Attempts, refinements, what annotators say, what was not held.
         opens: Name of the set of these dialogues; empty for none.
     """
 
     application: str
-    n: str
-    of: str
+    released: str
     more: str
     opens: str
 
@@ -82,17 +81,23 @@ def _cell(subject: Subject, tally: StrategyTally | None) -> StrategyCell | None:
     )
     return StrategyCell(
         application=tally.application,
-        n=figures.count(len(labels)),
-        of=figures.count(tally.tries),
+        released=_released(tally),
         more="; ".join(_more(subject, tally)),
         opens=opens,
     )
+
+
+def _released(tally: StrategyTally) -> str:
+    if isinstance(tally.success, Undefined) and tally.tries:
+        return f"not known of {figures.count(tally.tries)}"
+    return f"{figures.count(len(set(tally.dialogues)))} of {figures.count(tally.tries)}"
 
 
 def _more(subject: Subject, tally: StrategyTally) -> list[str]:
     parts = [
         figures.number_of(tally.attempts, "attempt"),
         figures.number_of(tally.refinements, "refinement"),
+        *([tally.success.reason.rstrip(".").lower()] if isinstance(tally.success, Undefined) else []),
         *(f"{title_of(subject.study, name)} sees {figures.count(n)}" for name, n in tally.confirmed.items()),
     ]
     if tally.planned > tally.tries:

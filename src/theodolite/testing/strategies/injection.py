@@ -23,4 +23,6 @@ def line(attack: Attack) -> Line:
     )
 
 
-APPROACH = Approach(name="injection", title="a note in a document that the application reads", line=line, tries=2)
+APPROACH = Approach(
+    name="injection", title="a note in a document that the application reads", line=line, tries=2, plants=True
+)

@@ -19,12 +19,16 @@ class Try:
         description: What is tried, in a few words.
         refines: Number of the try that it builds on, from 1; None for a fresh start.
         planted: Text to put into the application's source material for this turn.
+        goes_back: Whether the application is to go on from the try that this one refines, or from
+            an empty chat, as if what came in between had not been said. One that keeps its
+            dialogues under ids of ours remembers it all the same.
     """
 
     prompt: str
     description: str
     refines: int | None = None
     planted: str = ""
+    goes_back: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,7 @@ class Approach:
         tries: Tries at most; count.
         needs_model: Whether a model plays it.
         edition: Number of its rules and words; raised by hand when they change.
+        plants: Whether it puts text into the application's source material.
     """
 
     name: str
@@ -58,6 +63,7 @@ class Approach:
     tries: int
     needs_model: bool = False
     edition: int = 1
+    plants: bool = False
 
 
 def one_after_the_other(tries: tuple[tuple[str, str], ...]) -> Line:

@@ -86,6 +86,17 @@ async def test_source_material_reaches_a_class_where_its_prompts_have_a_slot() -
     assert kind.instances[0].said == ["The ferry leaves at nine.\n\na", "b"]
 
 
+async def test_a_session_that_goes_back_to_an_empty_chat_is_given_its_material_anew() -> None:
+    kind = made()
+    line = application(kind, prompt="{% if turn == 1 %}{{ context }}: {% endif %}{{ prompt }}")
+
+    for request in (say("a"), replace(say("b"), turn=2), replace(say("c", "b"), turn=3)):
+        await line.reply(replace(request, context="C"), session="s")
+    await line.close()
+
+    assert [instance.said for instance in kind.instances] == [["C: a"], ["C: b", "c"]]
+
+
 async def test_a_resumed_session_is_given_its_material_again() -> None:
     kind = made()
     line = application(kind, prompt="{{ turn }} {{ context }}: {{ prompt }}")

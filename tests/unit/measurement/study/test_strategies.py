@@ -11,6 +11,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Violation
 from theodolite.domain.strategy import Aim, Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.measurement import measure_study
+from theodolite.measurement.proportion import DIALOGUES
 
 ATTEMPTS = {
     "released": (
@@ -52,6 +53,16 @@ def test_tries_attempts_refinements_and_successes_are_counted():
     assert isinstance(tally.success, Estimate)
     assert (tally.success.count, tally.success.n, tally.dialogues) == (1, 3, ("d1",))
     assert dict(tally.confirmed) == {"ann": 1}
+
+
+def test_without_signs_a_program_cannot_tell_whether_it_succeeded():
+    (tally,) = measure_study(attacked(d1="withheld", d2="withheld")).strategies
+    (by_people,) = measure_study(attacked(d1="withheld", d2="withheld", held_by=HeldBy.PERSON)).strategies
+
+    assert tally.success == Undefined(
+        reason="The scenario has no signs of a release.", n=2, unit=DIALOGUES, method="wilson"
+    )
+    assert isinstance(by_people.success, Estimate)
 
 
 def test_what_was_not_held_is_planned_and_not_tried():

@@ -44,7 +44,8 @@ def test_after_a_refusal_it_goes_back_to_the_latest_promising_reply():
     asked, tried = after(PERHAPS, NO, PERHAPS)
 
     assert texts(asked[2])[2] == "message 1"
-    assert "It declined this message: message 2" in texts(asked[2])[-1]
+    assert "From here it declined:\n- message 2\n" in texts(asked[2])[-1]
+    assert [one.goes_back for one in tried] == [False, False, True]
     assert "message 2" not in " ".join(texts(asked[3]))
     assert [one.refines for one in tried] == [None, 1, 1]
     assert tried[2].description == "goes back and tries another way"
@@ -54,6 +55,13 @@ def test_a_refusal_of_the_first_message_starts_anew():
     _, tried = after(NO, PERHAPS)
 
     assert (tried[1].refines, tried[1].description) == (None, "starts anew")
+
+
+def test_all_that_was_declined_at_a_point_is_named_lest_it_comes_again():
+    asked, _ = after(NO, NO)
+
+    assert "- message 1\n- message 2\n" in texts(asked[2])[-1]
+    assert len({one.messages for one in asked}) == len(asked)
 
 
 def test_it_ends_when_the_model_has_nothing_to_say():
