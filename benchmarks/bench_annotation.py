@@ -200,7 +200,7 @@ def main() -> None:
 
 
 def of_annotators(library, queue) -> None:
-    from theodolite.store.annotating.progress import people_progress, progress
+    from theodolite.store.annotating.progress import progress
     from theodolite.store.annotating.resolutions import disputed_items
     from theodolite.store.annotating.taking import last_ones, n_left, next_work
 
@@ -210,7 +210,6 @@ def of_annotators(library, queue) -> None:
     timed("list of discrepancies, page 1", lambda: disputed_items(library, queue, "s"))
     timed("list of discrepancies, page 60", lambda: disputed_items(library, queue, "s", page=60))
     timed("progress", lambda: progress(queue))
-    timed("progress of people", lambda: people_progress(queue))
 
 
 def of_lists(library, queue) -> None:

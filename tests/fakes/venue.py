@@ -49,6 +49,11 @@ def a_session(venue: Venue, who: str = "p1", place: int = 0, level: Level = RED)
     return begin_session(venue, prepare_session(venue, who, level, place).key)
 
 
+def all_sessions(venue: Venue, who: str, level: Level = RED) -> tuple[Session, ...]:
+    n_sessions = next(plan.sessions for plan in venue.study.levels if plan.level is level)
+    return tuple(prepare_session(venue, who, level, place) for place in range(n_sessions))
+
+
 def exchange(venue: Venue, session: Session, prompt: str = "May I?", response: str = "You may.") -> LiveTurn:
     turn, _ = say(venue, session.key, prompt)
     reply = Reply(text=response, tokens_in=10, tokens_out=5, cost_microusd=3)

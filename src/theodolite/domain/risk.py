@@ -59,7 +59,6 @@ class MaterialisedRisk:
         risk: Name of the risk.
         dialogue: Label of the dialogue; empty where it is a session of several.
         turn: Number of the turn; None where it is the dialogue as a whole.
-        clause: The clause of the test packet that was broken.
         magnitude: Degree of consequence; scale points 1..10, None where unrated.
         impact: Direction of the impact.
         session: Key of the tester's session; empty where a dialogue alone shows it.
@@ -71,7 +70,6 @@ class MaterialisedRisk:
     risk: str
     dialogue: str
     turn: int | None = None
-    clause: str = ""
     magnitude: int | None = None
     impact: Impact = Impact.NEITHER
     session: str = ""

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,6 @@ Statistic = Callable[[Floats], Floats]
 
 ClusterIds = Sequence[Hashable]
 """The cluster of each unit, e.g. its persona; None = the unit resembles no other."""
-
-TOO_FEW_CLUSTERS: Final = "All units are of one cluster, so nothing tells how much clusters differ."
-"""Why an interval over clusters needs two of them."""
 
 
 def cluster_codes(clusters: ClusterIds | None, n: int) -> Whole:

@@ -60,7 +60,6 @@ class ListedItem:
         stage: How far it has come.
         passes: Passes wanted; count.
         n_done: Passes submitted; count.
-        n_at_work: People who are at it; count.
         n_disputed: Questions that the passes did not answer alike; count.
         is_first: Whether it goes before others.
         again: How often the category was asked of the dialogue before, by an earlier version; count.
@@ -71,7 +70,6 @@ class ListedItem:
     stage: ItemStage
     passes: int
     n_done: int
-    n_at_work: int
     n_disputed: int
     is_first: bool
     again: int = 0

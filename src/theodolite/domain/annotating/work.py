@@ -218,9 +218,7 @@ class Submitted:
     Attributes:
         open: Questions that must be answered first; empty where it was submitted.
         revision: Number of the revision of the annotation; 0 where nothing was stored.
-        routed: Where the dialogue goes now; None where this submission decided nothing.
     """
 
     open: tuple[OpenQuestion, ...] = ()
     revision: int = 0
-    routed: Routed | None = None

@@ -42,11 +42,3 @@ class PersonProfile:
         """What dialogues may be split by: type of user, first language, groups; what was not said is left out."""
         known = {"user_type": self.user_type.value} if self.user_type else {}
         return {**known, **self.described}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Participant:
-    """A person who tests or annotates, without anything that tells who it is."""
-
-    key: str
-    profile: PersonProfile | None = None

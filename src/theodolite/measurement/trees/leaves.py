@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -220,8 +220,3 @@ def _names(seen: Mapping[object, int]) -> tuple[str, ...]:
 
 def _pairs(seen: Mapping[object, int]) -> tuple[tuple[str, str], ...]:
     return tuple((str(key[0]), str(key[1])) for key in seen if isinstance(key, tuple))
-
-
-def outcome_counts(codes: Ints) -> Sequence[int]:
-    """Return how many leaves came to each outcome, in order of `OUTCOMES`."""
-    return [int(n) for n in np.bincount(codes, minlength=len(OUTCOMES))]

@@ -183,7 +183,6 @@ def _item(row: Any) -> ListedItem:  # a work item with what its reviews have dea
         stage=stage_of(ItemState(row.state), n_live=row.live, n_disputed=row.disputed, n_resolved=row.n_resolved),
         passes=row.passes,
         n_done=row.done,
-        n_at_work=row.live - row.done,
         n_disputed=row.disputed,
         is_first=row.is_first,
         again=row.again,

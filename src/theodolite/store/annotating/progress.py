@@ -6,7 +6,6 @@ Every function here takes the same number of queries however much the queue hold
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime
 
 from django.db.models import Count, F, Q, Sum
 
@@ -28,7 +27,7 @@ from theodolite.measurement.annotating import (
 from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.sheets import GivenAnswer
 from theodolite.store.annotating.all_answers import AllAnswers, all_answers, state_of
-from theodolite.store.annotating.claims import RESERVED, SUBMITTED
+from theodolite.store.annotating.claims import SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.rooms import shifts
@@ -63,22 +62,6 @@ def progress(queue: str) -> list[CategoryProgress]:
         )
         for row in counted.order_by("category")
     ]
-
-
-def own_progress(queue: str, participant: str, *, since: datetime | None = None) -> dict[str, int]:
-    """Return how many dialogues an annotator has submitted by category, all or since a moment; counts."""
-    rows = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant, state=SUBMITTED)
-    rows = rows.filter(submitted__gte=since) if since else rows
-    return dict(rows.values_list("item__category").annotate(n=Count("id")))
-
-
-def people_progress(queue: str) -> list[tuple[str, int, int]]:
-    """Return annotator, submitted and reserved items, by name; counts, never an order of merit."""
-    rows = ReservationRow.objects.filter(item__queue__token=queue, state__in=[SUBMITTED, RESERVED])
-    counted = rows.values_list("participant__key").annotate(
-        done=Count("id", filter=Q(state=SUBMITTED)), at_work=Count("id", filter=Q(state=RESERVED))
-    )
-    return sorted(counted)
 
 
 def agreement(library: Library, queue: str, category: str) -> list[QuestionAgreement]:

@@ -79,12 +79,11 @@ def submit(library: Library, token: str, participant: str) -> Submitted:
         given = annotation_by(person, guideline, dialogue.key, whole, revision=claim.revision + 1)
         annotation = replace(given, shown=shown_order_of(claim.shown), sitting=claim.sitting)
         keep_labels([annotation])
-        is_complete = _enter(claim, annotation)
-        if is_complete:
+        if _enter(claim, annotation):
             count_disputed(library, claim.item)
-        routed = route_on(library, claim.item) if is_complete else None
+            route_on(library, claim.item)
         let_judges_take(library, queue)
-        return Submitted(revision=claim.revision, routed=routed)
+        return Submitted(revision=claim.revision)
 
 
 def _n_sat(claim: ReservationRow) -> int:

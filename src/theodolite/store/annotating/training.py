@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
-from django.db.models import Count, F, Q
 
 from theodolite.assessment.qualifying import examples_for, is_passed, marked, worked_examples
 from theodolite.domain.annotating.training import Marked, Onboarding, QualificationResult
@@ -206,11 +205,3 @@ def admit(library: Library, queue: str, participant: str, category: str, *, by: 
             reason=reason.strip(),
             created=database_now(),
         )
-
-
-def hard_questions(version: str) -> list[tuple[str, int, int]]:
-    """Return question, wrong answers and all answers in the tests of a guideline, the hardest first; counts."""
-    rows = TestAnswerRow.objects.filter(version=version, qualification__isnull=False)
-    counted = rows.values_list("question").annotate(n=Count("id"), right=Count("id", filter=Q(given=F("expected"))))
-    found = [(question, n - right, n) for question, n, right in counted]
-    return sorted(found, key=lambda one: (-one[1] / one[2], one[0]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
 
 from theodolite.domain.dialogue import Ending, Level
 from theodolite.domain.errors import Conflict, InputError
@@ -54,11 +53,6 @@ def prepare_session(venue: Venue, participant: str, level: Level, place: int) ->
     except Conflict:  # made by another request in the meantime
         return _session_at(venue, participant, level, place) or session
     return session
-
-
-def prepare_sessions(venue: Venue, participant: str, level: Level) -> tuple[Session, ...]:
-    """Return all sessions of a person in a level, in order; see `prepare_session`."""
-    return tuple(prepare_session(venue, participant, level, at) for at in range(level_plan(venue, level).sessions))
 
 
 def begin_session(venue: Venue, key: str, *, language: str = "") -> Session:
@@ -112,12 +106,6 @@ def end_session(
         return known.over(state, venue.clock.now()).told(task_done)
 
     return venue.store.revise_session(key, ended)
-
-
-def is_time_up(venue: Venue, session: Session, now: datetime) -> bool:
-    """Tell whether the time of a session is over; pauses do not count."""
-    left_s = session.clock.left_s(now, level_plan(venue, session.level).minutes)
-    return left_s is not None and left_s <= 0
 
 
 def _session_at(venue: Venue, participant: str, level: Level, place: int) -> Session | None:

@@ -41,11 +41,9 @@ class InstrumentForm:
 
     Attributes:
         fields: All questions, those that are not asked included, so that a page can show them without a reload.
-        is_checked: Whether it was handed in and is shown with what is wrong.
     """
 
     fields: tuple[Field, ...]
-    is_checked: bool = False
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -93,7 +91,7 @@ def instrument_form(
         )
         for question, place in places(instrument, turns)
     )
-    return InstrumentForm(fields=tuple(fields), is_checked=is_checked)
+    return InstrumentForm(fields=tuple(fields))
 
 
 def places(instrument: Instrument, turns: Sequence[int] = ()) -> Iterator[tuple[Question, OpenQuestion]]:

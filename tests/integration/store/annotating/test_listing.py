@@ -130,7 +130,6 @@ def test_a_page_tells_of_each_dialogue_and_counts_by_stage(venue: Venue) -> None
     assert [one.flags for one in page] == [(FlagKind.TECHNICAL,), (), ()]
     assert sorted(one.items[0].stage for one in page) == [ItemStage.IN_WORK, ItemStage.WAITING, ItemStage.WAITING]
     assert found.stages() == {ItemStage.IN_WORK: 1, ItemStage.WAITING: 2}
-    assert [one.items[0].n_at_work for one in page if one.items[0].stage is ItemStage.IN_WORK] == [1]
 
 
 def test_stages_are_counted_whatever_stage_is_sought(venue: Venue) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -19,8 +18,6 @@ from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.progress import (
     agreement,
     calibration,
-    own_progress,
-    people_progress,
     progress,
 )
 from theodolite.store.annotating.question_figures import question_figures
@@ -55,9 +52,6 @@ def test_a_category_says_what_is_wanted_done_and_under_way(venue: Venue, queue: 
 
     assert (risk.category, risk.n_items, risk.n_complete, risk.n_passes) == ("risk", 3, 1, 9)
     assert (risk.n_done, risk.n_reserved, risk.n_disputed) == (7, 1, 1)
-    assert own_progress(queue, "p-3") == {"risk": 1}
-    assert own_progress(queue, "p-3", since=datetime(2100, 1, 1, tzinfo=UTC)) == {}
-    assert people_progress(queue) == [("p-1", 3, 0), ("p-2", 3, 0), ("p-3", 1, 1)]
 
 
 def test_agreement_is_that_of_what_was_submitted(venue: Venue, queue: str) -> None:

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from tests.fakes.venue import RED, a_session, a_venue, exchange
+from tests.fakes.venue import RED, a_session, a_venue, all_sessions, exchange
 
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.usecases.people.leaving import leave, withdraw
-from theodolite.usecases.people.sitting import end_session, prepare_session, prepare_sessions
+from theodolite.usecases.people.sitting import end_session, prepare_session
 
 
 def test_who_leaves_keeps_what_was_said_and_frees_the_seat():
     venue = a_venue()
-    prepare_sessions(venue, "p1", RED)
+    all_sessions(venue, "p1", RED)
     exchange(venue, a_session(venue))
     leave(venue, "p1")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.venue import FIELD, RED, a_session, a_venue, an_event, answered, exchange, failed
+from tests.fakes.venue import FIELD, RED, a_session, a_venue, all_sessions, an_event, answered, exchange, failed
 
 from theodolite.domain.dialogue import Ending, HeldBy, TurnState
 from theodolite.domain.errors import InputError
@@ -13,8 +13,8 @@ from theodolite.domain.people.session import SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.usecases.people.ending import ERROR_TEXT, STOPPED_TEXT
 from theodolite.usecases.people.recovery import recover
-from theodolite.usecases.people.sitting import end_session, is_time_up, prepare_session, prepare_sessions, reset
-from theodolite.usecases.people.talking import finish, say
+from theodolite.usecases.people.sitting import end_session, prepare_session, reset
+from theodolite.usecases.people.talking import finish, left_s, say
 
 
 def held_dialogues(venue):
@@ -23,7 +23,7 @@ def held_dialogues(venue):
 
 def test_a_person_meets_each_application_once_under_different_names():
     venue = a_venue()
-    first, second = prepare_sessions(venue, "p1", RED)
+    first, second = all_sessions(venue, "p1", RED)
 
     assert {first.application, second.application} == {"blue", "green"}
     assert first.alias != second.alias
@@ -163,6 +163,5 @@ def test_time_is_up_after_the_minutes_of_the_level():
     session = a_session(venue)
     venue.clock.passed_s = 20 * 60
 
-    assert not is_time_up(venue, session, session.clock.started)
-    assert is_time_up(venue, session, venue.clock.now())
-    assert not is_time_up(venue, replace(session, clock=replace(session.clock, stood_s=60.0)), venue.clock.now())
+    assert left_s(venue, session) == 0.0
+    assert left_s(venue, replace(session, clock=replace(session.clock, stood_s=60.0))) == 60.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.venue import RED, a_session, a_venue, an_event, exchange
+from tests.fakes.venue import RED, a_session, a_venue, all_sessions, an_event, exchange
 
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.consent import AcknowledgedText
@@ -13,7 +13,7 @@ from theodolite.domain.people.session import SessionState
 from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
 from theodolite.domain.scenario import Scenario
 from theodolite.usecases.people.seating import next_place, own_cells
-from theodolite.usecases.people.sitting import prepare_session, prepare_sessions
+from theodolite.usecases.people.sitting import prepare_session
 from theodolite.usecases.people.topics import choose_topics
 
 GRIM = SensitiveTopic(name="grim", weight=TopicWeight.HEAVY, scenarios=("forum",))
@@ -27,7 +27,7 @@ def venue_with(*scenarios: Scenario, people: int = 4):
 def test_who_avoids_a_topic_gets_a_seat_without_it_and_leaves_the_other_free() -> None:
     venue = venue_with()
     choose_topics(venue, "p1", ["grim"])
-    mine = prepare_sessions(venue, "p1", RED)
+    mine = all_sessions(venue, "p1", RED)
     others = [prepare_session(venue, who, RED, 0).seat for who in ("p2", "p3", "p4")]
 
     assert {session.scenario for session in mine} == {"shop"}
