@@ -144,6 +144,24 @@ def test_a_lease_that_ran_out_is_given_to_somebody_else(store: Store, run: Run) 
     assert [u.label for u in store.claim(run, SESSION, owner="w2", limit=5, lease_s=60)] == ["d000", "d001"]
 
 
+def test_a_lease_that_ran_out_is_not_given_to_its_own_holder(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(2)])
+
+    labels(store, run, limit=1, lease_s=-1.0)
+
+    assert labels(store, run) == ["d001"]
+
+
+def test_units_whose_lease_ran_out_are_orphans(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(3)])
+    labels(store, run, limit=1)
+    assert store.count_orphans(run, SESSION) == 0
+
+    store.claim(run, SESSION, owner="w2", limit=1, lease_s=-1.0)
+
+    assert store.count_orphans(run, SESSION) == 1
+
+
 def test_a_lease_that_was_renewed_holds(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
     labels(store, run, lease_s=-1.0)

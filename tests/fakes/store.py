@@ -140,7 +140,7 @@ class FakeStore(FakeCoding, FakePeople):
     ) -> list[Unit]:
         wanted = [kept for kept in self._in_plan(run, kind) if before is None or kept.unit.position < before]
         free = [kept for kept in wanted if _is_free(kept) and self._is_ready(kept)]
-        expired = [kept for kept in free if kept.unit.state is UnitState.LEASED]
+        expired = [kept for kept in free if kept.unit.state is UnitState.LEASED and kept.owner != owner]
         waiting = [kept for kept in free if kept.unit.state is UnitState.WAITING]
         taken = (expired + waiting)[:limit]
         for kept in taken:
@@ -170,6 +170,10 @@ class FakeStore(FakeCoding, FakePeople):
     def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
         states = [kept.unit.state for kept in self._in_plan(run, kind)]
         return {state.value: states.count(state) for state in UnitState}
+
+    def count_orphans(self, run: Run, kind: UnitKind) -> int:
+        leased = [kept for kept in self._in_plan(run, kind) if kept.unit.state is UnitState.LEASED]
+        return sum(map(_is_free, leased))
 
     async def append(self, unit: str, entry: JournalEntry) -> None:
         self._must(self.started, "the store was not started")

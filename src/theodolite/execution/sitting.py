@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import RunStopped
+from theodolite.domain.errors import Conflict, RunStopped
 from theodolite.domain.failure import Failure
 from theodolite.domain.flow import Flow
 from theodolite.domain.run import Run, Unit, UnitKind
@@ -27,6 +28,9 @@ AHEAD = 0.5
 A reply that is being stored takes no place: with as many sessions as places, some would
 always be empty. With half as many again all are full, and a batch of replies holds more.
 """
+
+TOLD_S = 1.0
+"""Longest time between two looks at what was spent, for whoever watches; seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +102,15 @@ class Sitting:
 
     async def _work(self, kinds: frozenset[UnitKind]) -> None:
         async with asyncio.TaskGroup() as tasks:
-            pulse = tasks.create_task(self._renew_leases())
+            beside = [tasks.create_task(self._renew_leases()), tasks.create_task(self._tell_regularly())]
             pools = []
             if UnitKind.SESSION in kinds:
                 pools.append(tasks.create_task(self._hold_sessions()))
             if UnitKind.ANNOTATION in kinds:
                 pools.append(tasks.create_task(_pool(self._annotate_next, self.parallel)))
             await asyncio.gather(*pools)
-            pulse.cancel()
+            for task in beside:
+                task.cancel()
 
     async def _hold_sessions(self) -> None:
         await _pool(self._hold_next, self.parallel + int(AHEAD * self.parallel))
@@ -116,10 +121,26 @@ class Sitting:
             await asyncio.sleep(LEASE_S / 3)
             await self.aside.call(self.store.renew, self.owner, LEASE_S)
 
+    async def _tell_regularly(self) -> None:
+        """Let it be seen that sessions go on of which none has ended yet."""
+        while True:
+            await asyncio.sleep(TOLD_S)
+            self.progress.spent(self.lines.brakes.spent)
+
     async def _hold_next(self) -> bool:
         unit = await self._supply.next(UnitKind.SESSION)
         if unit is None:
             return False
+        with suppress(Conflict):  # its lease ran out, and whoever took it over was faster: it is theirs
+            await self._hold(unit)
+        return True
+
+    async def _hold(self, unit: Unit) -> None:
+        """Hold a session and begin what it asks for next.
+
+        Raises:
+            Conflict: If somebody else holds it too and has stored more of it.
+        """
         stored = await self.aside.call(self.store.entries, unit.key) if unit.tries > 1 else []
         try:
             lines = self._lines[UnitKind.SESSION]
@@ -129,7 +150,7 @@ class Sitting:
         if isinstance(result, Failure):
             await self.store.keep_failure(unit, result)
             self._tell_session(result)
-            return True
+            return
         lease = self._supply.lease(LEASE_S)
         leased = await self.store.keep_dialogue(unit, result, lease=lease)
         self._tell_session(result)
@@ -138,7 +159,6 @@ class Sitting:
         if leased:
             self._supply.share_out(leased[1:], result)
             await self._annotate(leased[0], result)
-        return True
 
     def _tell_session(self, result: Dialogue | Failure) -> None:
         self.progress.session(result)
@@ -153,7 +173,8 @@ class Sitting:
                 return False
             await self._handover.wait()
             return True
-        await self._annotate(unit, self._supply.dialogue_of(unit))
+        with suppress(Conflict):  # as above
+            await self._annotate(unit, self._supply.dialogue_of(unit))
         return True
 
     async def _annotate(self, unit: Unit, dialogue: Dialogue) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 
 from theodolite.domain.errors import NotFound
 from theodolite.domain.identity import version_of
@@ -136,7 +136,8 @@ class Ledger:
             # Those of other workers that are about to be leased are passed over (PostgreSQL);
             # SQLite's transactions are alone by themselves.
             units = wanted.select_for_update(skip_locked=True)
-            rows = _first(_expired(units), limit)
+            # Whose own leases ran out has slept, and is still at work on these.
+            rows = _first(_expired(units).exclude(owner=owner), limit)
             rows += _first(units.filter(state=_WAITING, ready=1), limit - len(rows))
             UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
                 state=_LEASED, owner=owner, lease_until=DatabaseClock() + lease_s, tries=F("tries") + 1
@@ -173,6 +174,12 @@ class Ledger:
         units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value)
         counted = units.values_list("state").annotate(n=Count("id"))
         return {state.value: 0 for state in UnitState} | dict(counted)
+
+    def count_orphans(self, run: Run, kind: UnitKind) -> int:
+        """Return the leased units that nobody works on any more; count."""
+        leased = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, state=_LEASED)
+        dead = self._owners.seem_dead(leased.values_list("owner", flat=True).distinct())
+        return leased.filter(Q(owner__in=dead) | Q(lease_until__lt=DatabaseClock())).count()
 
 
 def _latest_of(plan_version: str) -> RunRow | None:

@@ -15,6 +15,7 @@ from theodolite.domain.flow import SayToApplication
 from theodolite.domain.run import UnitKind
 from theodolite.execution import handover as handover_module
 from theodolite.execution import sitting as sitting_module
+from theodolite.execution import supply as supply_module
 from theodolite.execution.sitting import Flows, Sitting
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.flows import StudyFlows
@@ -150,6 +151,33 @@ def test_two_sittings_share_the_work(calls, reads, parallel):
     assert desk.states(UnitKind.SESSION) == {"done": 6}
     assert desk.states(UnitKind.ANNOTATION) == {"done": 12}
     assert len(desk.board.asked) == 6 * 4 + 12
+
+
+def everybody_oversleeps(monkeypatch):
+    """Let every lease have run out by the time that it is looked at, as after a laptop's sleep."""
+    monkeypatch.setattr(supply_module, "LEASE_S", -1.0)
+
+
+async def test_whoever_oversleeps_does_not_begin_its_own_units_again(monkeypatch):
+    everybody_oversleeps(monkeypatch)
+    desk = Desk(people(20), board=Switchboard(jitter=Jitter((3, 1))), parallel=3)
+
+    await desk.sit()
+
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 20}
+    assert len(desk.board.asked) == 20 * 4 + 20
+
+
+@pytest.mark.parametrize("draws", [(0, 1), (3, 1), (1, 0, 4), (2,)], ids=str)
+async def test_a_unit_that_another_process_took_over_is_left_to_it(monkeypatch, draws):
+    everybody_oversleeps(monkeypatch)
+    desk = Desk(people(12, 2), board=Switchboard(jitter=Jitter(draws)), parallel=3)
+
+    await desk.sit(BOTH, "me", "you")
+
+    assert desk.states(UnitKind.SESSION) == {"done": 12}
+    assert desk.states(UnitKind.ANNOTATION) == {"done": 24}
+    assert len(desk.store.kept_dialogues) == 12
 
 
 class Gate:
@@ -322,6 +350,22 @@ async def test_a_cancelled_sitting_leaves_no_task_behind(steps):
     else:
         await asyncio.gather(sitting, return_exceptions=True)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_whoever_watches_hears_while_no_session_ends(monkeypatch):
+    monkeypatch.setattr(sitting_module, "TOLD_S", 0.001)
+    desk = Desk(people(1))
+    heard = asyncio.Event()
+    desk.watcher.spent = lambda total: heard.set()
+
+    async def hang(request):
+        await heard.wait()
+        return await Switchboard.take(desk.board, request)
+
+    desk.board.take = hang
+    await desk.sit()
+
+    assert heard.is_set()
 
 
 async def test_leases_are_renewed_while_somebody_works(monkeypatch):
