@@ -19,6 +19,9 @@ from theodolite.execution.lines import Lines
 from theodolite.ports.progress import Progress
 from theodolite.usecases.running import RunOptions
 
+_TO_STOP = (signal.SIGINT, signal.SIGTERM)
+"""What asks a run to stop: Ctrl-C, and the `kill` of a shell, a container or a scheduler."""
+
 
 def sit_at_terminal(bench: Workbench, options: RunOptions, *, progress: Progress, quiet: bool = False) -> Sat:
     """Run a study as far as it goes this time, Ctrl-C minded.
@@ -50,12 +53,14 @@ def progress_for(bench: Workbench, *, quiet: bool) -> Progress:
 
 
 def _mind_interrupts(lines: Lines) -> None:
-    """Let the first Ctrl-C stop cleanly; the second one leaves at once."""
+    """Let the first Ctrl-C, or a polite kill, stop cleanly; the second one leaves at once."""
     loop = asyncio.get_running_loop()
 
     def brake() -> None:
         lines.brakes.stop(BY_USER)
-        loop.remove_signal_handler(signal.SIGINT)
+        for asked in _TO_STOP:
+            loop.remove_signal_handler(asked)
         click.echo("Stopping once the calls in flight are answered; Ctrl-C again leaves at once.", err=True)
 
-    loop.add_signal_handler(signal.SIGINT, brake)
+    for asked in _TO_STOP:
+        loop.add_signal_handler(asked, brake)

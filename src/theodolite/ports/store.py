@@ -73,7 +73,7 @@ class Ledger(Protocol):
     def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
     ) -> list[Unit]:
-        """Lease waiting units in order of position, and those whose lease ran out.
+        """Lease waiting units in order of position, and those of others whose lease ran out.
 
         With `before`, only units whose position is below it are leased.
         No unit is ever leased to two owners at one time. Annotations are leased
@@ -99,6 +99,13 @@ class Ledger(Protocol):
 
     def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
         """Return the units by state (the values of `UnitState`); counts."""
+        ...
+
+    def count_orphans(self, run: Run, kind: UnitKind) -> int:
+        """Return the leased units that nobody works on any more; count.
+
+        Their worker died on this machine, or their lease ran out; whoever asks for units next has them.
+        """
         ...
 
 

@@ -85,6 +85,16 @@ class Owners:
             for lock in found.values():
                 _discard(lock)
 
+    def seem_dead(self, names: Iterable[str]) -> list[str]:
+        """Return those owners that died on this machine; whoever asks changes nothing."""
+        found = []
+        for name in names:
+            lock = self._lock(name)
+            if name not in self._held and self._path(name).exists() and _could_be_had(lock):
+                lock.release()
+                found.append(name)
+        return found
+
     def _path(self, owner: str) -> Path:
         name = owner if _PLAIN_NAME.fullmatch(owner) else digest("owner", owner)
         return self._folder / f"{name}.lock"
@@ -96,7 +106,7 @@ class Owners:
 def _could_be_had(lock: FileLock) -> bool:
     try:
         lock.acquire(blocking=False)
-    except Timeout:
+    except OSError:  # somebody has it (`Timeout` is one too), or this folder is not ours to write to
         return False
     return True
 

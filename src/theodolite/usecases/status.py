@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import datetime, timedelta
 
-from theodolite.domain.run import UnitKind
+from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.domain.status import PACE_S, Status
 from theodolite.ports.store import Store
 
@@ -24,9 +24,16 @@ def status_of(store: Store, study: str, now: datetime) -> Status:
     run = store.latest_run(study)
     return Status(
         run=run,
-        sessions=store.count_units(run, UnitKind.SESSION),
-        annotations=store.count_units(run, UnitKind.ANNOTATION),
+        sessions=_units(store, run, UnitKind.SESSION),
+        annotations=_units(store, run, UnitKind.ANNOTATION),
         failed=Counter(failure.party for failure in store.failures(run)),
         spent=store.spending(run),
         pace=store.pace(run, since=max(run.started, now - timedelta(seconds=PACE_S)), until=now),
     )
+
+
+def _units(store: Store, run: Run, kind: UnitKind) -> dict[str, int]:
+    """Return units by state; what a worker left behind that is gone waits for the next one."""
+    counted, orphans = store.count_units(run, kind), store.count_orphans(run, kind)
+    leased, waiting = counted[UnitState.LEASED] - orphans, counted[UnitState.WAITING] + orphans
+    return counted | {UnitState.LEASED: leased, UnitState.WAITING: waiting}

@@ -41,11 +41,12 @@ def whole(study: SupportStudy) -> bool:
     return counts == [PERSONAS, PERSONAS, 3 * PERSONAS]
 
 
-def test_the_first_ctrl_c_stops_cleanly_and_pays_nothing_twice(slow):
+@pytest.mark.parametrize("asked_to_stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_who_is_asked_to_stop_stops_cleanly_and_pays_nothing_twice(slow, asked_to_stop):
     study, server = slow
     with started("run", study.folder, "--parallel", "4") as process:
         wait_for(server, process, 20)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(asked_to_stop)
         _, err = process.communicate(timeout=30)
 
     kept = f"{study.rows('dialogue')} dialogues and {study.rows('annotation')} annotations are kept"
@@ -75,15 +76,14 @@ def test_the_second_ctrl_c_leaves_at_once(tmp_path):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("deadly", [signal.SIGTERM, signal.SIGKILL], ids=["SIGTERM", "SIGKILL"])
 @pytest.mark.parametrize(("command", "role"), [("run", "target"), ("assess", "judge")])
-def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, deadly, command, role):
+def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, command, role):
     study, server = slow
     if command == "assess":
         assert theodolite("test", study.folder).code == 0
     with started(command, study.folder) as process:
         wait_for(server, process, PERSONAS // 2, role)
-        process.send_signal(deadly)
+        process.send_signal(signal.SIGKILL)
         process.communicate(timeout=30)
     time.sleep(0.2)
     made, stored = asked(server), study.rows("journalentry")

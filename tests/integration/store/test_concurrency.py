@@ -120,6 +120,15 @@ def test_leases_of_a_killed_worker_are_free_at_once(database: Database, run: Run
     assert (units[0].label, units[0].tries) == ("d000", 2)
 
 
+def test_an_onlooker_tells_the_units_of_the_living_from_those_of_the_dead(database: Database, run: Run) -> None:
+    with start(database, "write", "w1") as worker:
+        worker.stdout.readline()
+        assert database.open().count_orphans(run, UnitKind.SESSION) == 0
+        worker.send_signal(signal.SIGKILL)
+
+    assert [database.open().count_orphans(run, UnitKind.SESSION) for _ in range(2)] == [1, 1]
+
+
 def test_leases_of_a_living_worker_are_not(database: Database, run: Run) -> None:
     with start(database, "write", "w1") as worker:
         worker.stdout.readline()

@@ -35,6 +35,17 @@ def test_those_whose_lock_is_free_are_dead(tmp_path: Path) -> None:
         assert dead == ["dead"]
 
 
+def test_whoever_only_looks_leaves_the_dead_to_others(tmp_path: Path) -> None:
+    alive = Owners(tmp_path)
+    alive.hold("alive")
+    (tmp_path / "dead.lock").touch()
+
+    assert Owners(tmp_path).seem_dead(["alive", "dead", "elsewhere"]) == ["dead"]
+
+    with Owners(tmp_path).dead_among(["dead"]) as dead:
+        assert dead == ["dead"]
+
+
 def test_the_dead_cannot_come_back_while_they_are_cleared_away(tmp_path: Path) -> None:
     (tmp_path / "dead.lock").touch()
 
