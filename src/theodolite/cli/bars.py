@@ -52,6 +52,7 @@ class BarProgress:
     def spent(self, total: Spending) -> None:
         """Learn what has been spent."""
         self._counts.spent(total)
+        self._maybe_draw()
 
     def end(self) -> None:
         """Leave the bars as they stand."""

@@ -14,6 +14,7 @@ from theodolite.ports.clock import Clock
 
 _MICRO = 1_000_000
 _EVERY_S = 10.0
+_UNITS = ((1_000_000, "M"), (1_000, "k"))
 
 
 @dataclass(slots=True)
@@ -82,6 +83,22 @@ class Counts:
         seconds = int((self.clock.monotonic_s() - self.started_s) / fresh * to_do)
         return f"{seconds // 60}:{seconds % 60:02d} left"
 
+    @property
+    def money(self) -> str:
+        """What the run has cost, e.g. `$0.61`; empty where no price is known."""
+        if self.total.unpriced_calls and not self.total.cost_microusd:
+            return ""
+        return f"${self.total.cost_microusd / _MICRO:.2f}"
+
+    @property
+    def tokens(self) -> str:
+        """What was read and written, e.g. `12.3k tokens`; empty where nobody counts them."""
+        n = self.total.tokens
+        if not n:
+            return ""
+        few = next((f"{n / unit:.1f}{sign}" for unit, sign in _UNITS if n >= unit), f"{n}")
+        return f"{few} tokens"
+
     def words(self, tally: _Tally, *, of_sessions: bool) -> str:
         """Return what stands behind a bar."""
         parts = [f"{tally.done:,}/{tally.total:,}"]
@@ -90,7 +107,10 @@ class Counts:
         if tally.failed or of_sessions:
             parts.append(f"{tally.failed:,} failed")
         if of_sessions:
-            parts += [f"{self.calls_per_s:.1f} calls/s", f"${self.total.cost_microusd / _MICRO:.2f}", self.left]
+            parts += [f"{self.calls_per_s:.1f} calls/s", self.money, self.left]
+        # Where room is: behind the bar of assessment, or of the only one there is.
+        if not of_sessions or not self.annotations.total:
+            parts.append(self.tokens)
         return "  ".join(part for part in parts if part)
 
 
@@ -121,6 +141,7 @@ class PlainProgress:
     def spent(self, total: Spending) -> None:
         """Learn what has been spent."""
         self._counts.spent(total)
+        self._maybe_write()
 
     def end(self) -> None:
         """Write nothing more: the summary follows."""

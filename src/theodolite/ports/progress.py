@@ -26,7 +26,7 @@ class Progress(Protocol):
         ...
 
     def spent(self, total: Spending) -> None:
-        """Learn what has been spent in this run so far."""
+        """Learn what has been spent in this run so far; comes every second at least, so that time is seen to pass."""
         ...
 
     def end(self) -> None:

@@ -175,9 +175,13 @@ class Contents:
             return
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(zlib.compress(encoded))
-            file.flush()
-            os.fsync(file.fileno())
+            try:
+                file.write(zlib.compress(encoded))
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:  # half a file would only fill the disk further
+                Path(file.name).unlink()
+                raise
         Path(file.name).replace(place)
 
     def _blob(self, version: str) -> str:

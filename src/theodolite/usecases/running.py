@@ -166,6 +166,7 @@ class Runner:
             done=_over(counts[0]),
             annotated=_over(counts[1]),
         )
+        self.progress.spent(self.lines.brakes.spent)
         sitting = Sitting(
             run=run,
             owner=self.owner,

@@ -54,6 +54,37 @@ def test_unreadable_and_failed_annotations_are_told_apart(clock):
     assert counts.words(counts.annotations, of_sessions=False) == "34/60  2 unparseable  1 failed"
 
 
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [(0, ""), (999, "  999 tokens"), (12_340, "  12.3k tokens"), (4_560_000, "  4.6M tokens")],
+)
+def test_tokens_stand_where_room_is(clock, tokens, words):
+    counts = Counts(clock)
+    counts.begin(sessions=60, annotations=60, done=0, annotated=0)
+    counts.spent(Spending(tokens_in=tokens))
+
+    assert counts.words(counts.annotations, of_sessions=False) == f"0/60  0 unparseable{words}"
+    assert "tokens" not in counts.words(counts.sessions, of_sessions=True)
+
+
+def test_what_has_no_price_is_not_said_to_cost_nothing(clock):
+    counts = Counts(clock)
+    counts.begin(sessions=60, annotations=0, done=0, annotated=0)
+    counts.spent(Spending(calls=3, tokens_in=500, unpriced_calls=3))
+
+    assert counts.words(counts.sessions, of_sessions=True) == "0/60  0 failed  0.0 calls/s  500 tokens"
+
+
+def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
+    progress = PlainProgress(clock)
+    progress.begin(sessions=1, annotations=0, done=0, annotated=0)
+    clock.passed_s += 10
+
+    progress.spent(Spending(calls=7))
+
+    assert capsys.readouterr().out.startswith("test 0/1  0 failed  0.")
+
+
 def test_nobody_guesses_the_time_left_from_nothing(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=60, done=50, annotated=50)
