@@ -110,14 +110,6 @@ class DjangoStore(CodingOffice, Guestbook, Runs):
         while chunk := list(islice(rest, CHUNK)):
             self._work.write(partial(self._ledger.reopen, chunk))
 
-    def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
-        """Return the units by state."""
-        return self._work.read(lambda: self._ledger.count_units(run, kind))
-
-    def count_orphans(self, run: Run, kind: UnitKind) -> int:
-        """Return the leased units that nobody works on any more; count."""
-        return self._work.read(lambda: self._ledger.count_orphans(run, kind))
-
     async def append(self, unit: str, entry: JournalEntry) -> None:
         """Store a reply; returns once it is committed."""
         await self._work.put(KeepReply(unit=unit, entry=entry))

@@ -1,9 +1,9 @@
-"""Runs: which of them there are, asked at the desk."""
+"""Runs: which of them there are and how far they came, asked at the desk."""
 
 from __future__ import annotations
 
 from theodolite.domain.plan import Plan
-from theodolite.domain.run import Run
+from theodolite.domain.run import Run, UnitKind
 from theodolite.store.cabinet import Cabinet
 from theodolite.store.contents import Contents
 from theodolite.store.ledger import Ledger
@@ -31,6 +31,14 @@ class Runs(Cabinet):
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan."""
         return self._work.read(lambda: self._ledger.run_of(plan))
+
+    def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
+        """Return the units by state."""
+        return self._work.read(lambda: self._ledger.count_units(run, kind))
+
+    def count_orphans(self, run: Run, kind: UnitKind) -> int:
+        """Return the leased units that nobody works on any more; count."""
+        return self._work.read(lambda: self._ledger.count_orphans(run, kind))
 
     def sealed_credentials(self, study: str) -> dict[str, bytes]:
         """Return what teams left in the vault for the applications of a study, sealed, by the submission's token."""
