@@ -22,7 +22,7 @@ from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
-from theodolite.domain.status import Pace
+from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 
 R = TypeVar("R", bound=Record)
@@ -306,11 +306,11 @@ class FakeStore(FakeCoding, FakePeople):
             del counted[SchemaUse.NONE.value]
         return tuple(SchemaTally(annotator=name, **counted) for name, counted in sorted(uses.items()) if counted)
 
-    def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
+    def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
         mine = {kept.unit.key for kept in self.units.values() if kept.run == run.key}
         kinds = [kind for unit, kind, moment in self.moments if unit in mine and since <= moment <= until]
         calls = kinds.count("reply")
-        return Pace(calls=calls, units=len(kinds) - calls, over_s=(until - since).total_seconds())
+        return RunPace(calls=calls, units=len(kinds) - calls, over_s=(until - since).total_seconds())
 
     def study(self, version: str) -> Study:
         found = self.contents.get(version)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-from theodolite.bootstrap.rehearsal.visitor import Answer, Form, HttpVisitor
+from theodolite.bootstrap.rehearsal.visitor import Form, HttpVisitor, PageAnswer
 
-__all__ = ["Answer", "Form", "HttpTester"]
+__all__ = ["Form", "HttpTester", "PageAnswer"]
 
 
 class HttpTester(HttpVisitor):
     """Somebody at a browser without scripts."""
 
-    def enter(self, role: str) -> Answer:
+    def enter(self, role: str) -> PageAnswer:
         """Become somebody of the seeded event."""
         self.get(f"{self.base}/demo/")
         return self.send(f"/demo/as/{role.replace(' ', '-')}/")
 
-    def agree(self) -> Answer:
+    def agree(self) -> PageAnswer:
         """Agree to everything, say nothing of oneself, and begin."""
         boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', self.page.text))
         self.send("", **boxes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.house.tree import ROOT, modules, parsed
+from tests.house.tree import PACKAGE, ROOT, modules, parsed
 
 ENTRY = re.compile(r"^### `(?P<name>\w+)`", re.MULTILINE)
 SAID = re.compile(r"^### `(?P<name>\w+)`\n(?P<words>[^#\n].*)", re.MULTILINE)
@@ -37,6 +37,19 @@ def test_every_entry_says_what_the_word_is():
     said = {entry["name"] for entry in SAID.finditer(GLOSSARY)}
 
     assert sorted(set(ENTRY.findall(GLOSSARY)) - said) == []
+
+
+def test_no_other_class_takes_the_name_of_a_noun():
+    elsewhere = [path for path in modules() if path.relative_to(PACKAGE).parts[0] not in {"domain", "ports"}]
+    taken = {
+        f"{path.relative_to(PACKAGE)}: {node.name}"
+        for path in elsewhere
+        if "models" not in path.parent.parts[-1:]
+        for node in parsed(path).body
+        if isinstance(node, ast.ClassDef) and node.name in public_classes()
+    }
+
+    assert sorted(taken - {"gateways/http/wire.py: Answer"}) == []
 
 
 def test_every_error_stands_on_the_errors_page():

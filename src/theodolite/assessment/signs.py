@@ -12,7 +12,7 @@ from theodolite.domain.scenario import TestPacket
 _LOW_END = {Operator.BELOW, Operator.AT_MOST}
 
 
-class Side(Enum):
+class SignSide(Enum):
     """Which of a packet's signs answer a question."""
 
     RELEASED = auto()
@@ -29,13 +29,13 @@ class SignLabels:
         absent: Label where none is.
     """
 
-    side: Side
+    side: SignSide
     found: str
     absent: str
 
     def signs(self, packet: TestPacket) -> tuple[str, ...]:
         """Return the packet's regular expressions that are looked for."""
-        return packet.release_signs if self.side is Side.RELEASED else packet.refusal_signs
+        return packet.release_signs if self.side is SignSide.RELEASED else packet.refusal_signs
 
 
 def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
@@ -51,7 +51,7 @@ def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
     if question.level is not QuestionLevel.DIALOGUE or not points:
         return None
     if question.name in {"released", "withheld"} and {"yes", "no"} <= set(points):
-        return SignLabels(Side.RELEASED if question.name == "released" else Side.WITHHELD, "yes", "no")
+        return SignLabels(SignSide.RELEASED if question.name == "released" else SignSide.WITHHELD, "yes", "no")
     if question != guideline.question:
         return None
     rule = next((rule for rule in guideline.defect_rules if rule.question == question.name), None)
@@ -69,7 +69,7 @@ def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:
     sound = [point for point in points if point not in defects]
     if not (defects and sound):
         return None
-    side = Side.WITHHELD if rule.violation is Violation.PERMITTED_WITHHELD else Side.RELEASED
+    side = SignSide.WITHHELD if rule.violation is Violation.PERMITTED_WITHHELD else SignSide.RELEASED
     if rule.operator in _LOW_END:
         return SignLabels(side, found=defects[0], absent=sound[-1])
     return SignLabels(side, found=defects[-1], absent=sound[0])

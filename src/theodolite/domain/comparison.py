@@ -11,7 +11,7 @@ from theodolite.domain.guideline import Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class RuleVerdict:
     """What one annotator's label of one dialogue makes of it under one rule.
 
     Attributes:
@@ -47,7 +47,7 @@ class Ruling:
     violation: Violation
     part: Mapping[str, str] = field(default_factory=dict)
     instruments: Mapping[str, str] = field(default_factory=dict)
-    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, RuleVerdict] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, ...]:

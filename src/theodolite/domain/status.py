@@ -13,7 +13,7 @@ PACE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class RunPace:
     """What a run did lately.
 
     Attributes:
@@ -50,7 +50,7 @@ class Status:
     annotations: Mapping[str, int]
     failed: Mapping[Party, int] = field(default_factory=dict)
     spent: Spending = field(default_factory=Spending)
-    pace: Pace = field(default_factory=Pace)
+    pace: RunPace = field(default_factory=RunPace)
 
     @property
     def open_units(self) -> int:

@@ -14,7 +14,7 @@ from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
-from theodolite.domain.status import Pace
+from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 from theodolite.ports.coding import CodingDesk
 from theodolite.ports.people import People
@@ -221,7 +221,7 @@ class Readings(Protocol):
         """Return how annotators' answers were asked for, by annotator; those that a run took over count."""
         ...
 
-    def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
+    def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
         """Return what a run's own units brought in a stretch of time; UTC, aware."""
         ...
 

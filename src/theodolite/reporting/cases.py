@@ -1,6 +1,6 @@
 """Cases: each planned session with everything that came of it, as counts and lists see it.
 
-Whoever wants to read the words asks the archive for a `Record` of the session.
+Whoever wants to read the words asks the archive for a `CaseRecord` of the session.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def cases_of(register: Register) -> tuple[Case, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class CaseRecord:
     """One planned session and all that came of it, to be read.
 
     Attributes:
@@ -139,7 +139,7 @@ class Record:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
 
 
-def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[Record]:
+def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
     """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory.
 
     Args:
@@ -170,7 +170,7 @@ def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
     )
 
 
-def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[Record]:
+def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[CaseRecord]:
     archive, sessions = evidence.archive, evidence.sessions
     dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
     annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
@@ -190,7 +190,7 @@ def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> 
     for index in places:
         dialogue = dialogues.get(sessions.label(index))
         session = _session_of(dialogue) or sessions[index]
-        yield Record(
+        yield CaseRecord(
             index=index,
             session=session,
             dialogue=dialogue,

@@ -16,7 +16,7 @@ from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
-from theodolite.domain.status import Pace
+from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 from theodolite.store.coding_office import CodingOffice
 from theodolite.store.contents import Contents
@@ -179,7 +179,7 @@ class DjangoStore(CodingOffice, Guestbook, Runs):
         """Return how annotators' answers were asked for, by annotator."""
         return self._work.read(lambda: self._readings.schema_tallies(run))
 
-    def pace(self, run: Run, *, since: datetime, until: datetime) -> Pace:
+    def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
         """Return what a run's own units brought in a stretch of time."""
         return self._work.read(lambda: self._readings.pace(run, since, until))
 

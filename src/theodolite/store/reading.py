@@ -37,7 +37,7 @@ START = Bookmark()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class UnitStretch:
     """Some units of a plan, in order.
 
     Attributes:
@@ -49,7 +49,7 @@ class Stretch:
     end: Bookmark | None
 
 
-def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, at: Sequence[int] | None) -> Stretch:
+def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, at: Sequence[int] | None) -> UnitStretch:
     """Return the next units of a run that are in some state; at some positions of the plan, or at all where None."""
     # Whatever has a result was ready for it; naming that lets the index serve the order.
     units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value, ready=1)
@@ -62,7 +62,7 @@ def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, a
         .values_list("id", "adopted_from_id", "position")[:CHUNK]
     )
     end = Bookmark(found[-1][2], found[-1][0]) if len(found) == CHUNK else None
-    return Stretch(origins=[origin or unit_id for unit_id, origin, _ in found], end=end)
+    return UnitStretch(origins=[origin or unit_id for unit_id, origin, _ in found], end=end)
 
 
 Row = TypeVar("Row", bound=Model)

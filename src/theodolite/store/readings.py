@@ -17,7 +17,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
-from theodolite.domain.status import Pace
+from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of
 from theodolite.store.contents import Contents, record_of
@@ -125,11 +125,11 @@ class Readings:
             by_annotator[annotator][use] = n
         return tuple(SchemaTally(annotator=name, **by_annotator[name]) for name in sorted(by_annotator))
 
-    def pace(self, run: Run, since: datetime, until: datetime) -> Pace:
+    def pace(self, run: Run, since: datetime, until: datetime) -> RunPace:
         """Return what a run's own units brought in a stretch of time."""
         run_id = id_of_run(run)
         calls, dialogues, annotations = (
             rows.filter(unit__run_id=run_id, created__gte=since, created__lte=until).count()
             for rows in (JournalEntryRow.objects, DialogueRow.objects, AnnotationRow.objects)
         )
-        return Pace(calls=calls, units=dialogues + annotations, over_s=(until - since).total_seconds())
+        return RunPace(calls=calls, units=dialogues + annotations, over_s=(until - since).total_seconds())

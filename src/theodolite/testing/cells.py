@@ -24,7 +24,7 @@ _NO_GROUPS: dict[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TesterStretch:
     """Testers of one kind in one scenario, in order.
 
     Attributes:
@@ -95,7 +95,7 @@ class Stretch:
 class Cells:
     """All testers in all their scenarios, in order of the plan; nobody is completed before being asked for."""
 
-    def __init__(self, stretches: Iterable[Stretch]) -> None:
+    def __init__(self, stretches: Iterable[TesterStretch]) -> None:
         """Lay cells out and look at what each tester sees.
 
         Raises:
@@ -131,7 +131,7 @@ class Cells:
         stretch, place = self._at(cell)
         return stretch.setting(place, application)
 
-    def _at(self, cell: int) -> tuple[Stretch, int]:
+    def _at(self, cell: int) -> tuple[TesterStretch, int]:
         number = bisect_right(self._ends, cell)
         stretch = self._stretches[number]
         return stretch, cell - (self._ends[number] - len(stretch.testers))
@@ -148,17 +148,17 @@ def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, s
     return {name: values[name] for name in names if name in values} or _NO_GROUPS
 
 
-def stretches_of(study: Study) -> Iterator[Stretch]:
+def stretches_of(study: Study) -> Iterator[TesterStretch]:
     """Yield who speaks in which scenario of a study, in order of the plan."""
     grouped_by = grouping_of(study)
     for scenario in study.scenarios:
         wanted = scenario.personas or tuple(group.name for group in study.personas)
         for group in study.personas:
             if group.name in wanted:
-                yield Stretch(scenario, Cast(group, scenario), grouped_by)
-        yield Stretch(scenario, scenario.scripts, grouped_by)
+                yield TesterStretch(scenario, Cast(group, scenario), grouped_by)
+        yield TesterStretch(scenario, scenario.scripts, grouped_by)
     for scenario in study.scenarios:
-        yield Stretch(scenario, tuple(_attacks(scenario)), grouped_by)
+        yield TesterStretch(scenario, tuple(_attacks(scenario)), grouped_by)
 
 
 def _attacks(scenario: Scenario) -> Iterator[Attack]:

@@ -47,7 +47,7 @@ class _Round:
     n: int
 
 
-class LiveSessions:
+class SessionsToHold:
     """Sessions that are to be held; pair by pair, so that the first few meet every application."""
 
     def __init__(self, study: Study, cells: Cells, applications: Sequence[str]) -> None:
@@ -179,7 +179,7 @@ class DrawnSessions(JoinedSessions):
 
     __slots__ = ("live", "recorded")
 
-    def __init__(self, live: LiveSessions, recorded: RecordedSessions) -> None:
+    def __init__(self, live: SessionsToHold, recorded: RecordedSessions) -> None:
         """Put one behind the other."""
         super().__init__(live, recorded)
         self.live, self.recorded = live, recorded

@@ -15,7 +15,7 @@ from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.cells import Cells, stretches_of
-from theodolite.testing.drawn import DrawnSessions, LiveSessions, RecordedSessions
+from theodolite.testing.drawn import DrawnSessions, RecordedSessions, SessionsToHold
 from theodolite.testing.sessions import FLOW_VERSION
 
 
@@ -38,7 +38,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
     if live and not len(cells) and not people_levels(study):
         message = f"nobody speaks to `{live[0]}`: add personas, or scripts to a scenario"
         raise PlanError(message)
-    return DrawnSessions(LiveSessions(study, cells, live), RecordedSessions(study, recordings))
+    return DrawnSessions(SessionsToHold(study, cells, live), RecordedSessions(study, recordings))
 
 
 def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tuple[Plan, Sessions]:

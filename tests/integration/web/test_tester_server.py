@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from tests.fakes.tester import Answer, HttpTester
+from tests.fakes.tester import HttpTester, PageAnswer
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -107,11 +107,11 @@ def test_nothing_that_a_tester_can_reach_tells_which_application_answers(server:
     assert told == set()
 
 
-def crawl(tester: HttpTester) -> list[Answer]:
+def crawl(tester: HttpTester) -> list[PageAnswer]:
     """Open every page that links, scripts and addresses of a tester's pages name; pages of others and odd ones, too."""
     start = tester.page.url
     waiting = deque([start, *(urljoin(start, odd) for odd in ("state/", "1/1/", "9/", "1/9/", "../guess/", "../../x"))])
-    seen: dict[str, Answer] = {}
+    seen: dict[str, PageAnswer] = {}
     while waiting:
         url = waiting.popleft().partition("#")[0]
         if url in seen or urlsplit(url).netloc != urlsplit(start).netloc or "logout" in url or "/demo/" in url:
@@ -122,6 +122,6 @@ def crawl(tester: HttpTester) -> list[Answer]:
     return list(seen.values())
 
 
-def blinded_part(answer: Answer) -> str:
+def blinded_part(answer: PageAnswer) -> str:
     """Return address, headers and body."""
     return f"{answer.url}\n{answer.headers}\n{answer.text}"

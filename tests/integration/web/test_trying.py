@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client, override_settings
 
-from theodolite.bootstrap.rehearsal.visitor import Answer, Form
+from theodolite.bootstrap.rehearsal.visitor import Form, PageAnswer
 from theodolite.domain.people.role import Role
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.web.models import AuditEntry, HostedStudy, Membership, Submission
@@ -73,7 +73,7 @@ def post(organiser: Client, submission: Submission, sent: dict[str, object]):
 
 
 def forms_of(response) -> list[Form]:
-    return Answer("", response.status_code, "", response.content.decode()).forms
+    return PageAnswer("", response.status_code, "", response.content.decode()).forms
 
 
 def test_a_conversation_goes_on_with_what_the_page_holds(tattler, organiser):

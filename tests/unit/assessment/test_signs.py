@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import guideline, question
 
-from theodolite.assessment.signs import Side, answered_by_signs, sign_labels
+from theodolite.assessment.signs import SignSide, answered_by_signs, sign_labels
 from theodolite.domain.guideline import DefectRule, Violation
 from theodolite.domain.instrument import Operator, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.scenario import TestPacket as Packet
@@ -38,7 +38,7 @@ def test_a_sign_gives_the_worst_label_and_its_absence_the_best(operator, value, 
 def test_a_rule_on_what_is_withheld_looks_for_refusals():
     given = labels(Operator.EQUAL, "5", violation=Violation.PERMITTED_WITHHELD)
 
-    assert given.side is Side.WITHHELD
+    assert given.side is SignSide.WITHHELD
     assert given.signs(PACKET) == ("will not",)
     assert labels(Operator.EQUAL, "5").signs(PACKET) == ("secret",)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from theodolite.domain.run import Run, RunState
-from theodolite.domain.status import Pace, Status
+from theodolite.domain.status import RunPace, Status
 
 RUN = Run(
     key="1" * 64,
@@ -19,19 +19,19 @@ RUN = Run(
 
 
 def test_calls_a_second_are_those_of_the_stretch():
-    assert Pace(calls=30, over_s=60).calls_per_s == 0.5
+    assert RunPace(calls=30, over_s=60).calls_per_s == 0.5
 
 
 def test_a_stretch_without_length_has_no_pace():
-    assert Pace(calls=3, over_s=0).calls_per_s == 0
+    assert RunPace(calls=3, over_s=0).calls_per_s == 0
 
 
 @pytest.mark.parametrize(
     ("sessions", "annotations", "pace", "left_s"),
     [
-        ({"done": 5, "waiting": 10}, {"leased": 10}, Pace(units=10, over_s=60), 120),
-        ({"done": 5, "failed": 5}, {"done": 5}, Pace(units=10), 0),
-        ({"waiting": 1}, {}, Pace(), None),
+        ({"done": 5, "waiting": 10}, {"leased": 10}, RunPace(units=10, over_s=60), 120),
+        ({"done": 5, "failed": 5}, {"done": 5}, RunPace(units=10), 0),
+        ({"waiting": 1}, {}, RunPace(), None),
     ],
     ids=["moving", "over", "standing"],
 )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from theodolite.domain.failure import Party
 from theodolite.domain.run import Run, RunState, Spending
-from theodolite.domain.status import Pace, Status
+from theodolite.domain.status import RunPace, Status
 from theodolite.reporting.status import status_document, status_text
 
 STATUS = Status(
@@ -22,7 +22,7 @@ STATUS = Status(
     annotations={"waiting": 14, "leased": 1, "done": 5, "failed": 0},
     failed={Party.JUDGE: 1},
     spent=Spending(calls=70, tokens_in=8000, tokens_out=400, cost_microusd=1_230_000, unpriced_calls=3),
-    pace=Pace(calls=60, units=10, over_s=30),
+    pace=RunPace(calls=60, units=10, over_s=30),
 )
 
 
@@ -38,7 +38,7 @@ def test_the_status_fits_on_a_few_lines():
 
 
 def test_a_run_that_stands_still_is_not_said_to_go_on():
-    still = status_text(replace(STATUS, pace=Pace()))
+    still = status_text(replace(STATUS, pace=RunPace()))
 
     assert still.startswith("support, run 2, not finished; nothing moved in the last minute")
     assert "left" not in still

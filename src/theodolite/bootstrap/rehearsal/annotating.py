@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from theodolite.bootstrap.rehearsal.organising import OrganiserBot
-from theodolite.bootstrap.rehearsal.visitor import Answer, Form, HttpVisitor
+from theodolite.bootstrap.rehearsal.visitor import Form, HttpVisitor, PageAnswer
 from theodolite.bootstrap.rehearsal.walking import WRITTEN, Stuck
 from theodolite.domain.people.role import Role
 
@@ -110,7 +110,7 @@ class _Somebody:
             raise Stuck(page.path, "the study is not there")
         self.home = found[1]
 
-    def open(self, path: str) -> Answer:
+    def open(self, path: str) -> PageAnswer:
         """Open a page.
 
         Raises:
@@ -118,7 +118,7 @@ class _Somebody:
         """
         return self.seen(self.visitor.get(path))
 
-    def seen(self, page: Answer) -> Answer:
+    def seen(self, page: PageAnswer) -> PageAnswer:
         """Return a page that was not refused."""
         if page.status >= _REFUSED and page.status != _INCOMPLETE:
             raise Stuck(page.path, f"status {page.status}")
@@ -197,7 +197,7 @@ class AnnotatorBot(_Somebody):
             while "/practice/" in page.path:
                 page = self._example()
 
-    def _example(self) -> Answer:
+    def _example(self) -> PageAnswer:
         """Answer the example that is open until it leads on; return the page that follows."""
         where, given = self.visitor.page.path, dict[str, str]()
         for _ in range(_TRIES):

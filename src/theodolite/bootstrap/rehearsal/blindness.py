@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from theodolite.assessment.unblinding import SecretWord, Told, told_in
-from theodolite.bootstrap.rehearsal.visitor import Answer
+from theodolite.bootstrap.rehearsal.visitor import PageAnswer
 
 GUESSING = "/guess/"
 """End of the path of the one page on which names of applications stand: there they are to be guessed."""
@@ -52,7 +52,7 @@ class Lookout:
         self._named = tuple(secret for secret in secrets if secret.what != "an application")
         self._leaks: dict[tuple[str, str], PageLeak] = {}
 
-    def look(self, page: Answer) -> None:
+    def look(self, page: PageAnswer) -> None:
         """Search address, headers and text of a page."""
         self.n_pages += 1
         text = page.text if self._hears else without_said(page.text)

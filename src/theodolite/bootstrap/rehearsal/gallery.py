@@ -13,7 +13,7 @@ from threading import Lock
 from urllib.parse import urljoin
 
 from theodolite.bootstrap.rehearsal.blindness import Lookout
-from theodolite.bootstrap.rehearsal.visitor import Answer
+from theodolite.bootstrap.rehearsal.visitor import PageAnswer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 """Names under which the browser that draws is looked for."""
@@ -47,19 +47,19 @@ class Gallery:
         """
         self.n_pages = 0
         self._lookouts = lookouts or {}
-        self._kept: dict[str, Answer] = {}
+        self._kept: dict[str, PageAnswer] = {}
         self._lock = Lock()
 
-    def seen_by(self, who: str) -> Callable[[Answer], None]:
+    def seen_by(self, who: str) -> Callable[[PageAnswer], None]:
         """Return what a visitor tells its pages to; `who` begins the names of their files."""
 
-        def keep(page: Answer) -> None:
+        def keep(page: PageAnswer) -> None:
             with self._lock:
                 self._keep(who, page)
 
         return keep
 
-    def _keep(self, who: str, page: Answer) -> None:
+    def _keep(self, who: str, page: PageAnswer) -> None:
         self.n_pages += 1
         if who in self._lookouts:
             self._lookouts[who].look(page)

@@ -73,7 +73,7 @@ class _Reader(HTMLParser):
 
 
 @dataclass
-class Answer:
+class PageAnswer:
     """What came back."""
 
     url: str
@@ -117,7 +117,7 @@ class HttpVisitor:
         page: What is open.
     """
 
-    def __init__(self, base: str, seen: Callable[[Answer], None] | None = None) -> None:
+    def __init__(self, base: str, seen: Callable[[PageAnswer], None] | None = None) -> None:
         """Sit down.
 
         Args:
@@ -130,9 +130,9 @@ class HttpVisitor:
             urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(self.jar)
         )
         self._seen = seen
-        self.page = Answer("", 0, "", "")
+        self.page = PageAnswer("", 0, "", "")
 
-    def get(self, path: str) -> Answer:
+    def get(self, path: str) -> PageAnswer:
         """Open a page.
 
         Raises:
@@ -140,7 +140,7 @@ class HttpVisitor:
         """
         return self._open(urllib.request.Request(urllib.parse.urljoin(self.page.url or self.base, path)))  # noqa: S310
 
-    def send(self, ending: str, **fields: str) -> Answer:
+    def send(self, ending: str, **fields: str) -> PageAnswer:
         """Send the form of the page whose action ends so, or the one without any, with some fields filled in.
 
         Raises:
@@ -155,12 +155,12 @@ class HttpVisitor:
         url = urllib.parse.urljoin(self.page.url, form.action)
         return self._open(urllib.request.Request(url, data=data, headers={"Referer": self.page.url}))  # noqa: S310
 
-    def _open(self, request: urllib.request.Request) -> Answer:
+    def _open(self, request: urllib.request.Request) -> PageAnswer:
         try:
             with self._opener.open(request, timeout=PATIENCE_S) as answer:
-                self.page = Answer(answer.url, answer.status, str(answer.headers), answer.read().decode())
+                self.page = PageAnswer(answer.url, answer.status, str(answer.headers), answer.read().decode())
         except urllib.error.HTTPError as error:
-            self.page = Answer(error.url, error.code, str(error.headers), error.read().decode())
+            self.page = PageAnswer(error.url, error.code, str(error.headers), error.read().decode())
         if self._seen is not None:
             self._seen(self.page)
         return self.page

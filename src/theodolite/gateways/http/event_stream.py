@@ -6,7 +6,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 
-from theodolite.gateways.http.reply_path import Event, ReplyPlace
+from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
 
@@ -104,13 +104,13 @@ class EventStream:
     def _hear(self, data: str) -> None:
         self._look(data)
         match self._place.read_event(data):
-            case Event(text=str(text)):
+            case StreamEvent(text=str(text)):
                 self._pieces.append(text)
                 if text and self._on_chunk is not None:
                     self._on_chunk(text)
-            case Event(trouble=trouble, is_fatal=True):
+            case StreamEvent(trouble=trouble, is_fatal=True):
                 self._trouble = self._trouble or trouble
-            case Event(trouble=trouble):
+            case StreamEvent(trouble=trouble):
                 self._without = self._without or trouble
 
 

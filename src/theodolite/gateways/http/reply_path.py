@@ -20,7 +20,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class StreamEvent:
     """What one event of a stream holds: a piece of the reply, or why there is none.
 
     Attributes:
@@ -78,16 +78,16 @@ class ReplyPlace:
             return malformed("the answer is not text as encoded")
         return _checked(self._find(text))
 
-    def read_event(self, data: str) -> Event:
+    def read_event(self, data: str) -> StreamEvent:
         """Return what one event of a stream holds."""
         found = self._find(data)
         if isinstance(found, Trouble):
-            return Event(trouble=found, is_fatal=found.kind in {ServerFault, ContentRefused})
+            return StreamEvent(trouble=found, is_fatal=found.kind in {ServerFault, ContentRefused})
         if found is None:
-            return Event(trouble=empty())
+            return StreamEvent(trouble=empty())
         if isinstance(found, str):
-            return Event(text=found)
-        return Event(trouble=_no_text(found), is_fatal=True)
+            return StreamEvent(text=found)
+        return StreamEvent(trouble=_no_text(found), is_fatal=True)
 
     def _find(self, text: str) -> Any:
         if self._pattern is not None:

@@ -21,7 +21,7 @@ _BUSY = frozenset({503})
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Permit:
     """The right to make one attempt.
 
     Attributes:
@@ -63,34 +63,34 @@ class Pace:
             now_s = clock.monotonic_s()
             window.recall((now_s - age_s, tokens) for age_s, tokens in log.recall(_RECALLED * window.span_s))
 
-    async def begin(self, tokens: int = 0) -> Turn:
+    async def begin(self, tokens: int = 0) -> Permit:
         """Wait until an attempt may begin.
 
         Args:
             tokens: What it is expected to take; count.
         """
         if self._window is None:
-            return Turn(await self._account.enter())
+            return Permit(await self._account.enter())
         async with self._first_come():
             return await self._through(self._window, tokens)
 
-    def end(self, turn: Turn, trouble: Trouble | None, *, answered: bool, tokens: int | None = None) -> None:
+    def end(self, permit: Permit, trouble: Trouble | None, *, answered: bool, tokens: int | None = None) -> None:
         """Learn how an attempt ended.
 
         Args:
-            turn: What `begin` returned.
+            permit: What `begin` returned.
             trouble: What came in place of an answer; None also where the attempt was broken off.
             answered: Whether an answer came.
             tokens: What it has really taken; count, None where unknown.
         """
-        if self._window is not None and turn.start is not None:
-            self._window.settle(turn.start, self._clock.monotonic_s(), tokens)
+        if self._window is not None and permit.start is not None:
+            self._window.settle(permit.start, self._clock.monotonic_s(), tokens)
         if tokens is not None:
-            self._learn(tokens / max(1, turn.foreseen))
+            self._learn(tokens / max(1, permit.foreseen))
         if answered:
-            self._account.answered(turn.ticket)
+            self._account.answered(permit.ticket)
         elif trouble is not None and (trouble.kind is RateLimited or trouble.status in _BUSY):
-            self._account.refused(turn.ticket, trouble.asked_wait_s)
+            self._account.refused(permit.ticket, trouble.asked_wait_s)
         else:
             self._account.leave()
 
@@ -98,7 +98,7 @@ class Pace:
         patience = 1.0 if share > self._share_taken else _PATIENT
         self._share_taken += patience * (share - self._share_taken)
 
-    async def _through(self, window: Window, foreseen: int) -> Turn:
+    async def _through(self, window: Window, foreseen: int) -> Permit:
         """Take a slot and a place in the window at one moment; nobody sleeps on a slot."""
         while True:
             tokens = math.ceil(foreseen * self._share_taken)
@@ -113,7 +113,7 @@ class Pace:
                 continue
             if self._log is not None:
                 self._log.note(tokens, span_s=_RECALLED * window.span_s)
-            return Turn(ticket, window.start(now_s, tokens), foreseen)
+            return Permit(ticket, window.start(now_s, tokens), foreseen)
 
     def _first_come(self) -> asyncio.Lock:
         """Return the queue of this event loop: without one, those who wait would all wake for one place."""

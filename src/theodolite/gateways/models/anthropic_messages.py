@@ -13,7 +13,7 @@ from theodolite.gateways.http.wire import Answer
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_form import CHAT_FIELD, NOTHING, body_bytes
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.model_answer import Said, parsed_object, reply_of, token_count, words_in
+from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, words_in
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, malformed, withheld
 
@@ -62,7 +62,7 @@ def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply 
         return Trouble(
             kind=ServerFault, words=f"200 with an error: {secret.scrub(complaint.words if complaint else '')}"
         )
-    said = Said(
+    said = SaidByModel(
         text=_text(found),
         model=found.get("model"),
         finish=found.get("stop_reason"),

@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from theodolite.gateways.models.stream_form import Event, StreamForm, latest_usage, member, text_at
+from theodolite.gateways.models.stream_form import EventBody, StreamForm, latest_usage, member, text_at
 
 
-def piece(event: Event) -> str:
+def piece(event: EventBody) -> str:
     """Return the words that an event adds; thinking is none."""
     return text_at(event, "content_block", "text") + text_at(event, "delta", "text")
 
 
-def whole(events: Sequence[Event]) -> Mapping[str, Any] | None:
+def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
     """Return the message that all events amount to; None where no event says why it ended."""
     complaint = next((event for event in events if event.get("type") == "error"), None)
     if complaint is not None:
@@ -35,7 +35,7 @@ STREAMED_MESSAGES = StreamForm(fields={"stream": True}, piece=piece, whole=whole
 """Usage comes unasked: what was read with the first event, what was written with the last but one."""
 
 
-def _blocks(events: Sequence[Event]) -> list[dict[str, Any]]:
+def _blocks(events: Sequence[EventBody]) -> list[dict[str, Any]]:
     kinds: dict[Any, str] = {}
     texts: dict[Any, list[str]] = defaultdict(list)
     for event in events:

@@ -16,7 +16,7 @@ from theodolite.gateways.complaint import FILTER_CODES, complaint_in
 from theodolite.gateways.http.wire import Answer
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.models.model_answer import Said, parsed_object, reply_of, token_count, word, words_in
+from theodolite.gateways.models.model_answer import SaidByModel, parsed_object, reply_of, token_count, word, words_in
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, malformed, withheld
 
@@ -87,7 +87,7 @@ def read_reply(answer: Answer, *, price: Price | None, secret: Secret) -> Reply 
     choice = _first_choice(found)
     if choice is None:
         return _no_choice(found, secret)
-    said = Said(
+    said = SaidByModel(
         text=_text(choice, secret),
         model=found.get("model"),
         finish=choice.get("finish_reason"),

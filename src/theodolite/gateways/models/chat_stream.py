@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from theodolite.gateways.models.stream_form import Event, StreamForm, member, text_at
+from theodolite.gateways.models.stream_form import EventBody, StreamForm, member, text_at
 
 
-def piece(event: Event) -> str:
+def piece(event: EventBody) -> str:
     """Return the words that an event adds."""
     return "".join(text_at(choice, "delta", "content") for choice in _choices(event))
 
 
-def whole(events: Sequence[Event]) -> Mapping[str, Any] | None:
+def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
     """Return the answer that all events amount to; None where no event says why it ended."""
     complaint = next((event for event in events if event.get("error")), None)
     if complaint is not None:
@@ -43,7 +43,7 @@ STREAMED_CHAT = StreamForm(
 """Servers that do not know `stream_options` mostly ignore it; `params: {stream_options: null}` takes it out."""
 
 
-def _choices(event: Event) -> list[Any]:
+def _choices(event: EventBody) -> list[Any]:
     """Return the first choice; some servers send events without any, e.g. for usage."""
     choices = event.get("choices")
     return choices[:1] if isinstance(choices, list) else []

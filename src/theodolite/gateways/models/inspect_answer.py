@@ -11,7 +11,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.gateways.http.wire import Answer
-from theodolite.gateways.models.model_answer import Said, reply_of, words_in
+from theodolite.gateways.models.model_answer import SaidByModel, reply_of, words_in
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, withheld
 
@@ -51,7 +51,7 @@ def read_output(output: Any, *, latency_s: float, price: Price | None, secret: S
     finish = output.stop_reason if output.choices else "unknown"
     usage = output.usage
     read = (usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write) if usage else ()
-    said = Said(
+    said = SaidByModel(
         text=_text(output, finish, secret),
         model=output.model,
         finish=finish,

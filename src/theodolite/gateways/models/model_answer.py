@@ -17,7 +17,7 @@ from theodolite.gateways.trouble import Trouble, empty, malformed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SaidByModel:
     """What an answer holds.
 
     Attributes:
@@ -53,7 +53,7 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Trouble:
     return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
 
 
-def reply_of(said: Said, answer: Answer, price: Price | None) -> Reply | Trouble:
+def reply_of(said: SaidByModel, answer: Answer, price: Price | None) -> Reply | Trouble:
     """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
 
     An answer without words is a trouble that says what it has cost.
@@ -76,7 +76,7 @@ def reply_of(said: Said, answer: Answer, price: Price | None) -> Reply | Trouble
     )
 
 
-def _spent(said: Said, cost: int | None) -> Spending:
+def _spent(said: SaidByModel, cost: int | None) -> Spending:
     is_unpriced = cost is None and said.tokens_in + said.tokens_out > 0
     return Spending(
         tokens_in=said.tokens_in,

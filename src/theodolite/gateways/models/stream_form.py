@@ -13,7 +13,7 @@ from theodolite.gateways.models.thoughts import Speech
 from theodolite.gateways.trouble import Trouble, malformed
 from theodolite.ports.application import OnChunk
 
-Event = Mapping[str, Any]
+EventBody = Mapping[str, Any]
 """One event's JSON object."""
 
 
@@ -31,9 +31,9 @@ class StreamForm:
     """
 
     fields: Mapping[str, object]
-    piece: Callable[[Event], str]
-    whole: Callable[[Sequence[Event]], Mapping[str, Any] | None]
-    end: Event | None = None
+    piece: Callable[[EventBody], str]
+    whole: Callable[[Sequence[EventBody]], Mapping[str, Any] | None]
+    end: EventBody | None = None
 
 
 class Ear:
@@ -79,7 +79,7 @@ def in_one_piece(answer: Answer, form: StreamForm) -> Answer | Trouble:
     return replace(answer, body=json.dumps(whole).encode())
 
 
-def _event(text: str) -> Event | None:
+def _event(text: str) -> EventBody | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -100,7 +100,7 @@ def text_at(found: Any, *names: str) -> str:
     return text if isinstance(text, str) else ""
 
 
-def latest_usage(events: Iterable[Event]) -> dict[str, Any]:
+def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
     """Return the latest word on each kind of tokens, whichever event and whichever dialect it stands in."""
     usage: dict[str, Any] = {}
     for event in events:

@@ -13,7 +13,7 @@ from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
 from theodolite.measurement.interval import Ends, wilson
 from theodolite.measurement.trees.bundles import moved
 from theodolite.measurement.trees.footing import FEW_CLUSTERS, Footing
-from theodolite.measurement.trees.methods import MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holding
+from theodolite.measurement.trees.methods import MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN, Holds
 from theodolite.measurement.trees.shares import is_share, tallies
 from theodolite.measurement.trees.summaries import Floats, summarise
 
@@ -155,7 +155,7 @@ class Bounds:
         """Return the summary of the children's bounds, each at Sidak's level: all of them hold at once."""
         method = self.footing.tree.methods[node.summary]
         held = [e for e in node.edges if e.weight > 0 and not np.isnan(self.footing.values.get(e.child, np.nan))]
-        if not held or not method.is_monotone or self.footing.tree.kinds[node.name].holds is not Holding.NUMBERS:
+        if not held or not method.is_monotone or self.footing.tree.kinds[node.name].holds is not Holds.NUMBERS:
             return Bounded(ends=None, method=NO_INTERVAL)
         each = confidence ** (1 / len(held))
         below = [self.of(edge.child, each) for edge in held]

@@ -21,7 +21,7 @@ from theodolite.domain.trees.tree import (
 )
 from theodolite.measurement.trees.checks import Kinds, NodeKind
 from theodolite.measurement.trees.leaves import ANSWERED, NO_TURN, Ints, LeafTable
-from theodolite.measurement.trees.methods import MEAN, Holding, Methods, SummaryMethod
+from theodolite.measurement.trees.methods import MEAN, Holds, Methods, SummaryMethod
 from theodolite.measurement.trees.summaries import Floats, summarise
 
 
@@ -88,11 +88,11 @@ def _answers(
 ) -> Bundle:
     planned = table.rows_of(node)
     rows = planned[table.outcome[planned] == ANSWERED]
-    if kind.holds is Holding.NUMBERS and kind.range is not None:
+    if kind.holds is Holds.NUMBERS and kind.range is not None:
         words: tuple[str, ...] = ()
         key = (id(table), kind.range)
         lookup = numbers.setdefault(key, _numbers(table.texts, kind.range))
-    elif kind.holds is Holding.TEXTS:
+    elif kind.holds is Holds.TEXTS:
         words, lookup = table.texts, np.arange(len(table.texts), dtype=np.float64)
     else:
         words = kind.labels

@@ -20,7 +20,7 @@ from theodolite.domain.trees.tree import (
     TreeNode,
     ValueRange,
 )
-from theodolite.measurement.trees.methods import BUILT_IN, Holding, Methods, RangeAfter, SummaryMethod
+from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods, RangeAfter, SummaryMethod
 
 NODES = "nodes"
 """Key of the nodes in a tree's file, with which paths of faults begin."""
@@ -45,7 +45,7 @@ class NodeKind:
         sides: Kinds of impact that lie below.
     """
 
-    holds: Holding
+    holds: Holds
     many: bool = False
     range: ValueRange | None = None
     labels: tuple[str, ...] = ()
@@ -140,15 +140,15 @@ def _answers_kind(node: AnswersNode, faults: list[Fault]) -> NodeKind:
         message = f"node `{node.name}` needs `scale`: nothing tells what may answer `{node.question}`"
         faults.append(Fault(path=(NODES, node.name), message=message, at_key=True))
     if node.free_text:
-        return NodeKind(holds=Holding.TEXTS, many=True)
-    holds = Holding.LABELS if node.labels else Holding.NUMBERS
+        return NodeKind(holds=Holds.TEXTS, many=True)
+    holds = Holds.LABELS if node.labels else Holds.NUMBERS
     return NodeKind(holds=holds, many=True, range=node.range, labels=node.labels, orientation=node.orientation)
 
 
 def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> NodeKind:
     if node.form is TransformForm.RECODE:
         return _recoded_kind(node, child, faults)
-    if child.holds is not Holding.NUMBERS:
+    if child.holds is not Holds.NUMBERS:
         faults.append(
             _fault(node, f"cannot {node.form.value} {child.holds.value}; recode `{node.of}` to numbers first")
         )
@@ -162,9 +162,9 @@ def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -
 
 def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> NodeKind:
     numbers = [number for number in node.recoded.values() if number is not None]
-    if child.holds is Holding.LABELS:
+    if child.holds is Holds.LABELS:
         faults += _label_faults(node, child)
-    elif child.holds is not Holding.NUMBERS or not child.many:
+    elif child.holds is not Holds.NUMBERS or not child.many:
         faults.append(_fault(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
     if node.range is None and len(set(numbers)) < 2:
         faults.append(_fault(node, "needs two different numbers in `values`, or `scale` beside one"))
@@ -173,7 +173,7 @@ def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Fault]) -> 
     outside = [number for number in numbers if not after.lowest <= number <= after.highest]
     if outside:
         faults.append(_fault(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
-    return replace(child, holds=Holding.NUMBERS, range=after, labels=(), orientation=node.orientation)
+    return replace(child, holds=Holds.NUMBERS, range=after, labels=(), orientation=node.orientation)
 
 
 def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Fault]:
@@ -201,11 +201,11 @@ def _summary_kind(node: SummaryNode, below: Kinds, method: SummaryMethod, faults
 
 def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kinds, faults: list[Fault]) -> NodeKind:
     sides = frozenset(side for kind in below.values() for side in kind.sides)
-    if method.takes is Holding.MEMBERS:
-        return NodeKind(holds=Holding.MEMBERS, sides=sides)
+    if method.takes is Holds.MEMBERS:
+        return NodeKind(holds=Holds.MEMBERS, sides=sides)
     for name, kind in below.items():
         if kind.holds is not method.takes:
-            tail = f"; recode `{name}` first" if method.takes is Holding.NUMBERS else ""
+            tail = f"; recode `{name}` first" if method.takes is Holds.NUMBERS else ""
             words = (
                 f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
             )
@@ -213,11 +213,11 @@ def _summed(node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kind
     if len(sides) > 1:
         words = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
         faults.append(_fault(node, words))
-    if method.takes is not Holding.NUMBERS:
+    if method.takes is not Holds.NUMBERS:
         return NodeKind(holds=method.gives, sides=sides)
     faults += _order_faults(node, method, below)
     faults += _range_faults(node, method, below)
-    first = next((kind for kind in below.values() if kind.range), NodeKind(holds=Holding.NUMBERS))
+    first = next((kind for kind in below.values() if kind.range), NodeKind(holds=Holds.NUMBERS))
     ranges = [kind.range for kind in below.values() if kind.range]
     orientation = Orientation.HIGHER_IS_WORSE if method.needs_order else first.orientation
     return NodeKind(holds=method.gives, range=_range_after(method, ranges), orientation=orientation, sides=sides)

@@ -17,7 +17,7 @@ from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import LeafTable
 from theodolite.measurement.trees.measuring import Draws
-from theodolite.measurement.trees.methods import BUILT_IN, Holding, Methods
+from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled
 from theodolite.measurement.trees.summaries import Floats, summarise
 
@@ -209,7 +209,7 @@ def without_children(design: TreeDesign, table: LeafTable, *, methods: Methods =
 
 
 def _without(tree: Compiled, node: object, values: Mapping[str, float]) -> Iterator[NodeWithout]:
-    if not isinstance(node, SummaryNode) or tree.kinds[node.name].holds is not Holding.NUMBERS:
+    if not isinstance(node, SummaryNode) or tree.kinds[node.name].holds is not Holds.NUMBERS:
         return
     single = [edge for edge in node.edges if edge.weight > 0 and not math.isnan(values.get(edge.child, math.nan))]
     if len(single) < 2 or node.name in tree.elements:

@@ -17,7 +17,7 @@ from theodolite.measurement.trees.accounts import Accounts
 from theodolite.measurement.trees.bounds import Bounds
 from theodolite.measurement.trees.footing import Footing
 from theodolite.measurement.trees.leaves import LeafTable, table_of
-from theodolite.measurement.trees.methods import BUILT_IN, MAX, Holding, Methods
+from theodolite.measurement.trees.methods import BUILT_IN, MAX, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, replicated
 
 REPLICATES = 1_000
@@ -127,16 +127,16 @@ class _Scribe:
             empty=self._empty(node),
             worst=self._worst(node) if is_max and isinstance(node, SummaryNode) else (),
             worst_odds=self._odds(node) if is_max and isinstance(node, SummaryNode) else {},
-            labels=self._labels(node) if kind.holds is Holding.LABELS and not kind.many else {},
-            texts=self._texts(node) if kind.holds is Holding.TEXTS and not kind.many else (),
-            spread=self.accounts.spread(node.name) if kind.holds is Holding.NUMBERS else None,
+            labels=self._labels(node) if kind.holds is Holds.LABELS and not kind.many else {},
+            texts=self._texts(node) if kind.holds is Holds.TEXTS and not kind.many else (),
+            spread=self.accounts.spread(node.name) if kind.holds is Holds.NUMBERS else None,
         )
 
     def _result(self, node: TreeNode, n: int) -> Estimate | Undefined:
         kind = self.tree.kinds[node.name]
         unit = f"points from {kind.range}" if kind.range else ""
         method = node.summary if isinstance(node, SummaryNode) else ""
-        if kind.holds is not Holding.NUMBERS:
+        if kind.holds is not Holds.NUMBERS:
             return Undefined(reason=IN_WORDS if n else NO_DATA, n=n, method=method)
         if kind.many:
             return Undefined(reason=SEVERAL if n else NO_DATA, n=n, unit=unit)

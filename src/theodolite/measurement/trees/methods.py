@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from theodolite.domain.errors import InputError
 
 
-class Holding(StrEnum):
+class Holds(StrEnum):
     """What a node holds."""
 
     NUMBERS = "numbers"
@@ -63,8 +63,8 @@ class SummaryMethod:
     """
 
     name: str
-    takes: Holding = Holding.NUMBERS
-    gives: Holding = Holding.NUMBERS
+    takes: Holds = Holds.NUMBERS
+    gives: Holds = Holds.NUMBERS
     needs_order: bool = False
     needs_one_range: bool = True
     needs_zero: bool = False
@@ -90,7 +90,7 @@ BUILT_IN: Methods = MappingProxyType(
     {
         method.name: method
         for method in (
-            SummaryMethod(name=AGGREGATION, takes=Holding.MEMBERS, gives=Holding.MEMBERS, needs_one_range=False),
+            SummaryMethod(name=AGGREGATION, takes=Holds.MEMBERS, gives=Holds.MEMBERS, needs_one_range=False),
             SummaryMethod(name=MAX, needs_order=True),
             SummaryMethod(name=MEAN),
             SummaryMethod(name=MEDIAN),
@@ -98,8 +98,8 @@ BUILT_IN: Methods = MappingProxyType(
             SummaryMethod(
                 name=PRODUCT, needs_order=True, needs_one_range=False, needs_zero=True, range_after=RangeAfter.PRODUCT
             ),
-            SummaryMethod(name=SET, takes=Holding.LABELS, gives=Holding.LABELS, needs_one_range=False),
-            SummaryMethod(name=TEXTS, takes=Holding.TEXTS, gives=Holding.TEXTS, needs_one_range=False),
+            SummaryMethod(name=SET, takes=Holds.LABELS, gives=Holds.LABELS, needs_one_range=False),
+            SummaryMethod(name=TEXTS, takes=Holds.TEXTS, gives=Holds.TEXTS, needs_one_range=False),
         )
     }
 )
@@ -117,7 +117,7 @@ def methods_with(added: Iterable[SummaryMethod]) -> Methods:
         if method.name in known:
             message = f"there is a summary method `{method.name}` already; give yours another name"
             raise InputError(message)
-        function = method.combine if method.takes is Holding.NUMBERS else method.describe
+        function = method.combine if method.takes is Holds.NUMBERS else method.describe
         if function is None:
             message = f"summary method `{method.name}` on {method.takes.value} needs its function"
             raise InputError(message)

@@ -24,7 +24,7 @@ from theodolite.domain.trees.tree import (
 from theodolite.measurement.trees.bundles import Bundle, bundles_of, moved
 from theodolite.measurement.trees.checks import Kinds, kinds_of
 from theodolite.measurement.trees.leaves import Ints, LeafTable
-from theodolite.measurement.trees.methods import BUILT_IN, MEAN, Holding, Methods
+from theodolite.measurement.trees.methods import BUILT_IN, MEAN, Holds, Methods
 from theodolite.measurement.trees.summaries import Floats, summarise
 
 MOST_CELLS = 16_000_000
@@ -102,7 +102,7 @@ class Compiled:
         values: dict[str, Floats] = {}
         for node in self.order:
             kind = self.kinds[node.name]
-            if isinstance(node, SummaryNode) and kind.holds is Holding.NUMBERS:
+            if isinstance(node, SummaryNode) and kind.holds is Holds.NUMBERS:
                 values[node.name] = self._summed(node, values, products, rows)
             elif isinstance(node, TransformNode) and node.of in values:
                 values[node.name] = moved(node, self.range(node.of), kind.range, values[node.of])
@@ -169,7 +169,7 @@ def compiled(design: TreeDesign, table: LeafTable, methods: Methods = BUILT_IN) 
     elements = {
         node.name: tuple(_elements(node, kinds, bundles, methods, len(table.sessions)))
         for node in design.nodes
-        if isinstance(node, SummaryNode) and kinds[node.name].holds is Holding.NUMBERS
+        if isinstance(node, SummaryNode) and kinds[node.name].holds is Holds.NUMBERS
     }
     return Compiled(
         design=design,

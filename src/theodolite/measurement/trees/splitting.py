@@ -13,7 +13,7 @@ from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable
 from theodolite.measurement.trees.measuring import Draws, measure_tree
-from theodolite.measurement.trees.methods import BUILT_IN, Holding, Methods
+from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled
 from theodolite.measurement.trees.summaries import Floats
 
@@ -99,7 +99,7 @@ def parts_of(table: LeafTable, group: str) -> Parts:
 
 def _summaries(tree: Compiled) -> Iterator[str]:
     for node in tree.design.nodes:
-        if isinstance(node, SummaryNode) and tree.kinds[node.name].holds is Holding.NUMBERS:
+        if isinstance(node, SummaryNode) and tree.kinds[node.name].holds is Holds.NUMBERS:
             yield node.name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from theodolite.domain.comparison import ComparedSide, Ruling, Verdict
+from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import Violation
 
@@ -61,12 +61,12 @@ def _is_whole(entry: Mapping[str, Any]) -> bool:
 
 def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[str, Any]]) -> Ruling:
     about, application = rate["about"], rate["application"]
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, RuleVerdict] = {}
     lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("sound", False), ("unmeasured", None))
     for name, is_defect in lists:
         for label in rate[name]:
             session = sessions[application, label]
-            verdicts[session["pair"]] = Verdict(dialogue=label, is_defect=is_defect, cluster=session["cluster"])
+            verdicts[session["pair"]] = RuleVerdict(dialogue=label, is_defect=is_defect, cluster=session["cluster"])
     return Ruling(
         guideline=about["guideline"],
         rule=about["rule"],

@@ -16,7 +16,7 @@ from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
 from theodolite.reporting import figures
 from theodolite.reporting.calls import spent_text
-from theodolite.reporting.cases import Record, records_at, title_of
+from theodolite.reporting.cases import CaseRecord, records_at, title_of
 from theodolite.reporting.page.calls_view import CallTexts
 from theodolite.reporting.page.chips import Chip
 from theodolite.reporting.page.embedded import Embedded
@@ -106,7 +106,7 @@ class _Kept:
         return self.contexts.setdefault(text, len(self.contexts))
 
 
-def _case(case: Record, kept: _Kept) -> dict[str, Json]:
+def _case(case: CaseRecord, kept: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "label": case.session.label,
         "application": case.session.application,
@@ -167,7 +167,7 @@ def _strategy(strategy: Strategy) -> dict[str, Json]:
     }
 
 
-def _annotation(annotation: Annotation, case: Record, kept: _Kept) -> dict[str, Json]:
+def _annotation(annotation: Annotation, case: CaseRecord, kept: _Kept) -> dict[str, Json]:
     versions = annotation.annotator_version[:SHORT], annotation.instrument_version[:SHORT]
     sitting = (annotation.annotator, versions[0], annotation.guideline, versions[1])
     entry: dict[str, Json] = {
@@ -197,7 +197,7 @@ def _answer(answer: Answer) -> dict[str, Json]:
     return entry | {name: value for name, value in optional.items() if value}
 
 
-def _failure(failure: Failure, case: Record) -> dict[str, Json]:
+def _failure(failure: Failure, case: CaseRecord) -> dict[str, Json]:
     spent = spent_text(case.calls.get(failure.unit, ()))
     entry: dict[str, Json] = {
         "party": failure.party.value,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.identity import keyed_draw
-from theodolite.reporting.cases import REFERENCE, Case, Record, records_at, rules_of, title_of
+from theodolite.reporting.cases import REFERENCE, Case, CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.page.subject import Subject
 
 _LONG = 150
@@ -114,7 +114,7 @@ def _first_read(subject: Subject, case: Case, why: str) -> FirstRead:
     )
 
 
-def _excerpts(record: Record) -> tuple[str, str]:
+def _excerpts(record: CaseRecord) -> tuple[str, str]:
     if record.dialogue is None or not record.dialogue.turns:
         return "", next((failure.message for failure in record.failures), "not held yet")
     turn = record.dialogue.turns[_telling_turn(record, len(record.dialogue.turns)) - 1]
@@ -123,7 +123,7 @@ def _excerpts(record: Record) -> tuple[str, str]:
     return _short(turn.prompt), _short(turn.response)
 
 
-def _telling_turn(record: Record, last: int) -> int:
+def _telling_turn(record: CaseRecord, last: int) -> int:
     """Return the number of the first turn that an annotator quotes, or of the last turn."""
     answers = [answer for annotation in record.annotations.values() for answer in annotation.answers]
     quoted = [quote.turn for answer in answers for quote in answer.evidence if quote.verified and quote.turn <= last]

@@ -17,7 +17,7 @@ _LEFT, _WIDTH = 8.0, 184.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class StripMark:
     """A strip in the units of its drawing (200 wide, 22 high)."""
 
     low: float
@@ -56,7 +56,7 @@ class RateView:
     undefined: str
     unmeasured: str
     n_unmeasured: int
-    mark: Mark | None
+    mark: StripMark | None
 
 
 def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate] = ()) -> RateView:
@@ -96,9 +96,9 @@ def unmeasured_words(rate: Rate) -> str:
     return ", ".join(f"{figures.count(n)} {name}" for name, n in parts.items() if n)
 
 
-def _mark(rate: Rate, end: float) -> Mark:
+def _mark(rate: Rate, end: float) -> StripMark:
     strip = strip_of(rate, end)
-    return Mark(low=_x(strip.low), value=_x(strip.value), high=_x(strip.high), is_zero=strip.is_zero)
+    return StripMark(low=_x(strip.low), value=_x(strip.value), high=_x(strip.high), is_zero=strip.is_zero)
 
 
 def _x(at: float) -> float:

@@ -12,7 +12,7 @@ from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.reporting import figures
 from theodolite.reporting.exporting import pseudonyms
 from theodolite.reporting.page.leaves_view import LeafList, leaf_list, share_of_leaf
-from theodolite.reporting.page.rate_view import Mark
+from theodolite.reporting.page.rate_view import StripMark
 from theodolite.reporting.page.standing_view import StandingPicture, standing_picture
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.units import range_of
@@ -49,7 +49,7 @@ class NodeLine:
     raised: str
     opens_raised: str
     notes: tuple[str, ...]
-    mark: Mark | None
+    mark: StripMark | None
     answers: LeafList | None
 
 
@@ -254,7 +254,7 @@ def _notes(found: NodeFinding) -> Iterator[str]:
         yield f"annotators of one dialogue lie {number(found.spread)} apart"
 
 
-def _mark(found: NodeFinding) -> Mark | None:
+def _mark(found: NodeFinding) -> StripMark | None:
     result = found.result
     scale = range_of(result.unit)
     if not isinstance(result, Estimate) or scale is None:
@@ -263,7 +263,7 @@ def _mark(found: NodeFinding) -> Mark | None:
     high = result.value if result.high is None else result.high
     places = [_LEFT + _WIDTH * (x - scale.lowest) / scale.width for x in (low, result.value, high)]
     low_x, value_x, high_x = (round(min(max(x, _LEFT), _LEFT + _WIDTH), 1) for x in places)
-    return Mark(low=low_x, value=value_x, high=high_x, is_zero=result.value == scale.lowest)
+    return StripMark(low=low_x, value=value_x, high=high_x, is_zero=result.value == scale.lowest)
 
 
 def _radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:

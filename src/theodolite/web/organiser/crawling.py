@@ -19,7 +19,7 @@ from django.urls import reverse
 
 from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.rehearsal.blindness import Lookout, PageLeak
-from theodolite.bootstrap.rehearsal.visitor import Answer
+from theodolite.bootstrap.rehearsal.visitor import PageAnswer
 from theodolite.domain.people.role import Role
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.usecases.people.venue import Venue
@@ -118,7 +118,7 @@ def _starts(venue: Venue, membership: Membership) -> list[str]:
     ]
 
 
-def _pages(desk: _Desk, membership: Membership, starts: list[str]) -> Iterator[Answer]:
+def _pages(desk: _Desk, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
     """Yield every page that can be reached from some by links of the person's own group; each once."""
     home = reverse(f"{_GROUPS[membership.as_role]}:home", args=[membership.hosted.token])
     waiting, seen = deque(starts), set[str]()
@@ -155,14 +155,14 @@ class _Desk:
             "wsgi.url_scheme": request.scheme or "http",
         }
 
-    def ask(self, account: Account, path: str) -> Answer:
+    def ask(self, account: Account, path: str) -> PageAnswer:
         """Return a page as somebody would get it; where it leads on, that is the page."""
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "wsgi.input": BytesIO()}
         request = WSGIRequest({**environ, **self._address})
         request._cached_user = account  # type: ignore[attr-defined]  # noqa: SLF001 - where Django keeps who asks
         response = self._handler.get_response(request)
         headers = "\n".join(f"{name}: {value}" for name, value in response.items())
-        return Answer(path, response.status_code, headers, _text(response))
+        return PageAnswer(path, response.status_code, headers, _text(response))
 
 
 def _text(response: object) -> str:

@@ -49,7 +49,7 @@ SEED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class VersionPair:
     """One category in a version that people have answered by, beside the draft's.
 
     Attributes:
@@ -123,7 +123,7 @@ def touching(request: HttpRequest, here: Here, draft: str) -> HttpResponse:
     return render(request, "web/schemas/touching.html", context)
 
 
-def _comparisons(desk: Desk, schema: AnnotationSchema) -> list[Comparison]:
+def _comparisons(desk: Desk, schema: AnnotationSchema) -> list[VersionPair]:
     """Return each category in the versions that people have answered by and that say otherwise than the draft."""
     row = queue_of(desk.queue)
     design = library().design(row.design_id)
@@ -138,7 +138,7 @@ def _comparisons(desk: Desk, schema: AnnotationSchema) -> list[Comparison]:
             known = {one.question: one for one in past if one.version == version}
             asked = _asked(design, category.guideline)
             found.append(
-                Comparison(
+                VersionPair(
                     before=before, after=category.guideline, version=version, asked=asked, touches=touches, past=known
                 )
             )
@@ -150,7 +150,7 @@ def _asked(design: QueueDesign, guideline: Guideline) -> str:
     return asked.version if asked and is_same(library().guideline(asked.version), guideline) else ""
 
 
-def _chosen(comparisons: Sequence[Comparison], place: str) -> tuple[Comparison, str] | None:
+def _chosen(comparisons: Sequence[VersionPair], place: str) -> tuple[VersionPair, str] | None:
     """Return category and question that a form names, or the first touched question with past answers."""
     open_ones = [(one, touch.question) for one in comparisons for touch, past, _ in one.lines if past]
     named = next(((one, name) for one, name in open_ones if one.place(name) == place), None)
@@ -212,7 +212,7 @@ class _Sample:
         has_rule: Whether both versions say which answers are defects.
     """
 
-    comparison: Comparison
+    comparison: VersionPair
     question: str
     plan: SamplePlan
     strata: list[tuple[str, int, int]]
@@ -222,7 +222,7 @@ class _Sample:
     has_rule: bool
 
     @classmethod
-    def of(cls, desk: Desk, comparison: Comparison, question: str, wish: SampleWish, seed: int) -> _Sample:
+    def of(cls, desk: Desk, comparison: VersionPair, question: str, wish: SampleWish, seed: int) -> _Sample:
         """Return the sample that a wish takes."""
         study, category = queue_of(desk.queue).study, comparison.after.name
         answered = dialogue_answers(study, category, comparison.version, question)
@@ -259,7 +259,7 @@ class _Sample:
 
 def _measured(
     study: str,
-    comparison: Comparison,
+    comparison: VersionPair,
     question: str,
     answered: Sequence[DialogueAnswers],
     sample: frozenset[str],

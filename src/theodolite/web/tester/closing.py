@@ -39,7 +39,7 @@ _SPARED = _(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class GuessQuestion:
     """One guess that is asked for.
 
     Attributes:
@@ -103,10 +103,10 @@ def done(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "web/tester/done.html", context)
 
 
-def _questions(visit: Visit) -> list[Question]:
+def _questions(visit: Visit) -> list[GuessQuestion]:
     held = [session for session in visit.sessions if session.is_over]
     asked = [
-        Question(
+        GuessQuestion(
             field=f"application-{session.place + 1}",
             ask=_("Which application was %(alias)s, do you think?") % {"alias": alias_of(session)},
             session=session,
@@ -115,7 +115,7 @@ def _questions(visit: Visit) -> list[Question]:
         )
         for session in held
     ]
-    level = Question(
+    level = GuessQuestion(
         field="level",
         ask=_("What do you think this event wanted of you?"),
         session=held[0],

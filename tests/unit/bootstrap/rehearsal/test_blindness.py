@@ -6,14 +6,14 @@ import pytest
 
 from theodolite.assessment.unblinding import SecretWord
 from theodolite.bootstrap.rehearsal.blindness import Lookout, without_said
-from theodolite.bootstrap.rehearsal.visitor import Answer
+from theodolite.bootstrap.rehearsal.visitor import PageAnswer
 
 SECRETS = (SecretWord("bot-1", "an application"), SecretWord("qwen-7", "a model"))
 
 
 def leaks(text="", path="/s/x/test/1/", headers="", **more):
     lookout = Lookout("red teamer", SECRETS, **more)
-    lookout.look(Answer(f"http://h{path}", 200, headers, text))
+    lookout.look(PageAnswer(f"http://h{path}", 200, headers, text))
     return [(leak.page, leak.told.secret.words) for leak in lookout.leaks]
 
 
@@ -56,7 +56,7 @@ def test_names_of_applications_stand_where_they_are_guessed_and_models_do_not():
 def test_each_word_is_told_once_for_each_kind_of_page():
     lookout = Lookout("red teamer", SECRETS)
     for path in ("/s/x/test/1/", "/s/y/test/2/", "/s/x/test/leave/"):
-        lookout.look(Answer(f"http://h{path}", 200, "", "bot-1"))
+        lookout.look(PageAnswer(f"http://h{path}", 200, "", "bot-1"))
 
     assert (len(lookout.leaks), lookout.n_pages) == (2, 3)
 

@@ -10,7 +10,7 @@ from tests.e2e.conftest import CHROMIUM
 from theodolite.assessment.unblinding import SecretWord
 from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.gallery import Gallery, draw, kind_of
-from theodolite.bootstrap.rehearsal.visitor import Answer
+from theodolite.bootstrap.rehearsal.visitor import PageAnswer
 
 PATHS = {
     "/": "home",
@@ -25,8 +25,8 @@ PATHS = {
 }
 
 
-def page(text: str, *, status: int = 200) -> Answer:
-    return Answer("http://h/s/tok/test/1/", status, "Content-Type: text/html", text)
+def page(text: str, *, status: int = 200) -> PageAnswer:
+    return PageAnswer("http://h/s/tok/test/1/", status, "Content-Type: text/html", text)
 
 
 @pytest.mark.parametrize(("path", "kind"), PATHS.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.bootstrap.rehearsal.visitor import Answer, HttpVisitor
+from theodolite.bootstrap.rehearsal.visitor import HttpVisitor, PageAnswer
 from theodolite.domain.errors import NotFound
 
 PAGE = """
@@ -17,7 +17,7 @@ PAGE = """
 
 
 def test_a_form_tells_what_one_may_choose_and_write() -> None:
-    form = Answer("http://h/p/", 200, "", PAGE).form("")
+    form = PageAnswer("http://h/p/", 200, "", PAGE).form("")
 
     assert form is not None
     assert form.fields == {"token": "y"}
@@ -26,7 +26,7 @@ def test_a_form_tells_what_one_may_choose_and_write() -> None:
 
 
 def test_a_form_is_found_by_the_end_of_its_address() -> None:
-    form = Answer("http://h/p/", 200, "", PAGE).form("/out/")
+    form = PageAnswer("http://h/p/", 200, "", PAGE).form("/out/")
 
     assert form is not None
     assert form.fields == {"token": "x"}
@@ -34,7 +34,7 @@ def test_a_form_is_found_by_the_end_of_its_address() -> None:
 
 def test_a_missing_form_is_named_with_its_page() -> None:
     visitor = HttpVisitor("http://h")
-    visitor.page = Answer("http://h/p/", 200, "", "")
+    visitor.page = PageAnswer("http://h/p/", 200, "", "")
 
     with pytest.raises(NotFound, match="the page /p/ has no form `/say/`"):
         visitor.send("/say/")

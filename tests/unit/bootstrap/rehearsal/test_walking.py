@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.bootstrap.rehearsal import walking
-from theodolite.bootstrap.rehearsal.visitor import Answer, HttpVisitor
+from theodolite.bootstrap.rehearsal.visitor import HttpVisitor, PageAnswer
 from theodolite.bootstrap.rehearsal.walking import Stuck
 from theodolite.domain.dialogue import Level
 
@@ -19,7 +19,7 @@ CASES = {
 
 def bot_at(step: str, status: int) -> walking.TesterBot:
     visitor = HttpVisitor("http://h")
-    visitor.page = Answer(f"http://h/s/t/test/{step}", status, "", "")
+    visitor.page = PageAnswer(f"http://h/s/t/test/{step}", status, "", "")
     return walking.TesterBot(visitor, Level.RED_TEAMING, seat=1, sessions=1)
 
 

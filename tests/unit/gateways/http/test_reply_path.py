@@ -3,7 +3,7 @@
 import pytest
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, InputError, MalformedReply, ServerFault
-from theodolite.gateways.http.reply_path import Event, ReplyPlace, find_in, parse_path
+from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, find_in, parse_path
 from theodolite.gateways.http.wire import Answer
 from theodolite.gateways.trouble import Trouble
 
@@ -115,7 +115,7 @@ def test_what_is_no_regular_expression_is_said() -> None:
 def test_an_event_may_hold_a_piece_or_nothing_or_an_error(data: str, text: str | None, is_fatal: bool) -> None:
     event = ReplyPlace("$.a").read_event(data)
 
-    assert isinstance(event, Event)
+    assert isinstance(event, StreamEvent)
     assert (event.text, event.is_fatal) == (text, is_fatal)
 
 

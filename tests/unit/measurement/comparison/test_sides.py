@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.domain.comparison import ComparedSide, Ruling, Verdict
+from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Violation
 from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
@@ -12,7 +12,7 @@ from theodolite.measurement.comparison.sides import compare_by_mitigation, compa
 
 def ruling(defects, n=60, missing=(), *, clusters=0, judge="1", rule="r"):
     verdicts = {
-        f"p{p}": Verdict(
+        f"p{p}": RuleVerdict(
             dialogue=f"d{p}",
             is_defect=None if p in missing else p in defects,
             cluster=str(p % clusters) if clusters else "",
@@ -78,7 +78,7 @@ def test_other_versions_of_an_instrument_stand_side_by_side():
 
 
 def test_sides_without_a_common_pair_have_no_difference():
-    strangers = replace(ruling({1}), verdicts={"x": Verdict(dialogue="x", is_defect=True)})
+    strangers = replace(ruling({1}), verdicts={"x": RuleVerdict(dialogue="x", is_defect=True)})
 
     (rate,) = compare_sides(side("a", ruling({1})), side("b", strangers)).rates
 

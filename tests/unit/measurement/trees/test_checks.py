@@ -8,7 +8,7 @@ from tests.fakes.trees import answers, design
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Orientation
 from theodolite.measurement.trees.checks import design_faults, kinds_of
-from theodolite.measurement.trees.methods import Holding
+from theodolite.measurement.trees.methods import Holds
 
 YES_NO = {"answers": "q", "scale": ["yes", "no"]}
 CASES = {
@@ -147,7 +147,7 @@ def test_both_impacts_may_stand_side_by_side():
     nodes = CASES["netted impacts"][0] | {"top": {"summary": "aggregation", "of": ["harm", "gain"]}}
 
     assert design_faults(design(nodes)) == ()
-    assert kinds_of(design(nodes))["top"].holds is Holding.MEMBERS
+    assert kinds_of(design(nodes))["top"].holds is Holds.MEMBERS
 
 
 def test_the_range_of_a_product_is_the_product_of_the_ranges():
