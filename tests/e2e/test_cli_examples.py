@@ -17,7 +17,7 @@ study.yaml:4    note: variable `OPENAI_API_KEY` is not set in this environment;
 study.yaml:14   note: no price is known for `app`, so the budget cannot count
                 its calls; state `price`
 Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls
-Cost    about $"""
+Tokens  about 2"""
 
 
 @pytest.fixture
@@ -46,6 +46,7 @@ def test_checking_a_says_what_it_would_cost_and_who_would_be_asked(example):
     ended = theodolite("check", "a")
 
     assert ended.out.startswith(CHECKED)
+    assert "\nCost    about $" in ended.out
     assert "Hosts   127.0.0.1:8000 (application), api.openai.com (simulated user, judge)\n" in ended.out
     assert "From    groundedness 1.2 and persona template customer 1.0: shipped\n" in ended.out
 

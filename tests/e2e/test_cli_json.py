@@ -127,6 +127,15 @@ def test_faults_carry_file_line_and_column(study, server):
     assert "promptz" in found[0]["message"]
 
 
+def test_a_check_tells_scripts_what_a_run_will_take(study, server):
+    estimate = checked(study, server).found["estimate"]
+
+    by_name = {endpoint["name"]: endpoint for endpoint in estimate["endpoints"]}
+    assert estimate["calls"] == sum(endpoint["calls"] for endpoint in by_name.values()) > 0
+    assert 0 < estimate["tokens_in"]["low"] < estimate["tokens_in"]["high"]
+    assert all(by_name[name]["cost_usd"] is None for name in estimate["unpriced"])
+
+
 def test_a_dead_endpoint_says_the_same_to_scripts_as_to_people(study, server):
     ended = dead_endpoint(study, server)
 

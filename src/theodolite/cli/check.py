@@ -9,6 +9,7 @@ import click
 
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.estimate_json import estimate_entry
 from theodolite.cli.json_ending import faults_json
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.calls import estimate_calls
@@ -24,7 +25,7 @@ from theodolite.config.places import render_faults
 @click.option("--expanded", "show_expanded", is_flag=True, help="Print what the short forms became, defaults included.")
 @json_option
 def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> int:
-    """Find every fault of a study at once; count its calls and their cost.
+    """Find every fault of a study at once; count its calls, and guess their tokens and cost.
 
     Nothing is sent and nothing is paid. Faults end with exit code 2; notes and
     open items do not.
@@ -43,7 +44,8 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
             click.echo(render_faults(faults.placed, limit=None if show_all else 20, color=wants_colour()))
         return 2
     if as_json:
-        click.echo(faults_json(loaded.notes, exit_code=0))
+        estimate = estimate_entry(estimate_calls(loaded))
+        click.echo(faults_json(loaded.notes, exit_code=0, estimate=estimate))
     elif show_expanded:
         click.echo(expanded(loaded.study), nl=False)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ import click
 
 from theodolite.bootstrap.examining import chosen_applications, examine_application
 from theodolite.cli.arguments import json_option, study_argument
-from theodolite.cli.json_ending import as_line, faults_json
+from theodolite.cli.json_ending import faults_json
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.places import Complaints, PlacedFault, render_faults
@@ -46,7 +45,7 @@ def check_application(study: str, name: str, *, as_json: bool) -> int:
     code = exit_code_of(found)
     placed = _placed(loaded, found)
     if as_json:
-        click.echo(as_line(json.loads(faults_json(placed, exit_code=code)) | {"applications": [*map(_entry, found)]}))
+        click.echo(faults_json(placed, exit_code=code, applications=[*map(_entry, found)]))
     else:
         click.echo(_screen(study, found, placed, code))
     return code

@@ -21,8 +21,8 @@ def error_json(error: BaseException, *, exit_code: int) -> str:
     return as_line({"exit_code": exit_code, "error": words or "stopped"})
 
 
-def faults_json(placed: Sequence[PlacedFault], *, exit_code: int) -> str:
-    """Return the object that says what is wrong with a study, and where."""
+def faults_json(placed: Sequence[PlacedFault], *, exit_code: int, **more: object) -> str:
+    """Return the object that says what is wrong with a study, and where; and what else a command has found."""
     found = [
         {
             "file": fault.file,
@@ -33,7 +33,7 @@ def faults_json(placed: Sequence[PlacedFault], *, exit_code: int) -> str:
         }
         for fault in placed
     ]
-    return as_line({"exit_code": exit_code, "faults": found})
+    return as_line({"exit_code": exit_code, "faults": found, **more})
 
 
 def counts_of(standing: Standing) -> dict[str, object]:

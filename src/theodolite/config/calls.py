@@ -16,7 +16,7 @@ from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.model import ModelEndpoint
+from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.persona import Persona, Script
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
@@ -27,13 +27,15 @@ from theodolite.testing.strategies.catalogue import card_of
 
 __all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
 
-ASSUMPTION = (
-    "a token is four characters; a prompt has 15 to 60 tokens, a response 40 to 250, a verdict 60 to 200;"
-    " every dialogue runs its full length"
-)
-"""What the guess of tokens rests on, as people are told it."""
-
 _PROMPT, _RESPONSE, _VERDICT = (15, 60), (40, 250), (60, 200)
+
+ASSUMPTION = (
+    f"a token is four characters; a prompt has {_PROMPT[0]} to {_PROMPT[1]} tokens, a response {_RESPONSE[0]} to"
+    f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; thoughts before them are not foreseen;"
+    " every dialogue runs its full length; no call is tried twice"
+)
+"""What the guess of tokens rests on, as `check --json` tells it."""
+
 _OVERHEAD = 350
 """Tokens of a request around the guideline: role, form of the answer; count."""
 
@@ -63,7 +65,7 @@ class EndpointCalls:
         name: Its name in the study.
         is_model: Whether it is a language model of the study.
         calls: Calls at most; count.
-        tokens_in: Tokens read; 0 where the endpoint is no model.
+        tokens_in: Tokens read; 0 where no model is called.
         tokens_out: Tokens written; likewise.
         cost_usd: US dollars; None where no price is known. A script costs nothing.
     """
@@ -108,6 +110,16 @@ class CallEstimate:
     def calls(self) -> int:
         """Calls to all endpoints at most; count."""
         return sum(endpoint.calls for endpoint in self.endpoints)
+
+    @property
+    def tokens_in(self) -> Range:
+        """Tokens that models read."""
+        return sum((endpoint.tokens_in for endpoint in self.endpoints), Range())
+
+    @property
+    def tokens_out(self) -> Range:
+        """Tokens that models write."""
+        return sum((endpoint.tokens_out for endpoint in self.endpoints), Range())
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -164,24 +176,25 @@ def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
 
 
 def _endpoints(study: Study, tallies: dict[tuple[str, bool], _Tally]) -> Iterator[EndpointCalls]:
-    prices: dict[str, ModelEndpoint] = {model.name: model for model in study.models}
+    models = {model.name: model for model in study.models}
     for (name, is_model), tally in tallies.items():
+        if not is_model or models[name].is_scripted:
+            free = Range() if is_model else None
+            yield EndpointCalls(name=name, is_model=is_model, calls=tally.calls, cost_usd=free)
+            continue
         yield EndpointCalls(
             name=name,
-            is_model=is_model,
+            is_model=True,
             calls=tally.calls,
             tokens_in=tally.tokens_in,
             tokens_out=tally.tokens_out,
-            cost_usd=_cost(prices[name], tally) if is_model else None,
+            cost_usd=_cost(models[name].price, tally),
         )
 
 
-def _cost(model: ModelEndpoint, tally: _Tally) -> Range | None:
-    if model.is_scripted:
-        return Range()
-    if model.price is None:
+def _cost(price: Price | None, tally: _Tally) -> Range | None:
+    if price is None:
         return None
-    price = model.price
     return Range(
         low=(price.input_usd * tally.tokens_in.low + price.output_usd * tally.tokens_out.low) / 1e6,
         high=(price.input_usd * tally.tokens_in.high + price.output_usd * tally.tokens_out.high) / 1e6,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from theodolite.config.calls import CallEstimate, price_days
+from theodolite.config.calls import CallEstimate, Range, price_days
 from theodolite.config.hosts import hosts
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.lookup import Found
@@ -21,14 +21,15 @@ _TESTERS = {Level.RED_TEAMING: "red teamer", Level.FIELD_TESTING: "field tester"
 
 
 def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
-    """Return what a run will be: plan, cost, hosts, cells, and where names were found.
+    """Return what a run will be: plan, tokens, cost, hosts, cells, and where names were found.
 
     Args:
         loaded: The study.
         estimate: Of its calls.
     """
     named = (
-        ("Plan", _plan(estimate)),
+        ("Plan", _plan(loaded.study, estimate)),
+        ("Tokens", _tokens(loaded.study, estimate)),
         ("Cost", _cost(loaded.study, estimate)),
         ("Hosts", _hosts(loaded.study)),
         ("Cells", _cells(loaded.study)),
@@ -65,7 +66,7 @@ def _readings(loaded: LoadedStudy) -> str:
     return "; ".join(words for words in loaded.readings if not (usual and words.endswith("UTF-8, comma")))
 
 
-def _plan(estimate: CallEstimate) -> str:
+def _plan(study: Study, estimate: CallEstimate) -> str:
     if not estimate.dialogues:
         return "no dialogue by a program; people hold all of them, and judges are asked about those as they come"
     parts = [_count(estimate.dialogues, "dialogue") + _made_of(estimate)]
@@ -75,7 +76,8 @@ def _plan(estimate: CallEstimate) -> str:
         parts.append(_count(estimate.judges, "judge"))
     if not estimate.calls:
         return f"{', '.join(parts)}: nothing is called"
-    return f"{', '.join(parts)}: {_count(estimate.calls, 'call')}"
+    budget = _budget(study.budget.calls, "{:,}", Range(high=estimate.calls))
+    return f"{', '.join(parts)}: {_count(estimate.calls, 'call')}{budget}"
 
 
 def _made_of(estimate: CallEstimate) -> str:
@@ -94,9 +96,17 @@ def _made_of(estimate: CallEstimate) -> str:
     return f" = {' x '.join(factors)}{recorded}"
 
 
+def _tokens(study: Study, estimate: CallEstimate) -> str:
+    read, written = estimate.tokens_in, estimate.tokens_out
+    if not read.high:
+        return ""
+    budget = _budget(study.budget.tokens, "{:,}", read + written)
+    return f"about {_guessed(read)} read, {_guessed(written)} written{budget}"
+
+
 def _cost(study: Study, estimate: CallEstimate) -> str:
-    budget = f"; budget ${study.budget.usd:.2f}" if study.budget.usd is not None else ""
     cost, unpriced = estimate.cost_usd, estimate.unpriced
+    budget = _budget(study.budget.usd, "${:.2f}", cost)
     if not any(item.is_model and item.calls for item in estimate.endpoints):
         return ""
     names = ", ".join(f"`{name}`" for name in unpriced)
@@ -108,6 +118,25 @@ def _cost(study: Study, estimate: CallEstimate) -> str:
     dated = f" at prices of {days[-1]}" if days else " at the study's prices"
     without = f", without {names}: no price" if unpriced else ""
     return f"about ${cost.middle:.2f} ({cost.low:.2f} to {cost.high:.2f}){dated}{without}{budget}"
+
+
+def _guessed(tokens: Range) -> str:
+    return f"{_rounded(tokens.middle)} ({_rounded(tokens.low)} to {_rounded(tokens.high)})"
+
+
+def _rounded(n: float) -> str:
+    """Return a count with two digits that mean something: a guess has no more."""
+    return f"{round(n, 2 - len(str(int(n)))):,.0f}"
+
+
+def _budget(limit: float | None, form: str, needed: Range) -> str:
+    """Return the words on a limit of the study, and whether a run keeps below it; none where there is no limit."""
+    if limit is None:
+        return ""
+    words = f"; budget {form.format(limit)}"
+    if needed.low > limit:
+        return f"{words} does not suffice"
+    return f"{words} may not suffice" if needed.high > limit else words
 
 
 def _hosts(study: Study) -> str:

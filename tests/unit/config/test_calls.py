@@ -28,9 +28,10 @@ def lines_of(path):
 
 
 def test_the_screen_of_example_a(shipped_folder):
-    plan, cost, named, found = lines_of(shipped_folder("examples/a"))
+    plan, tokens, cost, named, found = lines_of(shipped_folder("examples/a"))
 
     assert plan == "Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls"
+    assert re.fullmatch(r"Tokens  about 2\d0,000 \(.*\) read, \d\d,000 \(.*\)\s+written", tokens)
     assert cost.startswith("Cost    ")
     assert cost.endswith("; budget $5.00")
     assert named == "Hosts   127.0.0.1:8000 (application), api.openai.com (simulated user, judge)"
@@ -87,6 +88,33 @@ def test_cost_is_a_range_for_what_has_a_price_and_names_what_has_none(folder):
     assert 0 < estimate.cost_usd.low < estimate.cost_usd.middle < estimate.cost_usd.high
     assert estimate.unpriced == ("m",)
     assert any("at prices of 2026-10-01, without `m`: no" in line for line in check_lines(loaded, estimate))
+
+
+def test_tokens_are_those_of_models_alone(folder):
+    scripted = STUDY.replace("{url: http://127.0.0.1:8000/v1, name: m}", "{script: [Hello]}")
+    estimate = estimate_calls(load_study(folder(study_yaml=scripted)))
+
+    read = {endpoint.name: endpoint.tokens_in.high for endpoint in estimate.endpoints}
+    assert (read["m"], read["two"]) == (0, 0)
+    assert estimate.tokens_in.high == read["u"] > 0
+    assert "no call is tried twice" in estimate.assumption
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ("calls: 36", "36 calls; budget 36\n"),
+        ("calls: 35", "36 calls; budget 35 may not suffice\n"),
+        ("tokens: 1000000", "; budget 1,000,000\n"),
+        ("tokens: 9000", "; budget 9,000 may not suffice\n"),
+        ("tokens: 100", "; budget 100 does not suffice\n"),
+        ("usd: 0.001", "; budget $0.00 does not suffice\n"),
+    ],
+)
+def test_a_budget_is_held_against_what_a_run_will_take(folder, budget, words):
+    lines = lines_of(folder(study_yaml=f"{STUDY}budget: {{{budget}}}\n"))
+
+    assert words in " ".join(f"{line}\n" for line in lines).replace("\n        ", " ")
 
 
 def test_hosts_are_named_once_with_what_they_are_called_for(folder):
