@@ -264,7 +264,7 @@ async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, j
 
 
 async def test_what_calls_without_a_reply_cost_is_summed_too(store: Store, run: Run, unit: Unit) -> None:
-    wasted = Spending(attempts=1, tokens_in=50, tokens_out=400, cost_microusd=900)
+    wasted = Spending(calls=1, attempts=1, tokens_in=50, tokens_out=400, cost_microusd=900)
     await store.keep_failure(unit, a_failure(unit, spent=wasted))
     [kept] = store.failures(run)
     store.reopen([unit.key])

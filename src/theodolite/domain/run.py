@@ -104,7 +104,7 @@ class Spending:
     """What calls have cost so far.
 
     Attributes:
-        calls: Calls that brought a reply; count.
+        calls: Calls made, those that brought nothing included; count.
         attempts: Attempts of all calls, refused ones included; count.
         tokens_in: Tokens read; count.
         tokens_out: Tokens written; count.

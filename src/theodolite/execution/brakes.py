@@ -118,7 +118,7 @@ class Brakes:
             return
         streak = self._streaks[endpoint]
         streak.append(unit)
-        error.spent = replace(error.spent, attempts=error.tries)
+        error.spent = replace(error.spent, calls=1, attempts=error.tries)
         self.spent += error.spent
         if len(streak) >= REFUSALS_IN_A_ROW:
             self._unjust.update(streak)

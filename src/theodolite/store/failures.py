@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from django.db.models import Sum
+from django.db.models import Count, Q, Sum
 
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.run import Spending
@@ -54,7 +54,8 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
 def spent_on_failures(run_id: int) -> Spending:
     """Return what the calls that ended a run's units have cost, those that were tried again since included."""
     sums = {name: Sum(name, default=0) for name in _COSTS}
-    return Spending(**FailureRow.objects.filter(unit__run_id=run_id).aggregate(**sums))
+    made = Count("id", filter=Q(attempts__gt=0))  # first, since a sum takes the name of the column that it asks about
+    return Spending(**FailureRow.objects.filter(unit__run_id=run_id).aggregate(calls=made, **sums))
 
 
 def _failure(row: FailureRow) -> Failure:
@@ -69,5 +70,5 @@ def _failure(row: FailureRow) -> Failure:
         annotator=row.annotator,
         endpoint=row.endpoint,
         tries=row.tries,
-        spent=Spending(**{name: getattr(row, name) for name in _COSTS}),
+        spent=Spending(calls=int(row.attempts > 0), **{name: getattr(row, name) for name in _COSTS}),
     )

@@ -98,6 +98,14 @@ def test_rows_of_two_endpoints_are_counted_apart():
     assert "`large`" in braked(brakes)
 
 
+def test_a_budget_of_calls_counts_those_that_bring_nothing():
+    brakes = Brakes(budget=Budget(calls=2))
+    brakes.refused("large", TimedOut("late"), "u")
+    brakes.answered("large", PRICED)
+
+    assert braked(brakes) == "the budget of 2 calls is spent"
+
+
 def test_units_of_the_row_that_stopped_a_run_are_not_at_fault():
     brakes = Brakes(budget=Budget())
     refuse(brakes, LAST + 2)
@@ -129,15 +137,15 @@ def test_an_answer_that_cannot_be_used_is_paid_for_all_the_same():
 
     with pytest.raises(RunStopped, match=r"\$1.00 is spent"):
         brakes.check()
-    assert brakes.spent == Spending(attempts=1, tokens_out=900, cost_microusd=1_000_000)
+    assert brakes.spent == Spending(calls=1, attempts=1, tokens_out=900, cost_microusd=1_000_000)
 
 
-def test_attempts_of_refused_calls_are_counted():
+def test_refused_calls_are_counted_with_their_attempts():
     brakes = Brakes(budget=Budget())
     brakes.refused("large", TimedOut("late", tries=5), "u")
     brakes.answered("large", PRICED)
 
-    assert (brakes.spent.calls, brakes.spent.attempts) == (1, 7)
+    assert (brakes.spent.calls, brakes.spent.attempts) == (2, 7)
 
 
 @pytest.mark.parametrize(
