@@ -42,6 +42,7 @@ SLOTS = ("prompt", "session", "turn", "context", "history")
 ARIA_SLOTS = ("prompt", "context", "turn")
 """Variables that the prompt of an ARIA class may hold."""
 
+_HEADER = re.compile(r"[A-Za-z0-9-]+")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
 _REPLY = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[\d+\]|\['[^']+'\]|\[\"[^\"]+\"\])*")
@@ -120,11 +121,14 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
     if problem:
         desk.complaints.add(entry.fault("url", message=problem))
     body = typed(shape.body) if shape.body not in (None, "") else {}
-    texts = [(("url",), shape.url), *((("headers", key), value) for key, value in shape.headers.items())]
-    for keys, text in [*texts, *_texts(body, ("body",))]:
+    headers = ((("headers", key), value) for key, value in shape.headers.items())
+    texts = [*_texts(shape.url, ("url",)), *headers, *_texts(body, ("body",))]
+    for keys, text in texts:
         _check_template(entry, keys, text, SLOTS, desk)
+    _check_hearing(entry, shape, [text for _, text in texts], desk)
     _check_places(entry, shape, desk)
     check_key(entry, key=shape.key, desk=desk, environ=environ)
+    _check_key_header(entry, shape, desk)
     return HttpEndpoint(
         url=without_userinfo(shape.url),
         reply="text" if isinstance(shape.reply, PatternShape) else shape.reply,
@@ -135,10 +139,42 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         method=shape.method,
         headers=dict(shape.headers),
         key=shape.key,
+        key_header="" if shape.key_header.lower() == "authorization" else shape.key_header,
         timeout_s=shape.timeout,
         public_only=shape.public_only,
         parallel=shape.parallel,
     )
+
+
+def _check_key_header(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:
+    """Add a fault where no header can be called so, where it would carry nothing, or something else as well."""
+    name = shape.key_header
+    if not name:
+        return
+    if not _HEADER.fullmatch(name):
+        message = f"`key_header` is `{name}`; expected the name of a header such as `X-Api-Key`"
+    elif not shape.key:
+        message = "`key_header` needs `key`: the name of the environment variable that holds the token"
+    elif name.lower() in map(str.lower, shape.headers):
+        message = f"`key_header` and `headers` both set `{name}`; leave it out of `headers`"
+    else:
+        return
+    desk.complaints.add(entry.fault("key_header", message=message))
+
+
+def _check_hearing(entry: Entry[Any], shape: HttpShape, texts: list[str], desk: Desk) -> None:
+    """Add a fault where no request carries what is said, or a body goes with a method that sends none."""
+    if shape.method == "GET" and shape.body not in (None, ""):
+        message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
+        desk.complaints.add(entry.fault("body", message=message))
+        return
+    heard = {"prompt", "history"}
+    if not any(syntax_problem(text) or unfilled(text, SLOTS) or heard & variables(text) for text in texts):
+        message = (
+            "{{ prompt }} stands nowhere in `url`, `body` or `headers`, so the application would never hear what is"
+            ' said to it; e.g. body: {message: "{{ prompt }}"}'
+        )
+        desk.complaints.add(entry.fault("url", message=message))
 
 
 def _check_places(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:

@@ -174,6 +174,7 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
         session=connection.session,
         public_only=connection.public_only or None,
         key=connection.key,
+        key_header=connection.key_header,
         timeout=connection.timeout_s,
         parallel=connection.parallel,
     )

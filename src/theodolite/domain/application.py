@@ -100,7 +100,8 @@ class HttpEndpoint:
             where sessions have the ids that we give them.
         method: HTTP method.
         headers: Header name to template.
-        key: Name of the environment variable that holds the bearer token.
+        key: Name of the environment variable that holds the token.
+        key_header: Header in which the token stands alone; empty for `Authorization: Bearer`.
         timeout_s: Patience for one reply; seconds.
         public_only: Whether private networks and this machine are not called, whatever the address leads to.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
@@ -115,6 +116,7 @@ class HttpEndpoint:
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
+    key_header: str = ""
     timeout_s: float = 60.0
     public_only: bool = False
     parallel: int = field(default=256, compare=False)

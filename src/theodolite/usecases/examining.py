@@ -86,8 +86,8 @@ class Examination:
 async def examine(name: str, application: Application) -> Examination:
     """Call an application a few times and return what that showed.
 
-    It ends early where nobody answers or the application hangs: what comes
-    after would show the same and take as long again.
+    It ends early where nobody answers, where the application hangs or fails
+    twice at plain prompts: what comes after would show the same and cost as much.
     """
     found = Examination(name=name)
     if isinstance(application, Endpoint) and not (knock := await application.knock()).alive:
@@ -96,10 +96,12 @@ async def examine(name: str, application: Application) -> Examination:
         return found
     probe = _Probe(application, found)
     try:
-        await probe.greeting()
-        await probe.memory()
-        await probe.crossing()
-        await probe.odd_prompts()
+        if await probe.answers():
+            await probe.memory()
+            await probe.crossing()
+            await probe.odd_prompts()
+        else:
+            probe.ending = "; nothing further was tried"
     except TimedOut as error:
         found.note(f"hangs: {error}; nothing further was tried")
     except GatewayError as error:
@@ -129,23 +131,27 @@ class _Probe:
     # A server may remember the sessions of an earlier examination.
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
     sessions: dict[str, None] = field(default_factory=dict)
-    failures: dict[Remark, list[str]] = field(default_factory=dict)
+    failures: list[tuple[str, GatewayError | TemplateError]] = field(default_factory=list)
+    first: str = ""
+    ending: str = ""
 
-    async def greeting(self) -> None:
+    async def answers(self) -> bool:
+        """Say two plain things, and tell whether more than failures came; what a filter withholds is an answer."""
         await self._ask("greeting", "a greeting", GREETING)
+        self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
+        return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
 
     async def memory(self) -> None:
-        """Give one session a word, and look for it there and where it must not be."""
-        word = WORDS[0]
-        said = KEEP.format(word=word)
-        first = await self._ask("memory", "a word to keep in mind", said)
-        again = await self._ask("memory", "the word that it was given", RECALL, Exchange(prompt=said, response=first))
-        if first and again and word not in again:
+        """Look for the word of one session there and where it must not be."""
+        word, said = WORDS[0], KEEP.format(word=WORDS[0])
+        before = Exchange(prompt=said, response=self.first)
+        again = await self._ask("memory", "the word that it was given", RECALL, before)
+        if self.first and again and word not in again:
             message = "did not know in turn 2 what it was told in turn 1; that is fine where each prompt stands alone"
             self.found.note(message, Severity.NOTE)
         if word in await self._ask("stranger", "a word that it was never given", RECALL):
             self.found.note("knows in one session what was said in another one; sessions must not share their state")
-        if first and isinstance(self.application, Resettable):
+        if self.first and isinstance(self.application, Resettable):
             await self._reset(self.application, word)
 
     async def crossing(self) -> None:
@@ -199,14 +205,19 @@ class _Probe:
     def _failed(self, what: str, error: GatewayError | TemplateError) -> None:
         if isinstance(error, TimedOut) or (isinstance(error, GatewayError) and _is_out_of_reach(error)):
             raise error
-        severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.FAULT
-        self.failures.setdefault(Remark(f"{kind_of(error).value}: {error}", severity), []).append(what)
+        self.failures.append((what, error))
 
     def tell_failures(self) -> None:
         """Note each way in which calls failed once, with the first of the calls that did."""
-        for remark, (first, *more) in self.failures.items():
+        alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
+        for what, error in self.failures:
+            # Where nothing succeeds, words that differ from call to call tell nothing more.
+            words = str(error) if self.found.texts else ""
+            alike.setdefault((type(error), words), []).append((what, error))
+        for (what, error), *more in alike.values():
             others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
-            self.found.note(f"{first}{others}: {remark.message}", remark.severity)
+            severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.FAULT
+            self.found.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
 
 
 def _look_at_texts(found: Examination) -> None:

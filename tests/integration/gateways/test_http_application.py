@@ -66,6 +66,14 @@ async def test_prompt_session_token_and_headers_arrive() -> None:
     assert (call.headers["X-Turn"], call.headers["Content-Type"]) == ("1 s-1", "application/json")
 
 
+async def test_a_token_may_stand_alone_in_a_header_of_its_own() -> None:
+    with Loopback() as server:
+        await said(f"{server.root}/app", key="tok-1", key_header="X-Api-Key")
+
+    headers = server.calls[0].headers
+    assert (headers["X-Api-Key"], headers.get("Authorization")) == ("tok-1", None)
+
+
 async def test_a_request_without_a_body_carries_the_prompt_in_its_address() -> None:
     with Loopback() as server:
         text = await said(f"{server.root}/app?q={{{{ prompt }}}}", method="get", reply="$.data[0].reply")

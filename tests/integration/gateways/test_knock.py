@@ -142,7 +142,7 @@ async def test_a_server_that_thinks_longer_than_the_deadline_is_there() -> None:
         ("404", True, "there, answers 404 to OPTIONS"),
         ("500", True, "there, answers 500 to OPTIONS"),
         ("401", False, "401"),
-        ("403", False, "403"),
+        ("403", True, "there, answers 403 to OPTIONS"),
         ("not-http", False, "not HTTP as agreed"),
         ("reset", False, "the connection broke off"),
     ],

@@ -30,7 +30,8 @@ def test_an_http_body_keeps_its_types_and_its_templates(folder):
 
 
 def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression(folder):
-    text = '{kind: http, url: "http://x.example/", reply: {regex: "<a>(.*)</a>"}, stream: yes, session: $.id}'
+    reached = 'kind: http, url: "http://x.example/?q={{ prompt }}"'
+    text = "{%s, reply: {regex: '<a>(.*)</a>'}, stream: yes, session: $.id}" % reached  # noqa: UP031 - braces
 
     connection = application(folder, text).connection
 
@@ -48,11 +49,28 @@ def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression
     ],
 )
 def test_places_that_nothing_can_be_found_at_are_faults(folder, keys, words):
-    text = f'{{kind: http, url: "http://x.example/", {keys}}}'
+    text = f'{{kind: http, url: "http://x.example/?q={{{{ prompt }}}}", {keys}}}'
 
     faults = check_study(folder(study_yaml=STUDY % text))
 
     assert [fault for fault in faults if words in fault.message]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("key: K, key_header: X-Api-Key", ""),
+        ("key_header: X-Api-Key", "`key_header` needs `key`"),
+        ('key: K, key_header: "X Key"', "`key_header` is `X Key`; expected the name of a header"),
+        ("key: K, key_header: X-Key, headers: {x-key: a}", "`key_header` and `headers` both set `X-Key`"),
+    ],
+)
+def test_a_token_s_header_has_a_name_and_a_token(folder, keys, words):
+    study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example/", body: ["{{{{ prompt }}}}"], {keys}}}')
+
+    faults = [fault.message for fault in check_study(study, environ={}) if fault.severity is Severity.FAULT]
+
+    assert [fault[: len(words)] for fault in faults] == ([words] if words else [])
 
 
 def test_a_model_may_be_given_files(folder):
@@ -102,16 +120,35 @@ def test_a_team_says_what_its_application_claims_and_mitigates(folder):
 
 @pytest.mark.parametrize("path", ["$", "$.a", "$.a.b[0].c", "$['a b'].c", "text", "$[0]"])
 def test_a_path_to_the_reply_is_accepted(folder, path):
-    text = f'{{kind: http, url: "http://x.example", reply: "{path}"}}'
+    text = f'{{kind: http, url: "http://x.example/?q={{{{ prompt }}}}", reply: "{path}"}}'
 
     assert application(folder, text).connection.reply == path
 
 
 @pytest.mark.parametrize("path", ["a.b", "$..a", "$.a[", "$.a[*]", "$ .a", "Text"])
 def test_a_path_to_nowhere_is_a_fault(folder, path):
-    study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example", reply: "{path}"}}')
+    text = f'{{kind: http, url: "http://x.example/?q={{{{ prompt }}}}", reply: "{path}"}}'
 
-    assert [fault.severity for fault in check_study(study)] == [Severity.FAULT]
+    assert [fault.severity for fault in check_study(folder(study_yaml=STUDY % text))] == [Severity.FAULT]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("", "{{ prompt }} stands nowhere in `url`, `body` or `headers`"),
+        ('headers: {X-Id: "{{ session }}"}', "{{ prompt }} stands nowhere in `url`, `body` or `headers`"),
+        ('method: GET, body: {q: "{{ prompt }}"}', "`method: GET` sends no body"),
+        ('body: {q: "{{ promt }}"}', "{{ promt }} is filled by nothing"),
+        ('body: {messages: "{{ history }}"}', ""),
+        ('method: GET, headers: {X-Prompt: "{{ prompt }}"}', ""),
+    ],
+)
+def test_an_application_that_would_never_hear_a_prompt_is_a_fault(folder, keys, words):
+    study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example/", {keys}}}')
+
+    faults = [fault.message for fault in check_study(study) if fault.severity is Severity.FAULT]
+
+    assert [fault[: len(words)] for fault in faults] == ([words] if words else [])
 
 
 TWO_RULES = """study: a

@@ -15,7 +15,7 @@ models:
   u: {url: https://api.example/v1, name: u, price: {input: 1, output: 10, as_of: 2026-10-01}}
 applications:
   one: {kind: model, model: m}
-  two: {kind: http, url: "https://two.example:8443/chat"}
+  two: {kind: http, url: "https://two.example:8443/chat", body: {q: "{{ prompt }}"}}
 scenarios: {s: {goal: "Find {{ wish }}", turns: 4}}
 personas: {p: {template: "{{ name }} {{ goal }}", rows: [{name: A, wish: a}, {name: B, wish: b}], model: u}}
 judges: {j: {ask: Polite?, defect: "== no", model: u}}

@@ -99,7 +99,9 @@ CREDENTIALS = [
     "study",
     [
         STUDY % '{url: "%s", name: x}',
-        STUDY.replace("{kind: model, model: m}", '{kind: http, url: "%s"}').replace("{m: %s}", "{m: {script: [a]}}"),
+        STUDY.replace("{kind: model, model: m}", '{kind: http, url: "%s", body: {q: "{{ prompt }}"}}').replace(
+            "{m: %s}", "{m: {script: [a]}}"
+        ),
     ],
     ids=["model", "application"],
 )

@@ -109,9 +109,9 @@ def answering(text: str) -> type:
         (made(GetResponse=returning({"success": False, "response": "busy"})), "it says that it failed: busy"),
         (
             made(GetResponse=raising(KeyError("session"))),
-            "a greeting and 7 more calls: answered with an error: `GetResponse` raised KeyError",
+            "a greeting and 1 more call: answered with an error: `GetResponse` raised KeyError",
         ),
-        (answering(""), "a greeting and 7 more calls: gave an empty reply"),
+        (answering(""), "a greeting and 1 more call: gave an empty reply"),
         (answering("<p>Hello <b>you</b></p>"), "replies with HTML such as `<p>`; expected text or Markdown"),
         (Alone, "answered with an error: `Alone()` gave two open sessions one and the same"),
         (Sticky, "state survives `StartSession`"),
@@ -155,7 +155,23 @@ async def test_words_that_cross_between_sessions_are_a_fault() -> None:
 async def test_each_kind_of_failure_is_named(error: GatewayError, words: str) -> None:
     found = await examine("app", FakeApplication(lambda _: error))
 
-    assert faults(found) == [f"a greeting and 7 more calls: {words}"]
+    assert faults(found) == [f"a greeting and 1 more call: {words}; nothing further was tried"]
+    assert found.calls == 2
+
+
+async def test_failures_that_differ_in_their_words_alone_are_told_once_where_nothing_succeeds() -> None:
+    found = await examine("app", FakeApplication(lambda request: ServerFault(f"no {request.prompt[:5]}")))
+
+    assert faults(found) == ["a greeting and 1 more call: answered with an error: no Hello; nothing further was tried"]
+
+
+async def test_failures_at_some_prompts_are_told_each() -> None:
+    def answer(request: SayToApplication) -> Any:
+        return ServerFault("too long") if len(request.prompt) > 999 else request.prompt
+
+    assert faults(await examine("app", FakeApplication(answer)))[0].endswith(
+        " letters: answered with an error: too long"
+    )
 
 
 async def test_a_reply_that_a_filter_withheld_is_no_fault() -> None:

@@ -109,7 +109,9 @@ class HttpShape(ApplicationShape):
     session: str = ""
     """Where the site's own session id stands in its first answer, e.g. `$.id`; `{{ session }}` is empty until then."""
     key: str = ""
-    """Name of the environment variable that holds the bearer token."""
+    """Name of the environment variable that holds the token."""
+    key_header: str = ""
+    """Header in which the token stands alone, e.g. `X-Api-Key`; `Authorization: Bearer` where left out."""
     timeout: float = Field(default=60.0, gt=0)
     """Patience for one reply; seconds."""
     public_only: YesNo = False

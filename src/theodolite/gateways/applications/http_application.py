@@ -20,7 +20,7 @@ from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import REFUSALS, Patience
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.secrecy import Secret
+from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.templates import variables_of
 from theodolite.gateways.trouble import Trouble, malformed
 from theodolite.ports.application import OnChunk
@@ -82,7 +82,7 @@ class HttpApplication:
         Args:
             name: Name of the application in the study.
             connection: How the study says it is reached.
-            key: The bearer token itself, from the environment.
+            key: The token itself, from the environment.
             clock: Tells the time and waits between tries.
             patience: Bounds of a call; the connection's timeout and one try
                 where the request may have been worked on, unless given.
@@ -103,7 +103,7 @@ class HttpApplication:
             require_public_host(connection.url, what=f"application `{name}`")
         self._wire = Wire(
             endpoint=name,
-            secret=Secret(key or "", variable=connection.key),
+            secret=Secret(key or "", variable=connection.key, header=connection.key_header or BEARER_HEADER),
             clock=clock,
             patience=patience or Patience(timeout_s=connection.timeout_s, attempts_once=1, refusals=5 * REFUSALS),
             parallel=connection.parallel,
@@ -157,7 +157,8 @@ class HttpApplication:
     def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
         trouble = outcome.trouble
         words = str(trouble.error(endpoint=self._name, tries=outcome.tries, elapsed_s=outcome.elapsed_s))
-        if trouble.status in {401, 403} or not outcome.tries:
+        # 403 is what some gateways say to OPTIONS whatever the token.
+        if trouble.status == 401 or not outcome.tries:
             hint = _token_hint(self._wire.secret.variable)
             return self._knocked(words, alive=False, hint=hint, attempts=outcome.tries)
         if trouble.kind in {Unreachable, MalformedReply} or not trouble.status:

@@ -51,8 +51,8 @@ class RequestForm:
 
     def knock(self) -> Outgoing:
         """Return a request that costs nothing."""
-        url = self._address({"prompt": "hello", "session": "knock", "turn": 1, "context": "", "history": []})
-        return Outgoing(url=url, method="OPTIONS")
+        slots: dict[str, Any] = {"prompt": "hello", "session": "knock", "turn": 1, "context": "", "history": []}
+        return Outgoing(url=self._address(slots), method="OPTIONS", headers=self._filled_headers(slots))
 
     def fill(self, variables: Mapping[str, Any], *, hear: Callable[[bytes], None] | None = None) -> Outgoing:
         """Return the request of one turn.
@@ -64,12 +64,15 @@ class RequestForm:
         Raises:
             TemplateError: If a template cannot be filled.
         """
-        headers = {header: _one_line(fill(variables)) for header, fill in self._headers.items()}
+        headers = self._filled_headers(variables)
         if self._method in _BODILESS:
             return Outgoing(url=self._address(variables), method=self._method, headers=headers, hear=hear)
         body = json.dumps(self._body(variables), separators=(",", ":")).encode()
         headers = {"Content-Type": "application/json"} | headers
         return Outgoing(url=self._address(variables), method=self._method, body=body, headers=headers, hear=hear)
+
+    def _filled_headers(self, variables: Mapping[str, Any]) -> dict[str, str]:
+        return {header: _one_line(fill(variables)) for header, fill in self._headers.items()}
 
 
 def checked_template(url: str, *, what: str) -> str:

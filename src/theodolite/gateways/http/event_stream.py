@@ -1,4 +1,4 @@
-"""Event streams: replies that are sent piece by piece (server-sent events)."""
+"""StreamEvent streams: replies that are sent piece by piece (server-sent events)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import codecs
 import re
 from collections.abc import Callable, Iterator
 
-from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent
+from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, failure_in
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
 
 END = "[DONE]"
 """What many servers send as their last event."""
+
+FAILED = "error"
+"""Name of events with which servers end a reply that they cannot go on with."""
 
 _LINE_END = re.compile(r"[\r\n]")
 _LINE = re.compile(r"(.*?)(?:\r\n|\n|\r(?!\Z))", re.DOTALL)
@@ -22,10 +25,12 @@ class EventReader:
 
     Attributes:
         has_ended: Whether the server has said that nothing follows.
+        name: What the event that was yielded last is called; empty where it has no name.
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
+        self.name = self._named = ""
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest: list[str] = []
         self._data: list[str] = []
@@ -58,12 +63,18 @@ class EventReader:
         name, _, value = line.partition(":")
         if name == "data":
             self._data.append(value.removeprefix(" "))
-        elif not line and self._data:
-            data, self._data = "\n".join(self._data), []
-            if data.strip() == END:
+        elif name == "event":
+            self._named = value.strip()
+        elif not line:
+            data, self._data = self._data, []
+            self.name, self._named = self._named, ""
+            if not data:
+                return
+            whole = "\n".join(data)
+            if whole.strip() == END:
                 self.has_ended = True
             else:
-                yield data
+                yield whole
 
 
 class EventStream:
@@ -103,7 +114,7 @@ class EventStream:
 
     def _hear(self, data: str) -> None:
         self._look(data)
-        match self._place.read_event(data):
+        match self._read(data):
             case StreamEvent(text=str(text)):
                 self._pieces.append(text)
                 if text and self._on_chunk is not None:
@@ -112,6 +123,11 @@ class EventStream:
                 self._trouble = self._trouble or trouble
             case StreamEvent(trouble=trouble):
                 self._without = self._without or trouble
+
+    def _read(self, data: str) -> StreamEvent:
+        if self._reader.name == FAILED:
+            return StreamEvent(trouble=failure_in(data), is_fatal=True)
+        return self._place.read_event(data)
 
 
 def _no_stream() -> Trouble:

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from theodolite.domain.errors import ContentRefused, InputError, ServerFault
-from theodolite.gateways.complaint import complaint_in
+from theodolite.gateways.complaint import complaint_in, read_complaint
 from theodolite.gateways.http.wire import Answer
 from theodolite.gateways.trouble import Trouble, empty, malformed, withheld
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
+
+SHOWN = 60
+"""Characters of an answer that are shown where it cannot be read."""
 
 Path = tuple[str | int, ...]
 """Keys and positions from the root of a JSON document."""
@@ -73,10 +76,11 @@ class ReplyPlace:
     def read(self, answer: Answer) -> str | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
         try:
-            text = answer.body.decode(answer.charset or "utf-8")
+            text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")
         except (ValueError, LookupError):
-            return malformed("the answer is not text as encoded")
-        return _checked(self._find(text))
+            said = "as its headers say" if answer.charset else "and its headers name no other encoding"
+            return malformed(f"the answer is no text in {answer.charset or 'UTF-8'}, {said}")
+        return _checked(self._find(text)) if text.strip() else empty("the answer holds nothing")
 
     def read_event(self, data: str) -> StreamEvent:
         """Return what one event of a stream holds."""
@@ -92,14 +96,22 @@ class ReplyPlace:
     def _find(self, text: str) -> Any:
         if self._pattern is not None:
             match = self._pattern.search(text)
-            return match[match.re.groups and 1] if match else malformed("the answer does not match `regex` of `reply`")
+            return match[match.re.groups and 1] if match else _unread("does not match `regex` of `reply`", text)
         if self._path is None:
             return text
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
-            return malformed("the answer is not JSON")
-        return _walk(found, self._path)
+            return _unread("is not JSON", text)
+        reply = _walk(found, self._path)
+        return _failure(found, reply) or reply
+
+
+def failure_in(data: str) -> Trouble:
+    """Return the failure that an event reports by its very name, however its words are written."""
+    complaint = read_complaint(data.encode())
+    words = complaint.words or complaint.code
+    return withheld(words) if complaint.is_filter else _error(words)
 
 
 def find_in(text: str, path: Path) -> str:
@@ -132,15 +144,35 @@ def _walk(found: Any, path: Path) -> Any:
     return found
 
 
+def _failure(found: Any, reply: Any) -> Trouble | None:
+    """Return the failure that an application reports beside its reply; an error beside a text may be a mere remark."""
+    is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
+    if is_blank and (complaint := _complaint(found)) is not None:
+        return complaint
+    if not isinstance(found, Mapping) or found.get("success") is not False:
+        return None
+    said = complaint_in(found)
+    words = reply if isinstance(reply, str) and not is_blank else said.words if said is not None else ""
+    return Trouble(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+
+
+def _unread(why: str, text: str) -> Trouble:
+    """Return the trouble of an answer that nothing was found in, with its first words."""
+    begins = " ".join(text[: 2 * SHOWN].split())[:SHOWN]
+    return malformed(f"the answer {why}; it begins with `{begins}`")
+
+
 def _complaint(found: Any) -> Trouble | None:
     """Return the error that an application reports in place of a reply, although its status is 200."""
     complaint = complaint_in(found) if isinstance(found, Mapping) and found.get("error") else None
     if complaint is None:
         return None
     words = complaint.words or complaint.code
-    if complaint.is_filter:
-        return withheld(words)
-    return Trouble(kind=ServerFault, words=f"it answers with an error: {words}")
+    return withheld(words) if complaint.is_filter else _error(words)
+
+
+def _error(words: str) -> Trouble:
+    return Trouble(kind=ServerFault, words=f"it says: {words}" if words else "it does not say which")
 
 
 def _member(found: Any, step: str | int) -> Any:

@@ -42,6 +42,13 @@ def test_a_last_event_without_its_empty_line_counts() -> None:
     assert stream.text() == "one two"
 
 
+def test_the_name_of_an_event_without_data_is_not_the_next_one_s() -> None:
+    stream = stream_of()
+    stream.feed(b'event: error\n\ndata: {"a": "one"}\n\n')
+
+    assert stream.text() == "one"
+
+
 def test_events_of_plain_text_are_joined_and_every_event_is_shown() -> None:
     seen: list[str] = []
     stream = stream_of(seen=seen, path="text")
@@ -57,10 +64,14 @@ def test_events_of_plain_text_are_joined_and_every_event_is_shown() -> None:
         (b"", MalformedReply, "holds no events"),
         (b'data: {"b": 1}\n\n', MalformedReply, "has no `$.a`; there are b"),
         (b'data: {"a": ""}\n\n', EmptyReply, "no text"),
-        (b'data: {"a": "x"}\n\ndata: {"error": {"message": "overloaded"}}\n\n', ServerFault, "an error: overloaded"),
+        (b'data: {"a": "x"}\n\ndata: {"error": {"message": "overloaded"}}\n\n', ServerFault, "it says: overloaded"),
         (b'data: {"error": {"code": "content_filter", "message": "no"}}\n\n', ContentRefused, "no"),
         (b"data: no json\n\n", MalformedReply, "not JSON"),
         (b'data: {"a": 7}\n\n', MalformedReply, "JSON int"),
+        (b'data: {"a": "x"}\n\nevent: error\ndata: upstream died\n\n', ServerFault, "it says: upstream died"),
+        (b'event: error\ndata: {"message": "busy"}\n\ndata: {"a": "x"}\n\n', ServerFault, "it says: busy"),
+        (b'data: {"a": "x"}\n\nevent: error\ndata: {"code": "content_filter"}\n\n', ContentRefused, "content_filter"),
+        (b'data: {"a": "x"}\n\ndata: {"a": "", "success": false}\n\n', ServerFault, "it says that it failed"),
     ],
 )
 def test_what_is_no_whole_reply_is_told_apart(body: bytes, kind: type[GatewayError], words: str) -> None:
