@@ -8,8 +8,8 @@ import gzip
 import pytest
 
 from tests.golden.published import HERE
-from theodolite.config.label_files import AskedItem, LabelKey
-from theodolite.config.label_imports import ImportColumns, read_import
+from theodolite.config.brought.label_files import AskedItem, LabelKey
+from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.domain.annotation import WAYS_OUT
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
 from theodolite.measurement.annotating import question_agreement, self_agreement

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from theodolite.assessment.judging import Judgement, judgement
+from theodolite.assessment.judge.judging import Judgement, judgement
+from theodolite.assessment.judge.prompt import PROMPT_VERSION
+from theodolite.assessment.judge.verdict import unread
 from theodolite.assessment.labelling import by_function
-from theodolite.assessment.prompt import PROMPT_VERSION
 from theodolite.assessment.ruling import NOT_SHOWN, by_packet, by_words
-from theodolite.assessment.verdict import unread
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
 from theodolite.domain.annotator import (
     Annotator,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from theodolite.assessment.category_routing import Reviewed, sees_violation
+from theodolite.assessment.queue.category_routing import Reviewed, sees_violation
 from theodolite.domain.annotating.discrepancy import Discrepancy, Position, Resolution
 from theodolite.domain.annotating.promotion import is_model
 from theodolite.domain.annotation import Answer, Outcome

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from theodolite.assessment.verdict import verdict_of
+from theodolite.assessment.judge.verdict import verdict_of
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.flow import AskFunction, Exchange, Flow

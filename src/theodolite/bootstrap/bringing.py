@@ -7,14 +7,14 @@ import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from theodolite.config.bringing import BringColumns, ReadBrought, guessed_columns, read_brought
-from theodolite.config.convokit import PARTS, is_corpus, read_corpus
-from theodolite.config.label_studio_dialogues import is_tasks, read_tasks
+from theodolite.config.brought.bringing import BringColumns, ReadBrought, guessed_columns, read_brought
+from theodolite.config.brought.convokit import PARTS, is_corpus, read_corpus
+from theodolite.config.brought.label_studio_dialogues import is_tasks, read_tasks
+from theodolite.config.brought.remarks import Remarks
+from theodolite.config.brought.voices import Voices, turns_of, with_guess
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import PlacedFault
-from theodolite.config.remarks import Remarks
 from theodolite.config.tables import table_of, unreadable
-from theodolite.config.voices import Voices, turns_of, with_guess
 from theodolite.domain.brought import BroughtIn
 from theodolite.usecases.bringing import bring_in
 from theodolite.usecases.people.venue import Venue

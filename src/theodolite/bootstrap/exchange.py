@@ -13,7 +13,7 @@ from pathlib import Path
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.labels import keep_read
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.config.label_imports import ImportColumns, read_import
+from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotating.label_sample import KeptLabels, item_of
 from theodolite.domain.errors import InputError, StorageUnavailable

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.config.label_files import ReadLabels, label_file_text, read_label_file
+from theodolite.config.brought.label_files import ReadLabels, label_file_text, read_label_file
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.errors import InputError

@@ -11,9 +11,9 @@ from theodolite.bootstrap.venues import open_venue
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
-from theodolite.config.bringing import HOLDERS, BringColumns
-from theodolite.config.threads import Ways
-from theodolite.config.voices import Voices
+from theodolite.config.brought.bringing import HOLDERS, BringColumns
+from theodolite.config.brought.threads import Ways
+from theodolite.config.brought.voices import Voices
 from theodolite.domain.dialogue import HeldBy
 
 

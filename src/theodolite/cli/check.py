@@ -14,9 +14,9 @@ from theodolite.cli.json_ending import faults_json
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
-from theodolite.config.expanded import expanded
 from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
 from theodolite.config.places import render_faults
+from theodolite.config.writing.expanded import expanded
 
 
 @click.command()

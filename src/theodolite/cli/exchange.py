@@ -11,7 +11,7 @@ from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.terminal import width
-from theodolite.config.label_imports import ImportColumns, spelling_of
+from theodolite.config.brought.label_imports import ImportColumns, spelling_of
 from theodolite.reporting.label_text import kept_text
 
 

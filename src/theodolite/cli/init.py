@@ -16,9 +16,9 @@ from theodolite.config.examples import EXAMPLES, REQUIREMENTS
 from theodolite.config.header import guess_columns, guess_lines
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
-from theodolite.config.splitting import split_study
-from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.tables import read_table
+from theodolite.config.writing.splitting import split_study
+from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.identity import SHORT
 
 _QUESTION = """\

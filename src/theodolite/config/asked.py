@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from theodolite.config.annotation_schemas import Written, schemas_of
-from theodolite.config.annotators import GuidelineShelf
+from theodolite.config.labelling.annotation_schemas import Written, schemas_of
+from theodolite.config.labelling.annotators import GuidelineShelf
+from theodolite.config.labelling.question_notes import note_orientations, note_questions
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts
-from theodolite.config.question_notes import note_orientations, note_questions
 from theodolite.config.questionnaires import questionnaire_of, written_questionnaires
 from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.schema import AnnotationSchema

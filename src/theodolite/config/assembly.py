@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import TypeVar
 
 from theodolite.config import crosschecks
-from theodolite.config.annotation_schemas import Written, written_schemas
-from theodolite.config.annotators import (
+from theodolite.config.applications import is_recorded, live_application
+from theodolite.config.asked import Asked, asked_of
+from theodolite.config.attacks import red_teaming_of
+from theodolite.config.endpoints import endpoint_of
+from theodolite.config.events import annotation_of, event_of, levels_of
+from theodolite.config.labelling.annotation_schemas import Written, written_schemas
+from theodolite.config.labelling.annotators import (
     GuidelineShelf,
     check_spelling,
     described_people,
     labelling_annotator,
     reference_of,
 )
-from theodolite.config.applications import is_recorded, live_application
-from theodolite.config.asked import Asked, asked_of
-from theodolite.config.attacks import red_teaming_of
-from theodolite.config.corrections import corrections_of
-from theodolite.config.endpoints import endpoint_of
-from theodolite.config.events import annotation_of, event_of, levels_of
-from theodolite.config.judges import judges_of
+from theodolite.config.labelling.corrections import corrections_of
+from theodolite.config.labelling.judges import judges_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from theodolite.config.annotators import GuidelineShelf, unfit_labels
+from theodolite.config.labelling.annotators import GuidelineShelf, unfit_labels
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.lost_material import note_lost_material
 from theodolite.config.parts import Parts, is_broken, section

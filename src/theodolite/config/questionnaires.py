@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from theodolite.config.labelling.questions import questions_of
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import dropped, section
-from theodolite.config.questions import questions_of
 from theodolite.config.shapes.base import as_list
 from theodolite.config.shapes.instruments import QuestionnaireShape
 from theodolite.config.shapes.scenarios import LevelName, ScenarioShape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from theodolite.config.defect_text import condition_problem, parse_condition
+from theodolite.config.labelling.defect_text import condition_problem, parse_condition
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, section

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.assessment.annotating import AnnotationTask, annotate
-from theodolite.assessment.injecting import injected, other_side, trial
+from theodolite.assessment.judge.injecting import injected, other_side, trial
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.annotator import Annotator, ModelJudge, StopRule, Voting
 from theodolite.domain.certificate import ALL_APPLICATIONS

@@ -12,8 +12,8 @@ from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, 
 from tests.fakes.lines import gone_on, held_by_hand
 
 from theodolite.assessment.annotating import annotate
-from theodolite.assessment.prompt import judge_messages
-from theodolite.assessment.verdict import read_verdict
+from theodolite.assessment.judge.prompt import judge_messages
+from theodolite.assessment.judge.verdict import read_verdict
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.replay import replay

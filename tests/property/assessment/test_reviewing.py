@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.annotating import RISK, how_bad, no, yes
 
-from theodolite.assessment.category_routing import Reviewed
 from theodolite.assessment.discrepancies import discrepancies, letters_for, reviewed
-from theodolite.assessment.quality import review_sample
+from theodolite.assessment.queue.category_routing import Reviewed
+from theodolite.assessment.queue.quality import review_sample
 from theodolite.domain.annotating.discrepancy import DissentCause, Resolution
 from theodolite.domain.annotating.quality import ReviewCandidate
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import dialogue, guideline, question, turn, verdict
 
-from theodolite.assessment.verdict import read_verdict
+from theodolite.assessment.judge.verdict import read_verdict
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import Condition, Operator, QuestionLevel
 

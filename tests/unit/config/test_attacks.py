@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from theodolite.config.calls import estimate_calls
-from theodolite.config.expanded import expanded
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.writing.expanded import expanded
 from theodolite.domain.fault import Severity
 
 STUDY = """study: a

@@ -10,7 +10,7 @@ from theodolite.config.hosts import hosts_of
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.prices import known_price
 from theodolite.config.shipped import shipped_text
-from theodolite.config.starters import StarterKind, write_starter
+from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 from theodolite.domain.model import CacheUse, ModelKind, Price

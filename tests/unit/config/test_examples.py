@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.config.examples import EXAMPLES, example_files
 from theodolite.config.loading import check_study, load_study
-from theodolite.config.starters import StarterKind, write_starter
+from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from theodolite.config.defect_text import parse_condition
 from theodolite.config.histories import EARLIER, DeclaredChange, HistoryForm, ScoreTable, aware, holds, read_history
+from theodolite.config.labelling.defect_text import parse_condition
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.monitoring.history import Worse

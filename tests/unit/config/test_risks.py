@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.expanded import expanded
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.packs import pack_names
+from theodolite.config.writing.expanded import expanded
 
 STUDY = """study: a
 models: {m: {script: [Hello]}}

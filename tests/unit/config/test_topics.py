@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from theodolite.config.expanded import expanded
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.writing.expanded import expanded
 from theodolite.domain.fault import Severity
 from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
 

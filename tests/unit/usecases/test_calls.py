@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.fakes.builders import dialogue, judge, sessions_of, study, unit
 
-from theodolite.assessment.prompt import judge_messages
+from theodolite.assessment.judge.prompt import judge_messages
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.call import Call
 from theodolite.domain.flow import Reply

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, QuerySet
 
-from theodolite.assessment.judges_in_queue import is_pass, most_by_judges
+from theodolite.assessment.queue.judges import is_pass, most_by_judges
 from theodolite.domain.annotating.promotion import Promotion, is_model, seat_of
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.annotation import Outcome

@@ -14,7 +14,7 @@ from django.db.models import Case, CharField, Count, Exists, IntegerField, Outer
 from django.db.models.functions import Coalesce
 
 from theodolite.assessment.blinding import blind_name
-from theodolite.assessment.stages import stage_of
+from theodolite.assessment.queue.stages import stage_of
 from theodolite.domain.annotating.case import CaseAct, FlagKind
 from theodolite.domain.annotating.listing import DialogueFilter, ItemStage, ListedDialogue, ListedItem
 from theodolite.domain.annotating.work import ItemState, ReservationState

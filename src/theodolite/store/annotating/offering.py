@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from theodolite.assessment.queueing import why_not
+from theodolite.assessment.queue.queueing import why_not
 from theodolite.domain.annotating.bulk import BulkLine
 from theodolite.domain.annotating.work import AtWork, ItemState, ReservationState, WorkItem
 from theodolite.domain.people.event import AnnotationProcess

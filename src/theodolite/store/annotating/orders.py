@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from theodolite.assessment.ordering import comes_backwards, next_order
+from theodolite.assessment.queue.ordering import comes_backwards, next_order
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.people.event import AnnotationProcess
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.db.models import Count, Min, Q
 
-from theodolite.assessment.pacing import minutes_at_work, minutes_left
+from theodolite.assessment.queue.pacing import minutes_at_work, minutes_left
 from theodolite.domain.annotating.work import ReservationState
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.qualified import qualified_for

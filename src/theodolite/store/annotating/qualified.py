@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from theodolite.assessment.qualifying import examples_for
+from theodolite.assessment.queue.qualifying import examples_for
 from theodolite.domain.annotating.training import CategoryStanding, Onboarding
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.identity import digest

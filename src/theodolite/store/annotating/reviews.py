@@ -8,7 +8,7 @@ from statistics import median
 from django.db import transaction
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
-from theodolite.assessment.quality import review_sample
+from theodolite.assessment.queue.quality import review_sample
 from theodolite.domain.annotating.quality import Conscientiousness, QualityReview, ReviewCandidate, ReviewVerdict
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError, NotFound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Max
 
-from theodolite.assessment.category_routing import Reviewed, routed, sees_violation
+from theodolite.assessment.queue.category_routing import Reviewed, routed, sees_violation
 from theodolite.domain.annotating.work import QueueDesign, Routed
 from theodolite.store.annotating.given import given_to
 from theodolite.store.annotating.library import Library

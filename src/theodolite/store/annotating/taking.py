@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from django.db import transaction
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 
-from theodolite.assessment.queueing import most_items
+from theodolite.assessment.queue.queueing import most_items
 from theodolite.domain.annotating.work import ItemState, Reservation, ReservationState
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.event import AnnotationProcess

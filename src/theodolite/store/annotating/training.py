@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
 
-from theodolite.assessment.qualifying import examples_for, is_passed, marked, worked_examples
+from theodolite.assessment.queue.qualifying import examples_for, is_passed, marked, worked_examples
 from theodolite.domain.annotating.training import Marked, Onboarding, QualificationResult
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError

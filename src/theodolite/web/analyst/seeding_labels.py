@@ -16,7 +16,7 @@ from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.sitting import sit
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.config.label_imports import ImportColumns
+from theodolite.config.brought.label_imports import ImportColumns
 from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.execution.lines import Lines
 from theodolite.usecases.running import RunOptions

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from theodolite.assessment.pacing import REST_AFTER_MIN
+from theodolite.assessment.queue.pacing import REST_AFTER_MIN
 from theodolite.domain.annotating.work import Reservation
 from theodolite.domain.people.role import Role
 from theodolite.store.annotating import reviews, rooms, taking

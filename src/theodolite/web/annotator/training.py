@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from theodolite.assessment.qualifying import examples_for
+from theodolite.assessment.queue.qualifying import examples_for
 from theodolite.domain.annotating.training import QualificationResult
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.people.role import Role

@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from theodolite.bootstrap.bringing import Looked, bring_looked, look_into
-from theodolite.config.bringing import HOLDERS, NAMES, BringColumns, ReadBrought
+from theodolite.config.brought.bringing import HOLDERS, NAMES, BringColumns, ReadBrought
+from theodolite.config.brought.threads import Ways
+from theodolite.config.brought.voices import Voices, silent_among
 from theodolite.config.loading import StudyFaults
-from theodolite.config.threads import Ways
-from theodolite.config.voices import Voices, silent_among
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role

@@ -22,7 +22,7 @@ from theodolite.bootstrap.exchange import (
     label_studio_archive,
 )
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.config.label_imports import ImportColumns, spelling_of
+from theodolite.config.brought.label_imports import ImportColumns, spelling_of
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.people.role import Role

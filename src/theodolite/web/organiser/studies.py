@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from theodolite.config.loading import StudyFaults
 from theodolite.config.packs import pack_names
 from theodolite.config.places import render_faults
-from theodolite.config.starters import StarterKind, write_starter
+from theodolite.config.writing.starters import StarterKind, write_starter
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import account_of, hosts_only

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.db import transaction
 
 from theodolite.bootstrap.shelves import plugin_shelves
-from theodolite.config.schema_drafts import LONGEST, schema_text
+from theodolite.config.labelling.schema_drafts import LONGEST, schema_text
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision

@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from theodolite.bootstrap.shelves import plugin_shelves
-from theodolite.config.annotation_schemas import FOLDER
+from theodolite.config.labelling.annotation_schemas import FOLDER
+from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import render_faults
-from theodolite.config.schema_drafts import schema_path
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.role import Role
 from theodolite.web.access import Here, allowed

@@ -10,7 +10,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods
 
 from theodolite.assessment.completeness import current
-from theodolite.config.schema_drafts import read_schema
+from theodolite.config.labelling.schema_drafts import read_schema
 from theodolite.domain.annotating.blind import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import Answer
 from theodolite.domain.errors import InputError, NotFound

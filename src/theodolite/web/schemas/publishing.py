@@ -12,8 +12,8 @@ from django.db import transaction
 
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.labelling.schema_drafts import read_schema, schema_path
 from theodolite.config.loading import load_study
-from theodolite.config.schema_drafts import read_schema, schema_path
 from theodolite.domain.errors import Conflict, InputError, StudyError
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import AnnotationSchema

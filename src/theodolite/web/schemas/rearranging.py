@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from theodolite.config import schema_lines
-from theodolite.config.schema_drafts import schema_path
+from theodolite.config.labelling import schema_lines
+from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError
 from theodolite.web.schemas.drafts import tidied

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.config import schema_lines
-from theodolite.config.schema_drafts import schema_path
+from theodolite.config.labelling import schema_lines
+from theodolite.config.labelling.schema_drafts import schema_path
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotating.thread import FeedbackThread, ThreadEnd
 from theodolite.domain.errors import InputError

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.labelling.schema_drafts import SchemaReading, read_schema, schema_text
+from theodolite.config.labelling.schema_lines import QuestionBlock, question_blocks
 from theodolite.config.places import PlacedFault
-from theodolite.config.schema_drafts import SchemaReading, read_schema, schema_text
-from theodolite.config.schema_lines import QuestionBlock, question_blocks
 from theodolite.domain.errors import NotFound, StudyError
 from theodolite.domain.schema import AnnotationSchema, Category
 from theodolite.domain.study import Study

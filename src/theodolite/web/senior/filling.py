@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from theodolite.assessment.queueing import design_of
+from theodolite.assessment.queue.queueing import design_of
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.event import AnnotationProcess

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.assessment.judges_in_queue import most_by_judges
+from theodolite.assessment.queue.judges import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
 from theodolite.domain.people.role import Role
 from theodolite.reporting.certificate_text import certificate_text

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tests.fakes.annotating import Venue, no
-from theodolite.assessment.stages import stage_of
+from theodolite.assessment.queue.stages import stage_of
 from theodolite.domain.annotating.case import CaseView, Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import DissentCause
 from theodolite.domain.annotating.listing import DialogueFilter, ItemStage

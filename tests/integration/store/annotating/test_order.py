@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.annotating import Venue, no
-from theodolite.assessment.queueing import next_of
+from theodolite.assessment.queue.queueing import next_of
 from theodolite.domain.annotating.work import AtWork, ItemState, WorkItem
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.people.event import AnnotationProcess

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.assessment.qualifying import examples_for, worked_examples
-from theodolite.config.schema_drafts import read_schema
+from theodolite.assessment.queue.qualifying import examples_for, worked_examples
+from theodolite.config.labelling.schema_drafts import read_schema
 from theodolite.config.shipped import shipped
 from theodolite.domain.annotating.blind import BlindReference
 from theodolite.web.annotator.example import ExampleFrame, example_sheet

@@ -1,0 +1,1 @@
+"""The queue: which dialogue goes to whom, when, and in which order."""

@@ -1,0 +1,1 @@
+"""Brought: dialogues and labels that other programs wrote."""

@@ -1,0 +1,239 @@
+"""Annotators whose labels stand in a recorded file, and the guidelines that everybody labels by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from theodolite.config.labelling.guidelines import guideline_of
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.places import PlacedFault
+from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape
+from theodolite.config.shapes.study import ReferenceShape
+from theodolite.config.shelves import SHIPPED
+from theodolite.domain.annotator import Annotator, HandLabels, Labelling, RecordedLabels
+from theodolite.domain.fault import Severity, did_you_mean
+from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.instrument import Question
+from theodolite.domain.study import Reference
+
+RESERVED = "reference"
+"""Name that reports give the recorded final labels."""
+
+
+class GuidelineShelf:
+    """All guidelines that a study can name, found when they are first named."""
+
+    def __init__(
+        self, entries: Mapping[str, Entry[GuidelineShape]], desk: Desk, *, shipped: Collection[str] = ()
+    ) -> None:
+        """Keep the study's own guidelines, of which some may come from a shipped schema; others are looked up."""
+        self._entries = entries
+        self._shipped = shipped
+        self._desk = desk
+        self._found: dict[str, Entry[GuidelineShape]] = {}
+        self._read: dict[str, Guideline | None] = {}
+        self._used: dict[str, None] = {}
+        self.broken: set[str] = set()
+
+    def named(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
+        """Return the guideline of a name; None and a fault at `key` where there is none."""
+        self._used[name] = None
+        return self._look_up(name, entry, key)
+
+    def _look_up(self, name: str, entry: Entry[Any], key: str) -> Guideline | None:
+        if name in self._read:
+            return self._read[name]
+        if name in self.broken:
+            return None
+        found = self._entries.get(name)
+        origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
+        if found is None:
+            found = self._desk.shaped_file("guidelines", name, GuidelineShape, "guideline")
+            shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)
+            origin = Origin.SHIPPED if shipped else Origin.STUDY
+        if found is None:
+            self._complain_unknown(name, entry, key)
+            self.broken.add(name)
+            return None
+        if origin is Origin.STUDY:
+            self._found[name] = found
+        self._read[name] = guideline_of(found, self._desk, origin=origin)
+        return self._read[name]
+
+    def read_own(self) -> None:
+        """Read the guidelines of the study file and its pack, whether somebody names them or not."""
+        for name, entry in self._entries.items():
+            self._look_up(name, entry, "ask")
+
+    def own(self) -> tuple[Entry[GuidelineShape], ...]:
+        """Return the entries of the study's own guidelines, those with a file of their own and a pack's too."""
+        return tuple(self._found.values())
+
+    def add(self, guideline: Guideline) -> None:
+        """Put a guideline on the shelf, e.g. one in a judge's own wording."""
+        self._used[guideline.name] = None
+        self._read[guideline.name] = guideline
+
+    def read(self) -> tuple[Guideline, ...]:
+        """Return all guidelines that were read: in the order of their first use, then those that nobody names.
+
+        The order is the same whether a guideline stands in the study's file or in one of its own.
+        """
+        order = dict.fromkeys([*self._used, *self._read])
+        return tuple(guideline for name in order if (guideline := self._read.get(name)) is not None)
+
+    def only(self) -> str:
+        """Return the name of the one guideline of the study; empty where there are several or none.
+
+        Where the file holds none and names none, the study's folder may hold the one.
+        """
+        names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
+        return next(iter(names)) if len(names) == 1 else ""
+
+    def _complain_unknown(self, name: str, entry: Entry[Any], key: str) -> None:
+        known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
+        tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
+        message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
+        self._desk.complaints.add(entry.fault(key, message=message))
+
+
+def labelling_annotator(
+    entry: Entry[AnnotatorShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
+) -> Annotator | None:
+    """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
+    if entry.name == RESERVED:
+        message = f"`{RESERVED}` is what reports call the recorded final labels; give the annotator another name"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+    name = entry.shape.guideline or shelf.only()
+    if not name:
+        message = f"annotator `{entry.name}` needs `guideline`: the study has several or none"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+        return None
+    guideline = shelf.named(name, entry, "guideline")
+    if guideline is None:
+        return None
+    labelling: Labelling = HandLabels()
+    if entry.shape.column:
+        subject = f"annotator `{entry.name}` reads one column"
+        label = OneLabel(entry=entry, keys=("question",), question=entry.shape.question, subject=subject)
+        question = answered_question(label, guideline, desk)
+        labelling = RecordedLabels(
+            column=entry.shape.column,
+            spelling=spelling_of(question or guideline.question, spelling),
+            question=entry.shape.question,
+        )
+    return Annotator(
+        name=entry.name, kind=entry.shape.who, guideline=name, labelling=labelling, title=entry.shape.title
+    )
+
+
+def described_people(annotators: Mapping[str, AnnotatorShape]) -> dict[str, dict[str, str]]:
+    """Return what a study says of its annotators: attribute to annotator to group."""
+    described: dict[str, dict[str, str]] = {}
+    for name, shape in annotators.items():
+        for attribute, group in shape.groups.items():
+            described.setdefault(attribute, {})[name] = group
+    return described
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneLabel:
+    """Somebody who gives one label a dialogue, and the question that it is said to answer.
+
+    Attributes:
+        entry: Who gives it.
+        keys: Path of the key that names the question.
+        question: Name of the question as written; empty where none is.
+        subject: What gives one label, for messages.
+    """
+
+    entry: Entry[Any]
+    keys: tuple[str, ...]
+    question: str
+    subject: str
+
+
+def answered_question(label: OneLabel, guideline: Guideline, desk: Desk) -> Question | None:
+    """Return the question that a label answers; None and a fault where the guideline has no such question."""
+    name, entry, key = label.question, label.entry, label.keys[-1]
+    names = [question.name for question in guideline.instrument.questions]
+    if name in names:
+        return guideline.instrument.question(name)
+    if name:
+        message = f"guideline `{guideline.name}` has no question `{name}`"
+        near = did_you_mean(name, names) or f"; questions are {', '.join(names)}"
+        desk.complaints.add(entry.fault(*label.keys, message=message + near))
+    elif len(names) > 1:
+        message = (
+            f"{label.subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
+            f" say which one with `{key}`"
+        )
+        desk.complaints.add(entry.fault("guideline", message=message))
+    return None if name else guideline.question
+
+
+def _check_one_question(entry: Entry[Any], subject: str, guideline: Guideline, desk: Desk) -> None:
+    """Add a fault where one label would have to answer several questions: all but one would stay without an answer."""
+    names = [question.name for question in guideline.instrument.questions]
+    if len(names) > 1:
+        message = (
+            f"{subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
+            " split it into one guideline for each question"
+        )
+        desk.complaints.add(entry.fault("guideline", message=message))
+
+
+def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, str]:
+    """Return what a file may write for the labels of a question: the labels themselves and their spellings."""
+    scale = question.scale
+    own = {label: label for label in scale.categories}
+    return own | {written: label for written, label in spelling.items() if scale.admits(label)}
+
+
+def check_spelling(entry: Entry[Any], spelling: Mapping[str, str], guidelines: Sequence[Guideline], desk: Desk) -> None:
+    """Add a fault for every spelling that stands for no label of any guideline."""
+    labels = tuple(
+        dict.fromkeys(
+            label
+            for guideline in guidelines
+            for question in guideline.instrument.questions
+            for label in question.scale.categories
+        )
+    )
+    for written, label in spelling.items():
+        if labels and label not in labels:
+            near = did_you_mean(label, labels) or f"; labels are {', '.join(labels)}"
+            message = f"`{written}` is to mean `{label}`, which is a label of no guideline{near}"
+            desk.complaints.add(entry.fault("spelling", written, message=message))
+
+
+def reference_of(
+    entry: Entry[ReferenceShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
+) -> Reference | None:
+    """Return where the recorded final labels stand; None and faults where that is not clear."""
+    name = entry.shape.guideline or shelf.only()
+    if not name:
+        message = "`reference` needs `guideline`: the study has several or none"
+        desk.complaints.add(entry.fault(message=message, at_key=True))
+        return None
+    guideline = shelf.named(name, entry, "guideline")
+    if guideline is None:
+        return None
+    _check_one_question(entry, "`reference` reads one column", guideline, desk)
+    return Reference(column=entry.shape.column, guideline=name, spelling=spelling_of(guideline.question, spelling))
+
+
+def unfit_labels(
+    entry: Entry[Any], column: str, spelling: Mapping[str, str], rows: Sequence[Mapping[str, str]]
+) -> PlacedFault | None:
+    """Return a note on what a column holds that fits no label; None where everything fits."""
+    unfit = [text for row in rows if (text := row.get(column, "").strip()) and text not in spelling]
+    if not unfit:
+        return None
+    example = unfit[0] if len(unfit[0]) <= 40 else unfit[0][:37] + "..."
+    some = len(unfit) > 1
+    words = f"{len(unfit)} values of `{column}` fit" if some else f"1 value of `{column}` fits"
+    message = f'{words} no label and {"count" if some else "counts"} as unparseable, e.g. "{example}"'
+    return entry.fault("column", message=message, severity=Severity.NOTE)
