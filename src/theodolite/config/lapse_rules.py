@@ -25,6 +25,8 @@ def lapse_rules() -> LapseRules:
             for kind, entry in listed["rules"].items()
         ),
         same_words=float(listed["same_words"]),
+        echoed_words=int(listed["echoed_words"]),
+        languages=tuple(listed["languages"]),
         few_turns=int(listed["few_turns"]),
         long_limit=int(listed["long_limit"]),
     )

@@ -36,7 +36,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.17"
+SCHEMA_VERSION = "1.18"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -247,6 +247,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
                 "kind": check.kind.value,
                 "meaning": check.meaning,
                 "n": check.n,
+                "unread": check.unread,
                 "count": check.n_dialogues,
                 "dialogues": check.dialogues(),
                 "found": ({"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses),

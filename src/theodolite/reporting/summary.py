@@ -18,6 +18,7 @@ from theodolite.reporting.cases import Case, cases_of, rules_of
 from theodolite.reporting.claims import claims_text
 from theodolite.reporting.conduct import conduct_lines
 from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.lapses import lapses_text
 from theodolite.reporting.matrix import matrix_lines, matrix_of
 from theodolite.reporting.next_step import next_step
 from theodolite.reporting.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of, unlabelled_guidelines
@@ -160,6 +161,7 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines("Judges", judges)
         lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
     lines += _conduct(summary)
+    lines += summary.lines("Users", lapses_text(summary.findings.lapses))
     lines += summary.lines("Testers", testers_text(summary.findings))
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))

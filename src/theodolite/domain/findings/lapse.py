@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+
+_NAME = re.compile(r"[^\W\d_]+")
 
 
 class LapseKind(StrEnum):
@@ -41,15 +44,24 @@ class LapseRules:
 
     Attributes:
         rules: One for each kind, in the order of a report.
-        same_words: Share of words in common from which two prompts are the same; fraction.
+        same_words: Share of words in common from which two texts are the same; fraction.
+        echoed_words: Different words from which a prompt that equals a reply is an echo of it; count.
+        languages: Names of the languages that the words are of, in small letters.
         few_turns: Turns after which leaving is early; count.
         long_limit: Turn limit from which leaving can be early; count.
     """
 
     rules: tuple[LapseRule, ...]
     same_words: float
+    echoed_words: int
     few_turns: int
     long_limit: int
+    languages: tuple[str, ...] = ()
+
+    def know(self, language: str) -> bool:
+        """Tell whether the words are of a language, as a study names it, e.g. `British English`; also where none is."""
+        names = _NAME.findall(language.casefold())
+        return not names or any(name in self.languages for name in names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +87,14 @@ class LapseCheck:
         kind: The kind of lapse.
         meaning: What it is.
         n: Dialogues that were looked at; count.
+        unread: Those of them in a language that the rule has no words of; count.
         lapses: Where it was found, in order of the plan; may be gone through as often as wanted.
     """
 
     kind: LapseKind
     meaning: str
     n: int
+    unread: int = 0
     lapses: Iterable[Lapse] = ()
 
     def dialogues(self) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -20,8 +21,10 @@ from theodolite.domain.scenario import Scenario
 SHOWN = 80
 """Letters of a repeated prompt that a finding shows at most; count."""
 
-_WORD = re.compile(r"\w+")
+OF_ATTACKERS = frozenset({LapseKind.REFUSAL, LapseKind.SPEAKS_AS_MODEL})
+"""Lapses that a model may have which writes the words of an attack; the others belong to its trade."""
 
+_WORD = re.compile(r"\w+")
 
 _AT_ONCE = 256
 """Lapses that are packed together; count."""
@@ -65,28 +68,43 @@ class LapseBook:
     def __init__(self, rules: LapseRules, scenarios: Iterable[Scenario]) -> None:
         self._rules = rules
         self._limits = {scenario.name: scenario.turns for scenario in scenarios}
-        self._n = 0
+        self._n: Counter[LapseKind] = Counter()
+        self._unread: Counter[LapseKind] = Counter()
         self._found = {rule.kind: PackedLapses() for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
-        """Look at a dialogue by every rule; only those that simulated users held are looked at.
+        """Look at a dialogue by every rule that fits who held it; only those that simulated users held are looked at.
 
         A simulated red teamer insists and plays parts on purpose; that is its strategy and no lapse.
+        Where a model writes its words, it may decline to, or say what it is, as any other.
         """
-        if dialogue.held_by is not HeldBy.SIMULATED_USER or dialogue.strategies:
+        if dialogue.held_by is not HeldBy.SIMULATED_USER:
             return
-        self._n += 1
-        limit, prompts = self._limits.get(dialogue.scenario, 1), [_Prompt.of(turn) for turn in written_turns(dialogue)]
+        turns = _model_turns(dialogue) if dialogue.strategies else written_turns(dialogue)
+        if dialogue.strategies and not turns:
+            return
+        knows = dialogue.persona is None or self._rules.know(dialogue.persona.language)
+        limit, prompts = self._limits.get(dialogue.scenario, 1), [_Prompt.of(turn) for turn in turns]
         for rule in self._rules.rules:
+            if dialogue.strategies and rule.kind not in OF_ATTACKERS:
+                continue
+            self._n[rule.kind] += 1
+            self._unread[rule.kind] += bool(rule.words) and not knows
             for lapse in _lapses(dialogue, prompts, rule, self._rules, limit):
                 self._found[rule.kind].append(lapse)
 
     def checks(self) -> tuple[LapseCheck, ...]:
-        """Return one check for each rule, those without a finding too; none where no simulated user held a dialogue."""
+        """Return one check for each rule, those without a finding too; none where it looked at no dialogue."""
         return tuple(
-            LapseCheck(kind=rule.kind, meaning=rule.meaning, n=self._n, lapses=self._found[rule.kind])
+            LapseCheck(
+                kind=rule.kind,
+                meaning=rule.meaning,
+                n=self._n[rule.kind],
+                unread=self._unread[rule.kind],
+                lapses=self._found[rule.kind],
+            )
             for rule in self._rules.rules
-            if self._n
+            if self._n[rule.kind]
         )
 
 
@@ -128,6 +146,8 @@ def _lapses(
     if rule.kind is LapseKind.REPETITION:
         yield from _repetitions(dialogue, [prompt.turn for prompt in prompts], rules.same_words)
         return
+    if rule.kind is LapseKind.ROLE_FLIP:
+        yield from _echoes(dialogue, [prompt.turn for prompt in prompts], rules)
     if rule.kind is LapseKind.EARLY_GOODBYE:
         yield from _left_early(dialogue, rules, limit)
         prompts = [prompt for prompt in prompts if prompt.turn.number < len(dialogue.turns)]
@@ -144,17 +164,38 @@ def written_turns(dialogue: Dialogue) -> list[Turn]:
     return [turn for turn in dialogue.turns if turn.prompt and not (turn.number == 1 and turn.prompt == starter)]
 
 
+def _model_turns(dialogue: Dialogue) -> list[Turn]:
+    """Return the turns of an attack whose prompts a model wrote; the others' words are those of the strategy."""
+    return [turn for turn in dialogue.turns if turn.prompt and turn.prompt_at is not None]
+
+
 def _left_early(dialogue: Dialogue, rules: LapseRules, limit: int) -> Iterator[Lapse]:
     n_turns = len(dialogue.turns)
     if dialogue.ending is Ending.STOP_RULE and n_turns <= rules.few_turns and limit >= rules.long_limit:
         yield Lapse(dialogue=dialogue.label, turn=n_turns, words=f"left after {n_turns} of {limit} turns")
 
 
+def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: LapseRules) -> Iterator[Lapse]:
+    """Yield the prompts that say again what the application has said: the user has taken its part."""
+    for turn in turns:
+        length = len(turn.prompt)
+        earlier = (one.response for one in dialogue.turns[: turn.number - 1])
+        near = [_told(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
+        own = _told(turn.prompt) if near else ("", set())
+        if len(own[1]) >= rules.echoed_words and any(_in_common(own, text) >= rules.same_words for text in near):
+            yield Lapse(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
+
+
 def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[Lapse]:
-    said = [(turn.prompt.strip(), set(_WORD.findall(turn.prompt.casefold()))) for turn in turns]
+    said = [_told(turn.prompt) for turn in turns]
     for place, turn in enumerate(turns):
         if any(_in_common(said[place], earlier) >= same_words for earlier in said[:place]):
             yield Lapse(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
+
+
+def _told(text: str) -> tuple[str, set[str]]:
+    """Return a text and its words, to be compared with others."""
+    return text.strip(), set(_WORD.findall(text.casefold()))
 
 
 def _beginning(prompt: str) -> str:

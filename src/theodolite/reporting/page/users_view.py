@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.reporting import figures
+from theodolite.reporting.lapses import unread_text
 from theodolite.reporting.page.subject import Subject
 
 LONGEST = 160
@@ -20,6 +21,7 @@ class LapseRow:
         kind: The kind of lapse.
         meaning: What it is.
         share: Dialogues with it, of all that were looked at.
+        more: Of how many the rule does not know the words; empty for none.
         example: What the first one was found by; empty where there is none.
         place: Label and turn of that one.
         opens: Name of its set; empty where there is none.
@@ -28,6 +30,7 @@ class LapseRow:
     kind: str
     meaning: str
     share: str
+    more: str
     example: str
     place: str
     opens: str
@@ -46,6 +49,7 @@ def _row(subject: Subject, number: int, check: LapseCheck) -> LapseRow:
         kind=check.kind.value,
         meaning=check.meaning,
         share=figures.share(check.n_dialogues, check.n),
+        more=unread_text(check),
         example=words if len(words) <= LONGEST else f"{words[:LONGEST]}...",
         place=f"{first.dialogue}, turn {first.turn}" if first else "",
         opens=subject.sets.add(f"lapse{number}", f"simulated user: {check.kind.value}", cases),

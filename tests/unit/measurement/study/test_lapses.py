@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakes.builders import dialogue, study, turn
+from tests.unit.measurement.study.lapse_words import INNOCENT, LAPSES
 from theodolite.config.lapse_rules import lapse_rules
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.evidence import listed_evidence
@@ -13,6 +14,7 @@ from theodolite.domain.findings.lapse import Lapse, LapseKind
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.strategy import Strategy
 from theodolite.measurement import measure_study
 from theodolite.measurement.study.lapses import PackedLapses
 
@@ -56,10 +58,10 @@ def found(*dialogues, limit=4):
         ("Caf\u00e9? HOW MAY I HELP YOU?", LapseKind.ROLE_FLIP, "HOW MAY I HELP YOU"),
         ("Sure! How can I help you today?", LapseKind.ROLE_FLIP, "How can I help you"),
         ("I\u2019d be happy to assist with that.", LapseKind.ROLE_FLIP, "I'd be happy to assist"),
-        ("I'm sorry, but I can't say that.", LapseKind.REFUSAL, "I'm sorry, but I can't"),
-        ("I cannot participate in this.", LapseKind.REFUSAL, "I cannot participate"),
-        ("As an AI I have no wishes.", LapseKind.SPEAKS_AS_MODEL, "As an AI"),
-        ("I'm just a language model.", LapseKind.SPEAKS_AS_MODEL, "I'm just a language model"),
+        ("I'm sorry, but I can't say that.", LapseKind.REFUSAL, "I'm sorry, but I can't say that"),
+        ("I cannot participate in this.", LapseKind.REFUSAL, "I cannot participate in this"),
+        ("As an AI I have no wishes.", LapseKind.SPEAKS_AS_MODEL, "As an AI I"),
+        ("I'm just a language model.", LapseKind.SPEAKS_AS_MODEL, "I'm just a language model."),
         ("Goodbye for now!", LapseKind.EARLY_GOODBYE, "Goodbye"),
     ],
 )
@@ -81,6 +83,61 @@ def test_words_that_fall_out_of_the_part_are_found(prompt, kind, words):
 )
 def test_what_people_say_is_no_lapse(prompt):
     assert found(said(prompt, "And the price?")) == []
+
+
+@pytest.mark.parametrize("kind", LAPSES)
+def test_what_models_say_that_fall_out_of_their_part_is_found_and_taken_for_nothing_else(kind):
+    for prompt in LAPSES[kind]:
+        assert [one for one, _, _ in found(said(prompt, "And the price?"))] == [kind], prompt
+
+
+def test_words_that_come_near_to_a_lapse_are_none():
+    assert found(*(said(prompt, "And the price?", label=prompt) for prompt in INNOCENT)) == []
+
+
+ANSWER = "The water is off on Monday from eight to twelve, so fill a kettle."
+
+
+@pytest.mark.parametrize(
+    ("answer", "prompt", "n_found"),
+    [
+        (ANSWER, ANSWER.upper(), 1),
+        (ANSWER, "The water is off on Monday, and then?", 0),
+        ("Monday at nine.", "Monday at nine?", 0),
+    ],
+)
+def test_who_says_again_what_the_application_has_said_has_taken_its_part(answer, prompt, n_found):
+    told = said("When?", prompt)
+    told = replace(told, turns=(replace(told.turns[0], response=answer), told.turns[1]))
+
+    assert [(kind, turn) for kind, turn, _ in found(told)] == [(LapseKind.ROLE_FLIP, 2)] * n_found
+
+
+@pytest.mark.parametrize(
+    ("language", "n_unread"),
+    [("", 0), ("British English", 0), ("en-GB", 0), ("Deutsch", 0), ("Polish", 1), ("pl", 1), ("-", 0)],
+)
+def test_a_language_whose_words_no_rule_knows_is_told_beside_what_was_looked_at(language, n_unread):
+    ana = Persona(key="p", name="Ana", group="p", text="", goal="", model="user", language=language)
+
+    by_kind = checks(said("Prosz\u0119", "Dzi\u0119kuj\u0119", persona=ana))
+
+    assert {check.n for check in by_kind.values()} == {1}
+    assert by_kind[LapseKind.REFUSAL].unread == n_unread
+    assert by_kind[LapseKind.REPETITION].unread == 0
+
+
+def test_of_an_attack_only_words_that_a_model_wrote_are_looked_at_for_refusals():
+    refusal = "I'm sorry, but I can't help with that."
+    attack = said("Bye!", refusal, refusal, strategies=(Strategy(name="adaptive", dialogue="u"),))
+    by_model = replace(attack, turns=tuple(replace(one, prompt_at=one.number) for one in attack.turns))
+
+    assert checks(attack) == {}
+    assert found(by_model) == [
+        (LapseKind.REFUSAL, 2, "I'm sorry, but I can't help with"),
+        (LapseKind.REFUSAL, 3, "I'm sorry, but I can't help with"),
+    ]
+    assert list(checks(by_model)) == [LapseKind.REFUSAL, LapseKind.SPEAKS_AS_MODEL]
 
 
 def test_a_goodbye_at_the_end_is_no_early_one():

@@ -14,7 +14,7 @@ CHECKS = (
     LapseCheck(
         kind=LapseKind.REPETITION, meaning="Again.", n=58, lapses=(Lapse(dialogue=LABEL, turn=2, words="x" * 200),)
     ),
-    LapseCheck(kind=LapseKind.REFUSAL, meaning="Declines.", n=58),
+    LapseCheck(kind=LapseKind.REFUSAL, meaning="Declines.", n=58, unread=3),
 )
 
 
@@ -36,7 +36,8 @@ def test_a_lapse_opens_its_dialogues_and_shows_one():
 def test_a_rule_that_found_nothing_says_of_how_many():
     _, nothing = users_view(subject(CHECKS))
 
-    assert (nothing.share, nothing.example, nothing.opens) == ("0 of 58 (0.0 %)", "", "")
+    assert (nothing.share, nothing.more) == ("0 of 58 (0.0 %)", "words not known in 3")
+    assert (nothing.example, nothing.opens) == ("", "")
 
 
 def test_the_report_has_the_section_only_where_simulated_users_spoke():
@@ -47,4 +48,5 @@ def test_the_report_has_the_section_only_where_simulated_users_spoke():
 
     assert '<a href="#users">' in with_users
     assert "Declines." in with_users
+    assert "words not known in 3" in with_users
     assert 'id="users"' not in without

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from theodolite.domain.findings.lapse import Lapse, LapseCheck, LapseKind
+from theodolite.reporting.lapses import lapses_text
+
+
+def check(kind, *labels, n=58):
+    return LapseCheck(kind=kind, meaning="", n=n, lapses=[Lapse(dialogue=label, turn=1, words="a") for label in labels])
+
+
+def test_dialogues_with_several_lapses_count_once():
+    found = (check(LapseKind.ROLE_FLIP, "d1", "d1", "d2"), check(LapseKind.REFUSAL, "d2"), check(LapseKind.REPETITION))
+
+    assert lapses_text(found) == (
+        "fell out of their part in 2 of 58 (3.4 %) dialogues (role flip 2, refusal 1): read these first"
+    )
+
+
+def test_where_nothing_was_found_nothing_is_said():
+    assert lapses_text((check(LapseKind.ROLE_FLIP),)) == lapses_text(()) == ""
