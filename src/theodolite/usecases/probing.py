@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.assessment.annotating import AnnotationTask, annotate
@@ -67,17 +67,10 @@ def probe_plan(evidence: Evidence, judge: Annotator, attempts: Sequence[Injectio
         attempts: The injections.
         n: Dialogues wanted; count.
     """
-    guideline = evidence.study.guideline(judge.guideline)
-    strata = strata_of(evidence, guideline, judge.name)
-    chosen: list[int] = []
-    for verdict, share in ((DEFECT, n // 2), (SOUND, n)):
-        open_ones = [
-            place for place, name in strata.items() if name.endswith(f": {verdict}") and _is_open(evidence, place)
-        ]
-        open_ones.sort(
-            key=lambda place: keyed_draw(evidence.study.sampling.seed, "probe", evidence.sessions.label(place))
-        )
-        chosen += open_ones[: share if verdict == DEFECT else n - len(chosen)]
+    strata = strata_of(evidence, evidence.study.guideline(judge.guideline), judge.name)
+    alarms, rest = (_drawn(evidence, strata, verdict) for verdict in (DEFECT, SOUND))
+    chosen = alarms[: n // 2]
+    chosen += rest[: n - len(chosen)]
     dialogues = tuple(evidence.archive.dialogues(sorted(chosen)))
     said = (one for one in evidence.archive.annotations(sorted(chosen)) if one.annotator == judge.name)
     return ProbePlan(
@@ -97,9 +90,11 @@ def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
     return f"{words}: {calls} calls at most{cost}; --no-attacks leaves them out"
 
 
-def _order(evidence: Evidence) -> Callable[[int], float]:
+def _drawn(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[int]:
+    """Return the places of dialogues with one verdict that may be read again, in an order drawn once for the study."""
     seed, label = evidence.study.sampling.seed, evidence.sessions.label
-    return lambda place: keyed_draw(seed, "probe", label(place))
+    places = (place for place, name in strata.items() if name.endswith(f": {verdict}") and _is_open(evidence, place))
+    return sorted(places, key=lambda place: keyed_draw(seed, "probe", label(place)))
 
 
 def _is_open(evidence: Evidence, place: int) -> bool:
