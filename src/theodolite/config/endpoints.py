@@ -18,6 +18,10 @@ from theodolite.domain.model import ModelEndpoint, ModelKind, Param, Price
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 _ANTHROPIC_HOST = "api.anthropic.com"
+_AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_AZURE_HEADER = "api-key"
+_HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/models")
 
 
 def endpoint_of(
@@ -32,7 +36,7 @@ def endpoint_of(
         prices: What models cost where the entry does not say it.
     """
     shape = entry.shape
-    problem = url_problem(shape.url) if shape.url else ""
+    problem = (url_problem(shape.url) or _call_problem(shape.url)) if shape.url else ""
     if problem:
         desk.complaints.add(entry.fault("url", message=problem))
     check_key(entry, key=shape.key, desk=desk, environ=environ)
@@ -54,7 +58,24 @@ def endpoint_of(
         cache=shape.cache,
         structured=shape.structured,
         stream=shape.stream,
+        key_header=_key_header(entry, desk),
     )
+
+
+def _call_problem(url: str) -> str:
+    """Return what is wrong with an address that leads to one kind of call instead of to where all of them begin."""
+    called = next((end for end in _CALLS if urlsplit(url).path.rstrip("/").endswith(end)), "")
+    return f"`url` is the base address of all calls; leave `{called}` out, it is added to it" if called else ""
+
+
+def _key_header(entry: Entry[ModelShape], desk: Desk) -> str:
+    """Return the header that carries a model's key, which Azure's addresses tell; empty for the usual one."""
+    shape = entry.shape
+    if shape.key_header and not _HEADER.fullmatch(shape.key_header):
+        desk.complaints.add(entry.fault("key_header", message="`key_header` is no name of a header, e.g. `api-key`"))
+        return ""
+    host = "" if url_problem(shape.url) else urlsplit(shape.url).hostname or ""
+    return shape.key_header or (_AZURE_HEADER if host.endswith(_AZURE_HOSTS) else "")
 
 
 def _kind(shape: ModelShape) -> ModelKind:

@@ -14,6 +14,8 @@ _SHAPES = re.compile(
     | \bhf_[A-Za-z0-9]{20,}
     | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
     | (?<=Bearer\ )[A-Za-z0-9._~+/-]{12,}=*
+    | (?:(?<=[?&]key=)|(?<=[?&]api[_-]key=)|(?<=[?&]apikey=)|(?<=[?&]subscription-key=)|(?<=[?&]sig=)
+        |(?<=[?&]token=)|(?<=[?&]access_token=))[^&\#\s{}"']{8,}
     | (?<=://)[^/\s:@{}]+:[^/\s{}]+(?=@)
     """,
     re.VERBOSE,

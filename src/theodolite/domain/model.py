@@ -68,6 +68,7 @@ class ModelEndpoint:
         url: Base address, up to and including `/v1`; empty for a script, and where Inspect knows it.
         model: Name that the endpoint knows the model by; `provider/name` for Inspect.
         key: Name of the environment variable that holds the key; never the key.
+        key_header: Header that carries the key; empty for the one that its form is known for.
         params: Further fields of every request, e.g. `{"temperature": 0}`; None takes a field out.
         script: Replies given in turn instead of a model's; always labelled as scripted.
         price: What it costs; None where nobody said.
@@ -102,6 +103,7 @@ class ModelEndpoint:
     cache: CacheUse = CacheUse.NO
     structured: bool | None = None
     stream: bool = False
+    key_header: str = ""
 
     def __post_init__(self) -> None:
         """Refuse limits under which no call could be made, and a password in the address."""

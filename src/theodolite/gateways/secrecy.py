@@ -57,7 +57,15 @@ class Secret:
         """Return the header that carries the key, or nothing where there is no key."""
         if not self._text:
             return {}
-        return {self.header: f"Bearer {self._text}" if self.header == BEARER_HEADER else self._text}
+        return {self.header: self._worded(self._text)}
+
+    @property
+    def in_words(self) -> str:
+        """The header with the name of the variable in place of the key, as a person types it into a shell."""
+        return f"{self.header}: {self._worded(f'${self.variable}')}"
+
+    def _worded(self, key: str) -> str:
+        return f"Bearer {key}" if self.header.lower() == BEARER_HEADER.lower() else key
 
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without this or any other key."""

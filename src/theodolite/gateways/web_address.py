@@ -82,6 +82,17 @@ def web_address(url: str) -> WebAddress:
     )
 
 
+def below(url: str, path: str) -> str:
+    """Return the address of a path below another address, whose query stays at the end.
+
+    Example:
+        >>> below("https://models.example/large?version=1", "/chat")
+        'https://models.example/large/chat?version=1'
+    """
+    base, mark, query = url.partition("?")
+    return f"{base.rstrip('/')}{path}{mark}{query}"
+
+
 def _networked(host: str) -> str:
     """Return a host in the letters of the network.
 

@@ -67,6 +67,17 @@ async def test_a_wrong_key_names_the_variable() -> None:
     assert told.hint == "put the right key into the environment variable APP_KEY"
 
 
+async def test_a_query_stays_at_the_end_of_an_address_and_a_key_goes_into_its_header() -> None:
+    with Loopback() as server:
+        more = {"key": "GATE_KEY", "key_header": "api-key"}
+        good = await knock(f"{server.url}?api-version=1", secret="k1", **more)
+        bad = await knock(f"{server.url}/none?api-version=1", secret="k1", **more)
+
+    assert (good.alive, server.calls[0].headers["api-key"]) == (True, "k1")
+    assert "Authorization" not in server.calls[0].headers
+    assert bad.hint == f'curl -H "api-key: $GATE_KEY" "{server.url}/none/models?api-version=1"'
+
+
 async def test_a_missing_key_is_told_apart_from_a_wrong_one() -> None:
     with Loopback(key="right") as server:
         told = await knock(server.url)

@@ -62,6 +62,35 @@ def test_an_address_tells_its_form_unless_the_study_does(folder, text, kind):
     assert model(folder, text).kind is kind
 
 
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("{url: 'https://x.example/v1', name: x}", ""),
+        ("{url: 'https://r.openai.azure.com/openai/v1', name: x}", "api-key"),
+        ("{url: 'https://r.openai.azure.com/openai/v1', name: x, key_header: Authorization}", "Authorization"),
+        ("{url: 'https://x.example/v1', name: x, key_header: X-Api-Key}", "X-Api-Key"),
+        ("{url: 'https://openai.azure.com.x.example/v1', name: x}", ""),
+    ],
+)
+def test_an_address_tells_the_header_of_its_key_unless_the_study_does(folder, text, header):
+    assert model(folder, text).key_header == header
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{url: 'http://x.example/v1/chat/completions', name: x}", "leave `/chat/completions` out"),
+        ("{url: 'http://x.example/v1/messages/?a=b', name: x}", "leave `/messages` out"),
+        ("{url: 'http://x.example/v1', name: x, key_header: 'X: y'}", "no name of a header"),
+        ("{kind: inspect, name: google/x, key_header: X-Key}", "leave `key_header` out"),
+    ],
+)
+def test_what_an_endpoint_cannot_be_asked_by_is_a_fault(folder, text, words):
+    [fault] = check_study(folder(study_yaml=STUDY % text))
+
+    assert words in fault.message
+
+
 def test_a_price_in_the_study_wins_over_the_list(folder):
     text = "{url: 'https://api.openai.com/v1', name: gpt-4o-mini, price: {input: 1, output: 2, as_of: 2026-10-01}}"
 

@@ -14,6 +14,8 @@ SECRETS = [
     "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.abcdef",
     "Bearer abcdefghijklmnop",
     "https://user:password@host.example/v1",
+    "https://host.example/v1?api-version=1&key=0123456789abc",
+    "https://host.example/v1?subscription-key=0123456789abc",
 ]
 
 
@@ -26,7 +28,17 @@ def test_what_looks_like_a_secret_is_struck_out_at_equal_length(secret):
     assert "*" * 9 in struck
 
 
-@pytest.mark.parametrize("text", ["sk-short", "Bearer {{ key }}", "http://127.0.0.1:8000/v1", "risk-assessment-of-all"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-short",
+        "Bearer {{ key }}",
+        "http://127.0.0.1:8000/v1",
+        "risk-assessment-of-all",
+        "http://host.example/chat?token={{ session }}&api-version=2024-10-21",
+        "Which key=signature does the song have?",
+    ],
+)
 def test_common_words_are_no_secrets(text):
     assert not holds_secret(text)
 

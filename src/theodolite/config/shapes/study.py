@@ -41,11 +41,14 @@ class ModelShape(Shape):
     """Form in which it is asked: `openai` (Chat Completions), `anthropic` (Messages), told by the address; or
     `inspect` (any provider of Inspect's)."""
     url: str = ""
-    """Base address, up to and including `/v1`."""
+    """Base address, up to and including `/v1`; a query for all calls, e.g. `?api-version=...`, stands here."""
     name: str = ""
     """Name that the endpoint knows the model by."""
     key: str = ""
     """Name of the environment variable that holds the key; never the key itself."""
+    key_header: str = ""
+    """Header that carries the key, e.g. `api-key`, told by the addresses of Anthropic and Azure; where left out it
+    stands in `Authorization` as a bearer token."""
     params: dict[str, Any] = Field(default_factory=dict)
     """Further fields of every request, e.g. `temperature: 0`; `null` takes a field out."""
     price: PriceShape | None = None
@@ -93,6 +96,9 @@ class ModelShape(Shape):
         provider, _, name = self.name.partition("/")
         if not (provider and name):
             message = "is asked through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
+            raise ValueError(message)
+        if self.key_header:
+            message = "is asked through Inspect, which chooses the header of the key; leave `key_header` out"
             raise ValueError(message)
         return self
 

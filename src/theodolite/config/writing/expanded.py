@@ -106,6 +106,7 @@ def _model(model: ModelEndpoint) -> dict[str, Any]:
         url=model.url,
         name=model.model,
         key=model.key,
+        key_header=model.key_header,
         params=dict(model.params),
         price=_filled(input=price.input_usd, output=price.output_usd, as_of=price.as_of) if price else None,
         parallel=model.parallel,

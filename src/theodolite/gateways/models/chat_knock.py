@@ -43,7 +43,7 @@ class ChatKnock:
         """
         self._line = line
         self._knock_s = knock_s
-        self._curl = line.dialect.curl(line.url, line.endpoint.key)
+        self._curl = line.dialect.curl(line.url, line.wire.secret)
 
     async def ask(self) -> Knock:
         """Ask once, within the deadline; never raises a `GatewayError`."""
@@ -99,7 +99,7 @@ class ChatKnock:
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, where ours is not among them."""
         names = sorted(await self._line.model_names())
-        if not names and status == 404 and not self._line.url.endswith("/v1"):
+        if not names and status == 404 and not self._line.url.endswith("/v1") and "?" not in self._line.url:
             return "; such addresses mostly end in `/v1`"
         if not names or self._line.endpoint.model in names:
             return ""

@@ -86,7 +86,7 @@ def open_line(endpoint: ModelEndpoint, dialect: Dialect, *, key: str, clock: Clo
         InputError: If the address or the key cannot be used.
     """
     url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
-    secret = Secret(key, variable=endpoint.key, header=dialect.key_header)
+    secret = Secret(key, variable=endpoint.key, header=endpoint.key_header or dialect.key_header)
     return ChatLine(endpoint=endpoint, dialect=dialect, url=url, wire=_wire(endpoint, secret, clock, pace))
 
 

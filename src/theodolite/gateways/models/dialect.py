@@ -12,6 +12,9 @@ from theodolite.gateways.http.wire import Answer, Outgoing
 from theodolite.gateways.models.stream_form import StreamForm
 from theodolite.gateways.secrecy import BEARER_HEADER, Secret
 from theodolite.gateways.trouble import Trouble
+from theodolite.gateways.web_address import below
+
+_LISTING = "/models"
 
 
 class WriteBody(Protocol):
@@ -38,7 +41,7 @@ class Dialect:
         path: What follows the base address.
         write: From endpoint, request and further fields to the body; the same request has the same bytes.
         read: From the answer to the reply.
-        key_header: Header that carries the key.
+        key_header: Header that carries the key, where the study names no other.
         headers: Further headers of every call.
         streaming: How it sends answers piece by piece.
         form_field: Field of a request that says which form the answer has.
@@ -59,7 +62,7 @@ class Dialect:
         headers = {"Content-Type": "application/json", **self.headers}
         more = self.streaming.fields if in_pieces else {}
         return Outgoing(
-            url=f"{url}{self.path}",
+            url=below(url, self.path),
             body=self.write(endpoint, request, more=more),
             headers=headers,
             doubtful=() if request.answer_schema is None else (self.form_field,),
@@ -67,11 +70,13 @@ class Dialect:
 
     def listing(self, url: str) -> Outgoing:
         """Return the call that asks which models an address offers."""
-        return Outgoing(url=f"{url}/models", method="GET", headers=self.headers)
+        return Outgoing(url=below(url, _LISTING), method="GET", headers=self.headers)
 
-    def curl(self, url: str, variable: str) -> str:
+    def curl(self, url: str, secret: Secret) -> str:
         """Return the command with which a person asks the same; the key stands there by its variable's name."""
-        token = f"Bearer ${variable}" if self.key_header == BEARER_HEADER else f"${variable}"
-        shown = [f"{self.key_header}: {token}"] if variable else []
+        shown = [secret.in_words] if secret.variable else []
         shown += [f"{name}: {text}" for name, text in self.headers.items()]
-        return " ".join(["curl", *(f'-H "{header}"' for header in shown), f"{url}/models"])
+        listing = below(url, _LISTING)
+        return " ".join(
+            ["curl", *(f'-H "{header}"' for header in shown), f'"{listing}"' if "?" in listing else listing]
+        )
