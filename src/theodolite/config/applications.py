@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from theodolite.config.endpoints import check_key, url_problem
+from theodolite.config.endpoints import check_key, header_problem, url_problem
 from theodolite.config.lookup import Desk, Entry, is_there
 from theodolite.config.shapes.applications import (
     ApplicationShape,
@@ -42,7 +42,6 @@ SLOTS = ("prompt", "session", "turn", "context", "history")
 ARIA_SLOTS = ("prompt", "context", "turn")
 """Variables that the prompt of an ARIA class may hold."""
 
-_HEADER = re.compile(r"[A-Za-z0-9-]+")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
 _REPLY = re.compile(r"\$(?:\.[A-Za-z_][\w-]*|\[\d+\]|\['[^']+'\]|\[\"[^\"]+\"\])*")
@@ -151,8 +150,8 @@ def _check_key_header(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:
     name = shape.key_header
     if not name:
         return
-    if not _HEADER.fullmatch(name):
-        message = f"`key_header` is `{name}`; expected the name of a header such as `X-Api-Key`"
+    if problem := header_problem(name):
+        message = problem
     elif not shape.key:
         message = "`key_header` needs `key`: the name of the environment variable that holds the token"
     elif name.lower() in map(str.lower, shape.headers):

@@ -71,9 +71,11 @@ def _call_problem(url: str) -> str:
 def _key_header(entry: Entry[ModelShape], desk: Desk) -> str:
     """Return the header that carries a model's key, which Azure's addresses tell; empty for the usual one."""
     shape = entry.shape
-    if shape.key_header and not _HEADER.fullmatch(shape.key_header):
-        desk.complaints.add(entry.fault("key_header", message="`key_header` is no name of a header, e.g. `api-key`"))
-        return ""
+    problem = header_problem(shape.key_header) if shape.key_header else ""
+    if shape.key_header and not shape.key:
+        problem = problem or "`key_header` needs `key`: the name of the environment variable that holds the key"
+    if problem:
+        desk.complaints.add(entry.fault("key_header", message=problem))
     host = "" if url_problem(shape.url) else urlsplit(shape.url).hostname or ""
     return shape.key_header or (_AZURE_HEADER if host.endswith(_AZURE_HOSTS) else "")
 
@@ -102,6 +104,11 @@ def url_problem(url: str) -> str:
     if not host or re.search(r"\s", plain):
         return f"`{url}` is no address: {'it names no host' if not host else 'it holds a space'}"
     return ""
+
+
+def header_problem(name: str) -> str:
+    """Return what is wrong with the name of a header; empty where nothing is."""
+    return "" if _HEADER.fullmatch(name) else f"`key_header` is `{name}`; expected the name of a header: `X-Api-Key`"
 
 
 def check_key(entry: Entry[Any], *, key: str, desk: Desk, environ: Mapping[str, str] | None, at: str = "key") -> None:

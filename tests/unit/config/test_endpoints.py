@@ -67,8 +67,8 @@ def test_an_address_tells_its_form_unless_the_study_does(folder, text, kind):
     [
         ("{url: 'https://x.example/v1', name: x}", ""),
         ("{url: 'https://r.openai.azure.com/openai/v1', name: x}", "api-key"),
-        ("{url: 'https://r.openai.azure.com/openai/v1', name: x, key_header: Authorization}", "Authorization"),
-        ("{url: 'https://x.example/v1', name: x, key_header: X-Api-Key}", "X-Api-Key"),
+        ("{url: 'https://r.openai.azure.com/openai/v1', name: x, key: K, key_header: Authorization}", "Authorization"),
+        ("{url: 'https://x.example/v1', name: x, key: K, key_header: X-Api-Key}", "X-Api-Key"),
         ("{url: 'https://openai.azure.com.x.example/v1', name: x}", ""),
     ],
 )
@@ -81,7 +81,8 @@ def test_an_address_tells_the_header_of_its_key_unless_the_study_does(folder, te
     [
         ("{url: 'http://x.example/v1/chat/completions', name: x}", "leave `/chat/completions` out"),
         ("{url: 'http://x.example/v1/messages/?a=b', name: x}", "leave `/messages` out"),
-        ("{url: 'http://x.example/v1', name: x, key_header: 'X: y'}", "no name of a header"),
+        ("{url: 'http://x.example/v1', name: x, key_header: 'X: y'}", "expected the name of a header"),
+        ("{url: 'http://x.example/v1', name: x, key_header: X-Key}", "`key_header` needs `key`"),
         ("{kind: inspect, name: google/x, key_header: X-Key}", "leave `key_header` out"),
     ],
 )
