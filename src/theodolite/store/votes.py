@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import Answer, Control, Outcome, Quote, Vote
 from theodolite.store.models import AnswerRow, VoteRow
 from theodolite.store.statements import Row
+
+if TYPE_CHECKING:  # a run without people does not load their tables
+    from theodolite.store.models.people import ResponseAnswerRow
 
 
 def vote_rows(annotation_id: int, votes: Sequence[Vote]) -> Iterator[Row]:
@@ -43,8 +47,8 @@ def votes_of(rows: Sequence[VoteRow]) -> tuple[Vote, ...]:
     )
 
 
-def answer_of(row: VoteRow | AnswerRow, evidence: tuple[Quote, ...] = ()) -> Answer:
-    """Return the answer that a row holds, of a single reading or of the annotation itself."""
+def answer_of(row: VoteRow | AnswerRow | ResponseAnswerRow, evidence: tuple[Quote, ...] = ()) -> Answer:
+    """Return the answer that a row holds: of a single reading, of the annotation itself, or of a tester."""
     return Answer(
         question=row.question,
         outcome=Outcome(row.outcome),

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.annotation import Answer
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.people.session import SessionState
@@ -23,6 +23,7 @@ from theodolite.store.models.people import (
 from theodolite.store.people.persons import profiles
 from theodolite.store.reading import grouped
 from theodolite.store.results import number_in
+from theodolite.store.votes import answer_of
 
 
 def keep_response(given: QuestionnaireResponse) -> None:
@@ -86,7 +87,7 @@ def _latest(rows: QuerySet[ResponseRow]) -> list[QuestionnaireResponse]:
             participant=row.session.participant.key,
             questionnaire=row.questionnaire,
             instrument_version=row.instrument_version,
-            answers=tuple(_answer(answer) for answer in answers.get(row.id, [])),
+            answers=tuple(answer_of(answer) for answer in answers.get(row.id, [])),
             revision=row.revision,
             submitted=row.submitted,
             application=row.session.application,
@@ -120,16 +121,4 @@ def _answer_row(response: ResponseRow, position: int, answer: Answer) -> Respons
         replicate=answer.replicate,
         reasoning=answer.reasoning,
         raw=answer.raw,
-    )
-
-
-def _answer(row: ResponseAnswerRow) -> Answer:
-    return Answer(
-        question=row.question,
-        outcome=Outcome(row.outcome),
-        value=row.value,
-        turn=row.turn,
-        replicate=row.replicate,
-        reasoning=row.reasoning,
-        raw=row.raw,
     )

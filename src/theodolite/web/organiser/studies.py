@@ -37,8 +37,8 @@ class StudyForm(forms.Form):
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.fields["pack"].choices = [("", "none"), *((name, name) for name in pack_names())]  # type: ignore[attr-defined]
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type] # handed on as they came
+        self.fields["pack"].choices = [("", "none"), *((name, name) for name in pack_names())]  # type: ignore[attr-defined] # a field of choices
 
 
 @hosts_only
