@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Column
 
 from theodolite.cli.progress import Counts
 from theodolite.cli.terminal import wants_colour
@@ -14,6 +15,8 @@ from theodolite.domain.run import Spending
 from theodolite.ports.clock import Clock
 
 _DRAWN_EVERY_S = 0.125
+_WIDEST, _NARROWEST = 20, 1
+_NAME = 9
 
 
 class BarProgress:
@@ -25,8 +28,9 @@ class BarProgress:
         self._drawn_s = 0.0
         console = Console(no_color=not wants_colour(), highlight=False)
         # Plain letters' own colour: red and green would look like verdicts.
-        bar = BarColumn(bar_width=20, style="dim", complete_style="bold", finished_style="bold")
-        columns = (TextColumn("  {task.description:<7}"), bar, TextColumn("{task.fields[words]}"))
+        self._bar = BarColumn(bar_width=_WIDEST, style="dim", complete_style="bold", finished_style="bold")
+        name = TextColumn("  {task.description:<7}", table_column=Column(no_wrap=True, min_width=_NAME))
+        columns = (name, self._bar, TextColumn("{task.fields[words]}"))
         self._bars = Progress(*columns, console=console, refresh_per_second=8)
         self._test = TaskID(0)
         self._assess = TaskID(0)
@@ -34,6 +38,8 @@ class BarProgress:
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
         """Draw the bars as they stand; counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
+        if self._counts.done_earlier:
+            self._bars.console.print(self._counts.done_earlier)
         self._test = self._bars.add_task("test", total=sessions, completed=done, words="")
         self._assess = self._bars.add_task("assess", total=annotations, completed=annotated, words="")
         self._draw()
@@ -68,5 +74,9 @@ class BarProgress:
         self._drawn_s = self._clock.monotonic_s()
         counts = self._counts
         test, assess = counts.sessions, counts.annotations
-        self._bars.update(self._test, completed=test.done, words=counts.words(test, of_sessions=True))
-        self._bars.update(self._assess, completed=assess.done, words=counts.words(assess, of_sessions=False))
+        tested, assessed = counts.words(test, of_sessions=True), counts.words(assess, of_sessions=False)
+        # The words go first: a narrow terminal has a shorter bar.
+        room = self._bars.console.width - _NAME - max(len(tested), len(assessed)) - 2
+        self._bar.bar_width = max(_NARROWEST, min(_WIDEST, room))
+        self._bars.update(self._test, completed=test.done, words=tested)
+        self._bars.update(self._assess, completed=assess.done, words=assessed)

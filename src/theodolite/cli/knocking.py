@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import click
 
 from theodolite.bootstrap.workbench import Workbench
+from theodolite.cli.terminal import width
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import Spending, UnitKind
 from theodolite.execution.lines import Lines
@@ -31,7 +32,7 @@ async def knock_first(bench: Workbench, lines: Lines, kinds: frozenset[UnitKind]
         raise RunStopped(_not_started(bench, knocks, dead))
     if knocks and not quiet:
         said = ", ".join(f"{knock.name} {_short(knock)}" for knock in knocks)
-        click.echo(textwrap.fill(f"Asking each endpoint once: {said}", _WIDTH, subsequent_indent="  "))
+        click.echo(textwrap.fill(f"Asking each endpoint once: {said}", width(), subsequent_indent="  "))
 
 
 def _short(knock: Knock) -> str:

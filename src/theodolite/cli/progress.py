@@ -66,6 +66,17 @@ class Counts:
         self.total = total
 
     @property
+    def done_earlier(self) -> str:
+        """What earlier sittings or runs brought, in a sentence; empty where nothing did. Asked at the beginning."""
+        if not self.done_before:
+            return ""
+        parts = [f"{self.sessions.done:,} of {self.sessions.total:,} dialogues"]
+        if self.annotations.total:
+            parts.append(f"{self.annotations.done:,} of {self.annotations.total:,} annotations")
+        rest = self.sessions.total + self.annotations.total - self.done_before
+        return f"Done before: {', '.join(parts)}; {'only the rest' if rest else 'nothing'} is asked."
+
+    @property
     def calls_per_s(self) -> float:
         """Calls of this sitting a second."""
         elapsed = self.clock.monotonic_s() - self.started_s
@@ -127,6 +138,8 @@ class PlainProgress:
         """Learn how much there is to do; counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         self._last_s = self._clock.monotonic_s()
+        if self._counts.done_earlier:
+            click.echo(self._counts.done_earlier, err=self._quiet)
 
     def session(self, result: Dialogue | Failure) -> None:
         """Count a session."""

@@ -85,6 +85,33 @@ def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
     assert capsys.readouterr().out.startswith("test 0/1  0 failed  0.")
 
 
+@pytest.mark.parametrize(
+    ("done", "annotated", "words"),
+    [
+        (0, 0, ""),
+        (47, 33, "Done before: 47 of 60 dialogues, 33 of 60 annotations; only the rest is asked.\n"),
+        (60, 60, "Done before: 60 of 60 dialogues, 60 of 60 annotations; nothing is asked.\n"),
+    ],
+)
+def test_who_goes_on_hears_what_is_not_asked_again(clock, capsys, done, annotated, words):
+    PlainProgress(clock).begin(sessions=60, annotations=60, done=done, annotated=annotated)
+
+    assert capsys.readouterr().out == words
+
+
+@pytest.mark.parametrize(("columns", "bar"), [("80", 20), ("64", 17), ("40", 1)])
+def test_the_bar_makes_room_for_the_words(clock, capsys, monkeypatch, columns, bar):
+    monkeypatch.setenv("COLUMNS", columns)
+    progress = BarProgress(clock)
+    progress.begin(sessions=60, annotations=60, done=60, annotated=60)
+    progress.spent(Spending(tokens_in=45_500))
+    progress.end()
+
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("  assess"))
+    assert line.count("━") == bar
+    assert columns == "40" or line.rstrip().endswith("60/60  0 unparseable  45.5k tokens")
+
+
 def test_nobody_guesses_the_time_left_from_nothing(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=60, done=50, annotated=50)
