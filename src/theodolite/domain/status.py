@@ -59,14 +59,14 @@ class Status:
         return sum(kind.get(state, 0) for kind in kinds for state in (UnitState.WAITING, UnitState.LEASED))
 
     @property
-    def is_held(self) -> bool:
-        """Whether somebody holds a unit; whoever stops in an orderly way gives back all that he holds."""
+    def is_going_on(self) -> bool:
+        """Whether somebody works on it: whoever stops gives back all units, and what the dead hold is not counted."""
         return any(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
 
     @property
-    def is_going_on(self) -> bool:
-        """Whether somebody works on it, as far as an onlooker can tell."""
-        return self.is_held and bool(self.pace.calls or self.pace.units)
+    def is_moving(self) -> bool:
+        """Whether something was stored lately."""
+        return bool(self.pace.calls or self.pace.units)
 
     @property
     def left_s(self) -> float | None:

@@ -48,9 +48,9 @@ def status_document(status: Status) -> dict[str, object]:
 def _state(status: Status) -> str:
     if status.run.state is RunState.FINISHED:
         return "finished"
-    if status.is_going_on:
-        return "going on"
-    return f"not finished; {'nothing moved in the last minute' if status.is_held else 'nobody works on it'}"
+    if not status.is_going_on:
+        return "not finished; nobody works on it"
+    return "going on" if status.is_moving else f"going on, but no reply came in the last {status.pace.over_s:.0f} s"
 
 
 def _counts(states: Mapping[str, int]) -> str:

@@ -37,10 +37,10 @@ def test_the_status_fits_on_a_few_lines():
     ]
 
 
-def test_a_run_that_stands_still_is_not_said_to_go_on():
-    still = status_text(replace(STATUS, pace=RunPace()))
+def test_a_run_that_waits_for_replies_says_for_how_long():
+    still = status_text(replace(STATUS, pace=replace(STATUS.pace, calls=0, units=0)))
 
-    assert still.startswith("support, run 2, not finished; nothing moved in the last minute")
+    assert still.startswith("support, run 2, going on, but no reply came in the last 30 s\n")
     assert "left" not in still
 
 
