@@ -99,7 +99,7 @@ def test_who_goes_on_hears_what_is_not_asked_again(clock, capsys, done, annotate
     assert capsys.readouterr().out == words
 
 
-@pytest.mark.parametrize(("columns", "bar"), [("80", 20), ("64", 18), ("40", 1)])
+@pytest.mark.parametrize(("columns", "bar"), [("80", 20), ("64", 18), ("40", 0)])
 def test_the_bar_makes_room_for_the_words(clock, capsys, monkeypatch, columns, bar):
     monkeypatch.setenv("COLUMNS", columns)
     progress = BarProgress(clock)
