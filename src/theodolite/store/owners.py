@@ -73,7 +73,10 @@ class Owners:
 
     @contextmanager
     def dead_among(self, names: Iterable[str]) -> Iterator[list[str]]:
-        """Yield those owners that died on this machine, and keep them dead for the length of the block."""
+        """Yield those owners that died on this machine, and keep them dead for the length of the block.
+
+        After the block they are forgotten, unless it ended with an error: then their leases may still stand.
+        """
         found: dict[str, FileLock] = {}
         for name in names:
             lock = self._lock(name)
@@ -81,9 +84,12 @@ class Owners:
                 found[name] = lock
         try:
             yield list(found)
-        finally:
+        except BaseException:
             for lock in found.values():
-                _discard(lock)
+                lock.release()
+            raise
+        for lock in found.values():
+            _discard(lock)
 
     def seem_dead(self, names: Iterable[str]) -> list[str]:
         """Return those owners that died on this machine; whoever asks changes nothing."""

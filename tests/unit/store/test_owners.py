@@ -53,6 +53,16 @@ def test_the_dead_cannot_come_back_while_they_are_cleared_away(tmp_path: Path) -
         Owners(tmp_path).hold("dead")
 
 
+def test_the_dead_are_known_until_their_leases_are_free(tmp_path: Path) -> None:
+    (tmp_path / "dead.lock").touch()
+
+    with pytest.raises(StorageUnavailable), Owners(tmp_path).dead_among(["dead"]):
+        raise StorageUnavailable("disk full")
+
+    with Owners(tmp_path).dead_among(["dead"]) as dead:
+        assert dead == ["dead"]
+
+
 def test_who_left_is_forgotten(tmp_path: Path) -> None:
     owners = Owners(tmp_path)
     owners.hold("w1")
