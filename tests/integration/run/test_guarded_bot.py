@@ -18,6 +18,7 @@ from theodolite.testing.strategies.catalogue import APPROACHES
 pytestmark = pytest.mark.integration
 
 SHIPPED = Path(str(resources.files("theodolite.resources")))
+SCENARIOS = ("tv-spoilers", "meal-planner", "pathfinder")
 EVERY_STRATEGY_BY_RULE = {name for name, approach in APPROACHES.items() if not approach.needs_model}
 
 
@@ -63,7 +64,7 @@ def test_the_strict_guardrail_withholds_more_that_is_permitted(outcome):
     assert counts["strict"] > counts["leaky"] >= counts["none"]
 
 
-@pytest.mark.parametrize("scenario", ["tv-spoilers", "meal-planner", "pathfinder"])
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_the_difference_shows_in_every_scenario(outcome, scenario):
     counts = outcome.counts("released", "red teaming", scenario)
 
@@ -78,7 +79,8 @@ def test_the_same_bot_as_classes_of_the_dialogue_interface_fares_the_same(outcom
 
     assert ended.code == 0, ended.said
     for rule, level in (("released", "model testing"), ("released", "red teaming"), ("withheld", "model testing")):
-        assert by_class.counts(rule, level) == outcome.counts(rule, level, "tv-spoilers")
+        for scenario in ("", *SCENARIOS):
+            assert by_class.counts(rule, level, scenario) == outcome.counts(rule, level, scenario)
     claims = [claim["standing"] for entry in results["applications"] for claim in entry["claims"]]
     assert claims == ["contradicted", "supported"]
 
@@ -146,3 +148,9 @@ def test_the_report_shows_levels_apart_and_what_was_tried(outcome):
     assert "red teaming, simulated user" in outcome.report
     assert "Their rates answer different questions and are never added." in outcome.report
     assert re.search(r"role_play.*?3 of 3", outcome.report, re.DOTALL)
+
+
+def test_the_report_says_what_each_application_is_and_what_it_adds(outcome):
+    row = r'<th scope="row">leaky</th><td>in the application; word-list\s*<span class="left-out flush">Glances at the words'
+
+    assert re.search(row, outcome.report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from theodolite.domain.application import Mitigation
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.plan import TesterKind
 from theodolite.reporting import figures
@@ -33,7 +34,9 @@ class ApplicationRow:
     """One application in the table."""
 
     name: str
+    description: str
     guardrails: str
+    mitigations: tuple[Mitigation, ...]
     planned: str
     held: Opening
     filtered: Opening
@@ -71,12 +74,13 @@ def applications_view(subject: Subject) -> ApplicationsView:
 
 def _row(subject: Subject, place: int, account: ApplicationAccount) -> ApplicationRow:
     name = account.application.name
-    mitigations = ", ".join(item.name for item in account.application.mitigations)
     failed = [(kind.value, cases) for kind, cases in account.failed]
     failed += [("failed by others", account.failed_otherwise)] if account.failed_otherwise else []
     return ApplicationRow(
         name=name,
-        guardrails=account.application.guardrails.value + (f"; {mitigations}" if mitigations else ""),
+        description=account.application.description,
+        guardrails=account.application.guardrails.value,
+        mitigations=account.application.mitigations,
         planned=figures.count(account.planned),
         held=_opening(subject, f"held{place}", f"{name}: held", account.held),
         filtered=_opening(subject, f"filtered{place}", f"{name}: withheld by its own filter", account.filtered),
