@@ -17,6 +17,7 @@ from theodolite.domain.fault import Severity
 from theodolite.domain.study import Study
 
 _WIDTH = 80
+_CENT = 0.01
 _TESTERS = {Level.RED_TEAMING: "red teamer", Level.FIELD_TESTING: "field tester"}
 
 
@@ -117,7 +118,10 @@ def _cost(study: Study, estimate: CallEstimate) -> str:
     days = price_days(study.models)
     dated = f" at prices of {days[-1]}" if days else " at the study's prices"
     without = f", without {names}: no price" if unpriced else ""
-    return f"about ${cost.middle:.2f} ({cost.low:.2f} to {cost.high:.2f}){dated}{without}{budget}"
+    about = (
+        f"about ${cost.middle:.2f} ({cost.low:.2f} to {cost.high:.2f})" if cost.high >= _CENT else "less than a cent"
+    )
+    return f"{about}{dated}{without}{budget}"
 
 
 def _guessed(tokens: Range) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from theodolite.config.lookup import Desk, Entry
-from theodolite.config.prices import DAY, PriceBook
+from theodolite.config.prices import PriceBook, day_problem
 from theodolite.config.secret_shapes import is_variable_name
 from theodolite.config.shapes.study import ModelShape, PriceShape
 from theodolite.config.yaml_source import Scalar, typed
@@ -138,7 +138,6 @@ def _params(entry: Entry[ModelShape], desk: Desk) -> dict[str, Param]:
 
 
 def _price(entry: Entry[ModelShape], shape: PriceShape, desk: Desk) -> Price:
-    if shape.as_of and not DAY.fullmatch(shape.as_of):
-        message = f"`as_of` is `{shape.as_of}`; expected a day, e.g. 2026-10-01"
-        desk.complaints.add(entry.fault("price", "as_of", message=message))
+    if shape.as_of and (problem := day_problem(shape.as_of)):
+        desk.complaints.add(entry.fault("price", "as_of", message=problem))
     return Price(input_usd=shape.input, output_usd=shape.output, as_of=shape.as_of)

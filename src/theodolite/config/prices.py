@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
 from urllib.parse import urlsplit
 
@@ -20,8 +21,7 @@ from theodolite.domain.model import Price
 OWN = "prices.yaml"
 """Name of a study's own price list, in its folder."""
 
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-"""How a day is written."""
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Prices = Mapping[tuple[str, str], Price]
 """Host and name of a model to its price; without a host, wherever the model is asked."""
@@ -59,15 +59,23 @@ def price_book(desk: Desk) -> PriceBook:
 def _own_prices(entry: Entry[PriceListShape], desk: Desk) -> Prices:
     found: dict[tuple[str, str], Price] = {}
     for place, listed in enumerate(entry.shape.prices):
-        if not DAY.fullmatch(listed.as_of):
-            message = f"`as_of` is `{listed.as_of}`; expected a day, e.g. 2026-10-01"
-            desk.complaints.add(entry.fault("prices", place, "as_of", message=message))
+        if problem := day_problem(listed.as_of):
+            desk.complaints.add(entry.fault("prices", place, "as_of", message=problem))
         for number, key in enumerate(_keys(listed)):
             if key in found:
                 message = f"`{key[1]}` is listed twice{f' for {key[0]}' if key[0] else ''}"
                 desk.complaints.add(entry.fault("prices", place, "models", number, message=message))
             found[key] = Price(input_usd=listed.input, output_usd=listed.output, as_of=listed.as_of)
     return found
+
+
+def day_problem(text: str) -> str:
+    """Return what is wrong with the day of a price list; empty where nothing is."""
+    try:
+        is_day = _DAY.fullmatch(text) is not None and bool(date.fromisoformat(text))
+    except ValueError:
+        is_day = False
+    return "" if is_day else f"`as_of` is `{text}`; expected a day, e.g. 2026-10-01"
 
 
 def known_price(url: str, model: str) -> Price | None:

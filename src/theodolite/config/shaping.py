@@ -36,7 +36,10 @@ NOUNS = {
 }
 """Section of a study to what one of its entries is called."""
 
+_FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
+
 FOREIGN = {
+    **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens", "top_p"), _FIELDS_OF_REQUESTS),
     "prompts": "fixed prompts are `scripts` of a scenario here",
     "providers": "what is tested stands under `applications`, language models under `models`",
     "targets": "what is tested stands under `applications`",
@@ -54,6 +57,7 @@ KEY = "[key]"
 """Stands in an error's location where the key is meant and not its value."""
 
 _ROUNDS = 25
+_UNKNOWN_KEY = "extra_forbidden"
 
 _EXPECTED: Mapping[str, str] = {
     "int_parsing": "a whole number",
@@ -92,7 +96,8 @@ def shaped(source: YamlSource, shape: type[S], *, owner: str) -> S | None:
         except ValidationError as error:
             if not isinstance(source.content, dict) or not source.content:
                 return None
-            for misfit in error.errors(include_url=False):
+            # Unknown keys first: one that is misspelt is the one that is missing.
+            for misfit in sorted(error.errors(include_url=False), key=lambda one: one["type"] != _UNKNOWN_KEY):
                 mender.mend(tuple(misfit["loc"]), misfit)
     return None
 
@@ -126,7 +131,7 @@ class _Mender:
         path = tuple(part for part in loc if not str(part).startswith(KIND) and part != KEY)
         if KEY in loc:
             self._unknown_name(path, misfit)
-        elif misfit["type"] == "extra_forbidden":
+        elif misfit["type"] == _UNKNOWN_KEY:
             self._unknown_key(path, loc)
         elif misfit["type"] == "missing":
             self._missing_key(path)
@@ -161,6 +166,9 @@ class _Mender:
 
     def _missing_key(self, path: Path) -> None:
         key = str(path[-1])
+        holder = self._holder(path)
+        if holder is not None and key in holder:  # it was misspelt, and stands there by now
+            return
         if self._source.original(path) not in self._source.dropped:
             named = " (its name, e.g. `study: support-bot`)" if path == ("study",) else ""
             self._say(path[:-1], f"{owner_of(path[:-1], self._owner)} needs `{key}`{named}", at_key=True)

@@ -117,6 +117,12 @@ def test_a_budget_is_held_against_what_a_run_will_take(folder, budget, words):
     assert words in " ".join(f"{line}\n" for line in lines).replace("\n        ", " ")
 
 
+def test_what_costs_less_than_a_cent_is_not_said_to_cost_nothing(folder):
+    study = STUDY.replace("input: 1, output: 10", "input: 0.01, output: 0.01")
+
+    assert "Cost    less than a cent at prices of 2026-10-01" in " ".join(lines_of(folder(study_yaml=study)))
+
+
 def test_hosts_are_named_once_with_what_they_are_called_for(folder):
     named = hosts(load_study(folder(study_yaml=STUDY)).study)
 

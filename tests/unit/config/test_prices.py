@@ -54,11 +54,12 @@ def test_an_entry_without_a_host_is_for_any(folder, url, usd):
     ("own", "words"),
     [
         ("prices:\n  - {models: [m], input: 1, output: 1, as_of: yesterday}\n", "prices.yaml:2.*expected a day"),
+        ("prices:\n  - {models: [m], input: 1, output: 1, as_of: 2026-13-45}\n", "prices.yaml:2.*expected a day"),
         ("prices:\n  - {models: [m], input: -1, output: 1, as_of: 2026-10-01}\n", "prices.yaml:2"),
         ("prices:\n  - {model: [m], input: 1, output: 1, as_of: 2026-10-01}\n", "models"),
         ("prices:\n  - {models: [m, m], input: 1, output: 1, as_of: 2026-10-01}\n", "`m` is listed twice"),
     ],
-    ids=["no day", "negative", "unknown key", "twice"],
+    ids=["no day", "no real day", "negative", "unknown key", "twice"],
 )
 def test_what_is_wrong_with_the_own_list_is_said_with_its_line(folder, own, words):
     with pytest.raises(StudyFaults) as caught:

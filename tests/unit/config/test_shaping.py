@@ -25,6 +25,30 @@ def test_a_misspelt_key_does_not_displace_the_right_one():
     assert shape.scenarios["s"].goal == "right"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{kind: http, ulr: 'http://x.example'}", "unknown key `ulr` in application `a`; meant `url`?"),
+        (
+            "{kind: recorded, file: a.csv, promt: p, response: r}",
+            "unknown key `promt` in application `a`; meant `prompt`?",
+        ),
+        ("{kind: http, address: 'http://x.example'}", "application `a` needs `url`"),
+    ],
+)
+def test_a_needed_key_that_is_misspelt_is_not_missed_as_well(text, message):
+    _, messages = read(f"study: a\napplications: {{a: {text}}}\n")
+
+    assert message in messages
+    assert [one for one in messages if "needs" in one] == ([message] if "needs" in message else [])
+
+
+def test_a_field_of_requests_is_shown_its_place():
+    _, [message] = read("study: a\nmodels: {m: {url: http://x, name: x, temperature: 0}}\n")
+
+    assert message.endswith("fields of a model's requests stand under its `params`")
+
+
 def test_all_misfits_are_found_in_one_pass():
     _, messages = read("study: a\nsampling: {seed: x, dialogues: 0, repeat: 1}\nbudget: [1]\nmodels: {m: {}}\nfoo: 1\n")
 
