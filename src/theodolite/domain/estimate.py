@@ -143,6 +143,7 @@ class Findings:
         measurements: Rates and agreements.
         confusions: Confusion matrices.
         lapses: What the checks of simulated users found; empty where none were asked for.
+        claims: What dialogues say of the applications' claims.
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
         standings: How the applications stand to each other on each tree.

@@ -23,6 +23,10 @@ class Lines:
     """Models, applications and labelling functions by name, and the brakes that watch their calls.
 
     Attributes:
+        models: Models by name.
+        applications: Applications by name.
+        brakes: What may stop the run.
+        labellers: Labelling functions by the name of their annotator.
         places: What a call is made within; lets so many through at a time, or all.
     """
 

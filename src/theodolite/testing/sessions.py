@@ -93,6 +93,13 @@ class _Record:
     """What has been said so far in a session.
 
     Attributes:
+        turns: The turns.
+        ending: Why it ends, as far as is known.
+        positions: Replies in the journal; count.
+        scripted: Endpoints whose replies a script gave.
+        found: Passages that searches found, turn by turn.
+        contexts: What the application was given to each turn beside the prompt.
+        attempts: What a red teamer tried.
         remembered: Places of the turns that the application goes on from.
         memories: The same as it was after each turn.
     """

@@ -66,6 +66,7 @@ class Examination:
         slowest_s: Time of the slowest reply; seconds.
         version: What the application calls itself; empty where it does not say.
         unexamined: Why it could not be examined; empty where it could.
+        texts: Its replies, in order.
     """
 
     name: str

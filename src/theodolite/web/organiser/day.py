@@ -75,6 +75,10 @@ class ApplicationDay:
         name: The application.
         rests: Whether nobody is led to it at present.
         sessions: Sessions with it that go on.
+        complete: Replies that came whole.
+        interrupted: Replies that were stopped, or that a restart cut off.
+        errors: Replies that did not come.
+        stuck: Replies under way for longer than a reply should be.
         cost_usd: What its replies have cost so far; None where it does not tell.
     """
 
