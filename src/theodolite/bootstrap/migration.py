@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.apps import AppConfig
 from django.db import connection
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations.state import StateApps
 from filelock import FileLock
 
 from theodolite.domain.errors import WrongSchema
@@ -23,6 +20,10 @@ from theodolite.store import migrations
 from theodolite.store.apps import load_all_tables
 from theodolite.store.desk import desk_for
 from theodolite.store.translation import Place
+
+if TYPE_CHECKING:  # who finds everything in place waits for nothing that makes or changes tables
+    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+    from django.db.migrations.state import StateApps
 
 _APPLIED = "SELECT name FROM django_migrations WHERE app = 'store' ORDER BY name"
 _NUMBERED = re.compile(r"\d{4}_\w+")
@@ -97,7 +98,7 @@ def _bring_up_to_date(workspace: Path, place: Place, *, whole: bool) -> None:
                 _lay_out(empty, whole=whole)
             if _is_up_to_date(place) and not (whole and _is_more_wanted()):
                 return
-            from django.core.management import call_command  # nobody else needs it
+            from django.core.management import call_command
 
             call_command("migrate", *([] if whole else ["store"]), verbosity=0, interactive=False)
 
@@ -107,7 +108,7 @@ def _without_tables(*, whole: bool) -> list[AppConfig]:
 
     They can in an empty database, and in one that holds the store's tables alone, up to date.
     """
-    from django.apps import apps  # as below: who finds everything in place waits for none of this
+    from django.apps import apps
 
     there = set(connection.introspection.table_names())
     wanted = list(apps.get_app_configs()) if whole else [apps.get_app_config("store")]
@@ -169,7 +170,7 @@ def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> 
 
 def _is_more_wanted() -> bool:
     """Tell whether some installed application has tables that are not there yet."""
-    from django.db.migrations.executor import MigrationExecutor  # nobody else needs it
+    from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
@@ -211,6 +212,8 @@ def _back_up(workspace: Path, last_migration: str) -> None:
     """Copy a SQLite file, what stands in its write-ahead log included."""
     if connection.vendor != "sqlite":
         return
+    import sqlite3
+
     folder = workspace / "backups"
     folder.mkdir(exist_ok=True)
     source = Path(str(connection.settings_dict["NAME"]))
