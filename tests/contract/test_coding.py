@@ -16,9 +16,9 @@ from theodolite.domain.codings.coding import (
     QuoteRelease,
 )
 from theodolite.domain.errors import Conflict, NotFound
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run
 from theodolite.ports.store import Store
 

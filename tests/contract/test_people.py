@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from theodolite.domain.brought import BroughtResult
+from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Ending, HeldBy, Level, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.failure import FailureKind
@@ -15,7 +16,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.live import HeldDialogue, LiveEnding, turns_of
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.session import Pauser, SessionState
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.domain.questionnaire import QuestionnaireResponse

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from theodolite.domain.choices import Impact
 from theodolite.domain.instrument import Condition, Label, Operator, Question, Scale, ScaleKind
-from theodolite.domain.risk import Impact
 
 SUFFIX = "_outcome"
 """What the name of a question gets behind it where its outcome is asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.config.labelling.annotation_schemas import Written, schemas_of
 from theodolite.config.labelling.annotators import GuidelineShelf
@@ -13,9 +13,11 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts
 from theodolite.config.questionnaires import questionnaire_of, written_questionnaires
-from theodolite.domain.questionnaire import Questionnaire
-from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.trees.tree import TreeDesign
+
+if TYPE_CHECKING:  # loaded by whoever reads one
+    from theodolite.domain.questionnaire import Questionnaire
+    from theodolite.domain.schema import AnnotationSchema
+    from theodolite.domain.trees.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

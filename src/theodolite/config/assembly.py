@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from theodolite.config import crosschecks
 from theodolite.config.applications import is_recorded, live_application
 from theodolite.config.asked import Asked, asked_of
 from theodolite.config.attacks import red_teaming_of
 from theodolite.config.endpoints import endpoint_of
-from theodolite.config.events import annotation_of, event_of, levels_of
 from theodolite.config.labelling.annotation_schemas import Written, written_schemas
 from theodolite.config.labelling.annotators import (
     GuidelineShelf,
@@ -20,14 +19,13 @@ from theodolite.config.labelling.annotators import (
     labelling_annotator,
     reference_of,
 )
-from theodolite.config.labelling.corrections import corrections_of
 from theodolite.config.labelling.judges import judges_of
+from theodolite.config.languages import in_languages
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
 from theodolite.config.prices import price_book
-from theodolite.config.recordings import recorded_of
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
 from theodolite.config.series import announced, check_taxonomies, note_departures, series_of
@@ -36,15 +34,18 @@ from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.topics import topics_of
-from theodolite.config.translations import in_languages
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.recording import RecordedDialogue
-from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Budget, Sampling, Study
-from theodolite.domain.trees.tree import TreeDesign
+
+if TYPE_CHECKING:  # here and below: a study waits for nothing that it has none of
+    from theodolite.domain.correction import CorrectionChoice
+    from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
+    from theodolite.domain.recording import RecordedDialogue
+    from theodolite.domain.risk import Risk
+    from theodolite.domain.trees.tree import TreeDesign
 
 S = TypeVar("S", bound=Shape)
 
@@ -66,13 +67,13 @@ def assemble(
     series, series_entry = series_of(entry, desk)
     models, names = _models(entry, desk, environ)
     risks = _risks(entry, pack, desk)
-    parts = _tested(entry, pack, desk, names, risks)
-    _read_applications(parts, desk, names, environ)
+    parts = _tested(entry, pack, desk, names, risks=risks, environ=environ)
     written = written_schemas(entry, pack, desk)
     shelf = _read_labels(parts, pack, written, desk, names)
     asked = asked_of(parts, pack, written, shelf, desk)
     crosschecks.check_everything(parts, shelf, desk, models)
     shape, guidelines = entry.shape, _guidelines(parts, pack, shelf)
+    levels, annotation, event = _people(entry, pack, desk)
     study = Study(
         name=shape.study,
         applications=tuple(parts.applications),
@@ -90,11 +91,11 @@ def assemble(
         sampling=Sampling(seed=shape.sampling.seed, dialogues=shape.sampling.dialogues, repeats=shape.sampling.repeats),
         budget=Budget(usd=shape.budget.usd, tokens=shape.budget.tokens, calls=shape.budget.calls),
         pack=", ".join(as_list(shape.pack)),
-        levels=levels_of(shape),
-        annotation=annotation_of(shape),
-        event=event_of(entry, desk, pack.warning),
+        levels=levels,
+        annotation=annotation,
+        event=event,
         trees=_trees(parts, guidelines, asked, desk),
-        corrections=corrections_of(parts, guidelines, desk),
+        corrections=_corrections(parts, guidelines, desk),
         schemas=asked.schemas,
         questionnaires=asked.questionnaires,
         described=described_people(entry.shape.annotators),
@@ -125,16 +126,40 @@ def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -
 def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, desk: Desk) -> tuple[TreeDesign, ...]:
     if parts.entry.shape.tree is None:
         return ()
-    from theodolite.config.trees import trees_of  # most studies name no tree, and what grows one takes a while to load
+    from theodolite.config.trees import trees_of
 
     trees = trees_of(parts.entry, guidelines, asked.questionnaires, parts.annotators, desk)
     asked.note_unoriented(trees, desk)
     return trees
 
 
+def _corrections(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> tuple[CorrectionChoice, ...]:
+    if not parts.entry.shape.corrections:
+        return ()
+    from theodolite.config.labelling.corrections import corrections_of
+
+    return corrections_of(parts, guidelines, desk)
+
+
+def _people(
+    entry: Entry[StudyShape], pack: Pack, desk: Desk
+) -> tuple[tuple[LevelPlan, ...], AnnotationProcess | None, Event | None]:
+    """Return how people take part: the levels, the annotation, the event; nothing where none do."""
+    shape = entry.shape
+    if not (shape.levels or shape.annotation or shape.event or shape.consent):
+        return (), None, None
+    from theodolite.config.events import annotation_of, event_of, levels_of
+
+    return levels_of(shape), annotation_of(shape), event_of(entry, desk, pack.warning)
+
+
 def _risks(entry: Entry[StudyShape], pack: Pack, desk: Desk) -> tuple[Risk, ...]:
     check_taxonomies([*pack.risks, *section(entry, "risks")], desk)
     shapes = {item.name: item.shape for item in pack.risks} | dict(entry.shape.risks)
+    if not shapes:
+        return ()
+    from theodolite.domain.risk import Risk
+
     return tuple(
         Risk(
             name=name,
@@ -147,9 +172,15 @@ def _risks(entry: Entry[StudyShape], pack: Pack, desk: Desk) -> tuple[Risk, ...]
 
 
 def _tested(
-    entry: Entry[StudyShape], pack: Pack, desk: Desk, models: tuple[str, ...], risks: tuple[Risk, ...]
+    entry: Entry[StudyShape],
+    pack: Pack,
+    desk: Desk,
+    models: tuple[str, ...],
+    *,
+    risks: tuple[Risk, ...],
+    environ: Mapping[str, str] | None,
 ) -> Parts:
-    """Return what has been read of the study once its testers have: scenarios, scripts, personas."""
+    """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
     parts = Parts(entry=entry)
     own = [*_scenario_files(desk), *section(parts.entry, "scenarios")]
     entries = _latest([*pack.scenarios, *own])
@@ -165,6 +196,7 @@ def _tested(
     crosschecks.check_persona_names(parts.scenarios, (*known, *resting), desk)
     if len(parts.groups) == len(known) and not is_broken(parts.entry, "personas"):
         check_meetings(parts.groups, parts.scenarios, desk)
+    _read_applications(parts, desk, models, environ)
     return parts
 
 
@@ -188,6 +220,8 @@ def _latest(entries: Iterable[Entry[S]]) -> list[Entry[S]]:
 def _read_applications(parts: Parts, desk: Desk, models: tuple[str, ...], environ: Mapping[str, str] | None) -> None:
     for entry in section(parts.entry, "applications"):
         if is_recorded(entry):
+            from theodolite.config.recordings import recorded_of
+
             recorded = recorded_of(entry, desk)
             parts.recorded.append((entry, recorded))
             parts.applications += recorded.applications

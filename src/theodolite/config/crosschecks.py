@@ -16,7 +16,6 @@ from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Claim
-from theodolite.domain.claim import rules_meant
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
@@ -120,6 +119,10 @@ def _check_claims(parts: Parts, desk: Desk) -> None:
 
 def _check_claimed_rules(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
     """Refuse rules that nothing has, and note where several could be meant."""
+    if not any(entry.shape.claims for entry in section(parts.entry, "applications")):
+        return
+    from theodolite.domain.claim import rules_meant
+
     guidelines = shelf.read()
     known = [name for g in guidelines for rule in g.defect_rules for name in (rule.name, f"{g.name}.{rule.name}")]
     known += [guideline.name for guideline in guidelines]

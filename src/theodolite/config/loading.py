@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from theodolite.config.assembly import assemble
 from theodolite.config.locate import read_file, study_file
@@ -16,8 +17,10 @@ from theodolite.config.shelves import Shelves
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import StudyError
 from theodolite.domain.fault import Fault, Severity
-from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.recording import RecordedDialogue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

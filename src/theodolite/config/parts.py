@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.config.lookup import Entry
 from theodolite.config.personas import GroupReading
-from theodolite.config.recordings import Recorded
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.application import Application
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Reference
+
+if TYPE_CHECKING:  # loaded by studies that have a recorded file
+    from theodolite.config.recordings import Recorded
 
 
 @dataclass(slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.config.labelling.questions import questions_of
 from theodolite.config.lookup import Desk, Entry
@@ -15,8 +15,10 @@ from theodolite.config.shapes.scenarios import LevelName, ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import Instrument
-from theodolite.domain.questionnaire import Questionnaire
 from theodolite.domain.scenario import Scenario
+
+if TYPE_CHECKING:  # loaded by studies that have one
+    from theodolite.domain.questionnaire import Questionnaire
 
 FOLDER = "questionnaires"
 """Folder of a study, and of the shelves, that holds questionnaires."""
@@ -51,6 +53,8 @@ def questionnaire_of(entry: Entry[QuestionnaireShape], desk: Desk) -> Questionna
     questions = questions_of(entry, desk, noun="questionnaire")
     if len(questions) < len(entry.shape.questions):
         return None
+    from theodolite.domain.questionnaire import Questionnaire
+
     return Questionnaire(
         name=entry.name,
         instrument=Instrument(name=entry.name, questions=tuple(questions.values())),

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from theodolite.config.labelling.defect_text import condition_problem, parse_condition
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, section
 from theodolite.config.shapes.study import RiskShape
+from theodolite.domain.choices import Identification
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Condition
-from theodolite.domain.questionnaire import Questionnaire
-from theodolite.domain.risk import Identification, Risk
+
+if TYPE_CHECKING:  # loaded by studies that name one
+    from theodolite.domain.questionnaire import Questionnaire
+    from theodolite.domain.risk import Risk
 
 
 def shown_risks(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.series import SeriesShape, TaxonomyShape
 from theodolite.config.shapes.study import RiskShape, StudyShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.people.series import EvaluationPlan, Series, Team
 from theodolite.domain.study import Study, departures_of
+
+if TYPE_CHECKING:  # loaded by studies whose series is written down
+    from theodolite.domain.people.series import Series
 
 _FOLDER, _SHELF = "series", "taxonomies"
 
@@ -42,6 +44,8 @@ def announced(entry: Entry[SeriesShape] | None, name: str, desk: Desk) -> Series
     """Return what a series has published; None where nothing is written down."""
     if entry is None:
         return None
+    from theodolite.domain.people.series import EvaluationPlan, Series, Team
+
     shape = entry.shape
     named = Counter(application for applications in shape.teams.values() for application in applications)
     for application in (application for application, n in named.items() if n > 1):

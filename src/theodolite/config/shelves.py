@@ -13,6 +13,9 @@ from theodolite.testing.strategies.line import Approach
 SHIPPED = "shipped"
 """Name of the shelf that came with the package."""
 
+TRANSLATIONS = "translations"
+"""Folder of a study, and of a pack, that holds translations."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:

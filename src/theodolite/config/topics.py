@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack
 from theodolite.config.parts import Parts, dropped, section
 from theodolite.config.shapes.study import TopicShape
 from theodolite.domain.fault import Severity, did_you_mean
-from theodolite.domain.people.topic import SensitiveTopic
+
+if TYPE_CHECKING:  # loaded by studies that touch one
+    from theodolite.domain.people.topic import SensitiveTopic
 
 
 def topics_of(parts: Parts, pack: Pack, desk: Desk) -> tuple[SensitiveTopic, ...]:
@@ -31,6 +34,10 @@ def topics_of(parts: Parts, pack: Pack, desk: Desk) -> tuple[SensitiveTopic, ...
         if name not in touched and not entry.pack:
             message = f"no scenario touches the topic `{name}`; name it under `topics` of those that do"
             desk.complaints.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+    if not touched:
+        return ()
+    from theodolite.domain.people.topic import SensitiveTopic
+
     return tuple(
         SensitiveTopic(name=name, about=entry.shape.about, weight=entry.shape.weight, scenarios=tuple(touched[name]))
         for name, entry in entries.items()

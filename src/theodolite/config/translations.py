@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from theodolite.config.consent import NEEDED, unfinished
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault
-from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shapes.translations import PackTranslationShape, TranslationShape
 from theodolite.config.shaping import shaped
+from theodolite.config.shelves import TRANSLATIONS
 from theodolite.config.yaml_source import Path, read_yaml
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.language import is_tag
@@ -19,38 +18,21 @@ from theodolite.domain.study import Study
 from theodolite.domain.translation import Translation
 from theodolite.domain.wording import CONSENT, WARNING, Key, missing, texts_of, written
 
-FOLDER = "translations"
-"""Folder of a study, and of a pack, that holds translations."""
-
 _SHOWN = 8
 """Missing texts of one part of a study that are named at most; of more their number is told. Count."""
 
 
-def in_languages(study: Study, entry: Entry[StudyShape], desk: Desk) -> Study:
-    """Return a study with the language that it is written in and those that it can be read in; faults go to the desk.
-
-    Args:
-        study: Everything else of it.
-        entry: The study file.
-        desk: Where it lies, and what takes the faults.
-    """
-    language = str(entry.shape.language)
-    if not is_tag(language):
-        message = f"`language` is `{language}`; expected a language tag, e.g. `en`, `de` or `pt-BR`"
-        desk.complaints.add(entry.fault("language", message=message))
-    spoken = replace(study, language=language)
-    return replace(spoken, translations=_translations_of(spoken, desk))
-
-
-def _translations_of(study: Study, desk: Desk) -> tuple[Translation, ...]:
+def translations_of(study: Study, names: Sequence[str], desk: Desk) -> tuple[Translation, ...]:
     """Return what the files in `translations/` say; faults, and what is missing, go to the desk.
 
     A study is offered in the languages that it has a file for. What its packs say in such a
     language holds where the file says nothing else.
+
+    Args:
+        study: Everything else of it, the language that it is written in included.
+        names: Names of the files.
+        desk: Where the study lies, and what takes the faults.
     """
-    names = desk.own_names_in(FOLDER, ".yaml")
-    if not names:
-        return ()
     parts = texts_of(study)
     known = {key: text for texts in parts.values() for key, text in texts.items()}
     read = (_read(name, study, known, desk) for name in names)
@@ -61,7 +43,7 @@ def _translations_of(study: Study, desk: Desk) -> tuple[Translation, ...]:
 
 
 def _read(name: str, study: Study, known: Mapping[Key, str], desk: Desk) -> Translation | None:
-    file = f"{FOLDER}/{name}.yaml"
+    file = f"{TRANSLATIONS}/{name}.yaml"
     if not is_tag(name) or name.lower() == study.language.lower():
         message = (
             f"`{name}` is the study's own language (`language`); its texts stand in the study itself"
@@ -70,7 +52,7 @@ def _read(name: str, study: Study, known: Mapping[Key, str], desk: Desk) -> Tran
         )
         desk.complaints.add(PlacedFault(file=file, message=message))
         return None
-    entry = desk.shaped_file(FOLDER, name, TranslationShape, "translation")
+    entry = desk.shaped_file(TRANSLATIONS, name, TranslationShape, "translation")
     if entry is None:
         return None
     own = dict(_own_words(entry, known, desk))
@@ -132,7 +114,7 @@ def _shared_words(language: str, desk: Desk) -> list[PackTranslationShape]:
     """Return what the packs of a study say in a language, in their order."""
     shapes = []
     for pack in desk.packs:
-        file = f"{pack}/{FOLDER}/{language}.yaml"
+        file = f"{pack}/{TRANSLATIONS}/{language}.yaml"
         resource = desk.shelves.resource(file)
         if resource is not None:
             source = read_yaml(resource.raw, file)
@@ -157,7 +139,7 @@ def _note_missing(study: Study, parts: Mapping[Key, Mapping[Key, str]], translat
         f"{n_missing} of {n_texts} texts are missing in `{translation.language}`; "
         f"until they are there, people read in `{study.language}`: {listed}"
     )
-    file = f"{FOLDER}/{translation.language}.yaml"
+    file = f"{TRANSLATIONS}/{translation.language}.yaml"
     desk.complaints.add(PlacedFault(file=file, message=message, severity=Severity.NOTE))
 
 

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
+from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.errors import InputError
-
-
-class RateCorrection(StrEnum):
-    """How a judge's rate is corrected."""
-
-    VERDICT_STRATIFIED = "verdict-stratified"
-    ROGAN_GLADEN = "rogan-gladen"
-    NONE = "none"
-
-
-class MeanCorrection(StrEnum):
-    """How the mean of a judge's scores is corrected."""
-
-    POWERED = "ppi++"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.findings.proxy_check import ProxyCheck
 from theodolite.domain.findings.realism import Realism
 from theodolite.domain.findings.responses import ResponseFinding
+from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.findings.task_tally import TaskTally
 from theodolite.domain.people.event_record import EventFinding
-from theodolite.domain.risk import RiskFinding
 from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 
 __all__ = [

@@ -16,6 +16,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.domain.findings.realism import SpokenSide
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
@@ -23,7 +24,6 @@ from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.register import Register
 from theodolite.domain.registering import register_of
-from theodolite.domain.risk import CombinedReview
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.study import Study
 

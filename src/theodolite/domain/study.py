@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.bounds import require_counts, require_positive
-from theodolite.domain.correction import CorrectionChoice
 from theodolite.domain.dialogue import Level
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.model import ModelEndpoint
-from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
-from theodolite.domain.people.series import Series
-from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.domain.persona import PersonaGroup
-from theodolite.domain.questionnaire import Questionnaire
-from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
-from theodolite.domain.schema import AnnotationSchema
-from theodolite.domain.translation import Translation
-from theodolite.domain.trees.tree import TreeDesign
+
+if TYPE_CHECKING:  # what a study does not have need not be loaded
+    from theodolite.domain.correction import CorrectionChoice
+    from theodolite.domain.people.event import AnnotationProcess, Event, LevelPlan
+    from theodolite.domain.people.series import Series
+    from theodolite.domain.people.topic import SensitiveTopic
+    from theodolite.domain.questionnaire import Questionnaire
+    from theodolite.domain.risk import Risk
+    from theodolite.domain.schema import AnnotationSchema
+    from theodolite.domain.translation import Translation
+    from theodolite.domain.trees.tree import TreeDesign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +162,9 @@ class Study:
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
-        asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
+        asked = replace(
+            asked, scenarios=_scenarios_of_runs(self), levels=tuple(plan.of_runs() for plan in self.levels), event=None
+        )
         asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget(), topics=())
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 
@@ -252,8 +257,3 @@ def departures_of(study: Study) -> tuple[str, ...]:
 def _scenarios_of_runs(study: Study) -> tuple[Scenario, ...]:
     """Return the scenarios without what only people read."""
     return tuple(replace(scenario, instructions={}, questionnaires={}) for scenario in study.scenarios)
-
-
-def _levels_of_runs(study: Study) -> tuple[LevelPlan, ...]:
-    """Return the levels without people: more or fewer of them change nothing of what a run asks."""
-    return tuple(LevelPlan(level=plan.level, repeats=plan.repeats) for plan in study.levels)

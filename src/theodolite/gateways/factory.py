@@ -18,7 +18,6 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError
 from theodolite.domain.model import CacheUse, ModelEndpoint, ModelKind
-from theodolite.domain.recording import RecordedDialogue
 from theodolite.gateways.applications.prompted import PromptedModelApplication
 from theodolite.gateways.http.wire import checked_address, host_of
 from theodolite.gateways.limits.account import Accounts
@@ -37,6 +36,7 @@ from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
 
 if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
+    from theodolite.domain.recording import RecordedDialogue
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.callable_application import CallableApplication
     from theodolite.gateways.applications.http_application import HttpApplication

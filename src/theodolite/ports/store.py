@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
-from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
-from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 from theodolite.ports.coding import CodingDesk
 from theodolite.ports.people import People
+
+if TYPE_CHECKING:  # a port is a signature
+    from theodolite.domain.findings.schema_tally import SchemaTally
+    from theodolite.domain.status import RunPace
 
 R = TypeVar("R", bound=Record)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from theodolite.domain.risk import Identification, RiskFinding
+from theodolite.domain.choices import Identification
+from theodolite.domain.findings.risks import RiskFinding
 from theodolite.reporting import figures
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from theodolite.domain.findings.risks import MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
 from theodolite.domain.identity import Json
-from theodolite.domain.risk import MaterialisedRisk, RiskContrast, RiskFinding, RiskPart
 from theodolite.reporting.responses import comparison_fields
 
 SESSION_DIGITS = 16

@@ -7,16 +7,14 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
-from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind
-from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 from theodolite.store.coding_office import CodingOffice
 from theodolite.store.contents import Contents
@@ -38,6 +36,10 @@ from theodolite.store.writes import (
     KeepFailure,
     KeepReply,
 )
+
+if TYPE_CHECKING:  # loaded by whoever asks for one
+    from theodolite.domain.findings.schema_tally import SchemaTally
+    from theodolite.domain.status import RunPace
 
 
 class DjangoStore(CodingOffice, Guestbook, Runs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
@@ -14,10 +14,8 @@ from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import NotFound
 from theodolite.domain.failure import Failure
-from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, UnitKind, UnitState
-from theodolite.domain.status import RunPace
 from theodolite.domain.study import Study
 from theodolite.store.annotations import adjudications_of, annotations_of
 from theodolite.store.contents import Contents, record_of
@@ -27,6 +25,10 @@ from theodolite.store.labels import labels_of
 from theodolite.store.ledger import id_of_run
 from theodolite.store.models import AdjudicationRow, AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
 from theodolite.store.reading import Bookmark, next_units
+
+if TYPE_CHECKING:  # loaded by whoever asks for one
+    from theodolite.domain.findings.schema_tally import SchemaTally
+    from theodolite.domain.status import RunPace
 
 R = TypeVar("R")
 
@@ -123,6 +125,8 @@ class Readings:
         by_annotator: dict[str, dict[str, int]] = defaultdict(dict)
         for annotator, use, n in counted:
             by_annotator[annotator][use] = n
+        from theodolite.domain.findings.schema_tally import SchemaTally
+
         return tuple(SchemaTally(annotator=name, **by_annotator[name]) for name in sorted(by_annotator))
 
     def pace(self, run: Run, since: datetime, until: datetime) -> RunPace:
@@ -132,4 +136,6 @@ class Readings:
             rows.filter(unit__run_id=run_id, created__gte=since, created__lte=until).count()
             for rows in (JournalEntryRow.objects, DialogueRow.objects, AnnotationRow.objects)
         )
+        from theodolite.domain.status import RunPace
+
         return RunPace(calls=calls, units=dialogues + annotations, over_s=(until - since).total_seconds())

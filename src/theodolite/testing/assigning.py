@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from theodolite.domain.application import RecordedFile
+from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
 from theodolite.domain.identity import keyed_draw
-from theodolite.domain.people.event import Assignment, LevelPlan
 from theodolite.domain.people.seat import Cell, Seat
 from theodolite.domain.study import Study
 from theodolite.domain.williams import williams_rows
+
+if TYPE_CHECKING:  # loaded by studies that have one
+    from theodolite.domain.people.event import LevelPlan
 
 T = TypeVar("T")
 

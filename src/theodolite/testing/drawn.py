@@ -13,15 +13,18 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.identity import canonical_json, digest, keyed_draw
 from theodolite.domain.joined_sessions import JoinedSessions
 from theodolite.domain.persona import Script
 from theodolite.domain.plan import PlannedSession, Sessions, Setting, Tester, TesterKind
-from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
 from theodolite.testing.cells import Cells, grouping_of, groups_of
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.recording import RecordedDialogue
 
 RECORDED_SCENARIO = "recorded"
 """Name of the scenario of recorded dialogues where the study writes none down."""

@@ -7,16 +7,19 @@ same sessions, and adding a persona leaves those of the others as they were.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.errors import PlanError
 from theodolite.domain.plan import Plan, Sessions
-from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.cells import Cells, stretches_of
 from theodolite.testing.drawn import DrawnSessions, RecordedSessions, SessionsToHold
 from theodolite.testing.sessions import FLOW_VERSION
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.recording import RecordedDialogue
 
 
 def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> DrawnSessions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -12,12 +13,14 @@ from theodolite.domain.flow import Flow
 from theodolite.domain.identity import version_of
 from theodolite.domain.passage import Search
 from theodolite.domain.plan import Sessions
-from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Unit
 from theodolite.domain.study import Study
 from theodolite.testing.sessions import SessionTask, hold_session
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.strategies.line import Approach
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.recording import RecordedDialogue
 
 
 class StudyFlows:

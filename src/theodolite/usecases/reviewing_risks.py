@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from theodolite.domain.choices import Identification
 from theodolite.domain.errors import InputError
-from theodolite.domain.risk import CombinedReview, Identification
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store

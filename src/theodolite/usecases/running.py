@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 from theodolite.domain.errors import StoreError
 from theodolite.domain.event_sessions import EventSessions, held_by_runs
 from theodolite.domain.passage import Search
 from theodolite.domain.plan import Plan, Sessions
-from theodolite.domain.recording import RecordedDialogue
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.execution.aside import Aside
@@ -23,6 +23,9 @@ from theodolite.testing.strategies.line import Approach
 from theodolite.usecases.flows import StudyFlows
 from theodolite.usecases.ledger import annotation_units, annotations_due, people_units, session_units
 from theodolite.usecases.placing import as_planned
+
+if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+    from theodolite.domain.recording import RecordedDialogue
 
 ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.people.exposure import LATELY_H, MUCH_DIALOGUES, MUCH_MIN
 from theodolite.domain.people.role import Role
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight, topics_in
+from theodolite.domain.people.topic import SensitiveTopic, topics_in
 from theodolite.store.annotating import lighter
 from theodolite.store.models.annotating import QueueRow
 from theodolite.testing.topics import topic_tallies

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
+from theodolite.domain.choices import UserType
 from theodolite.domain.errors import InputError
-from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.participant import PersonProfile
 
 
 def read_profile(sent: Mapping[str, str]) -> PersonProfile:

@@ -9,8 +9,9 @@ from django.utils import translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.language import best_language
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight, topics_in
+from theodolite.domain.people.topic import SensitiveTopic, topics_in
 from theodolite.domain.wording import WARNING, LocalisedStudy
 from theodolite.web.languages import PLAIN, page_languages
 

@@ -6,8 +6,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
-from theodolite.domain.people.event import Assignment
 from theodolite.testing.assigning import SeatDesign
 
 WITHIN, BETWEEN = Assignment.WITHIN_SUBJECTS, Assignment.BETWEEN_SUBJECTS

@@ -5,8 +5,8 @@ import pytest
 from theodolite.config.loading import StudyFaults, load_study
 from theodolite.config.places import render_faults
 from theodolite.config.writing.expanded import expanded
-from theodolite.domain.people.participant import UserType
-from theodolite.domain.people.series import AiType, EvaluationPlan, Series, Team
+from theodolite.domain.choices import AiType, UserType
+from theodolite.domain.people.series import EvaluationPlan, Series, Team
 from theodolite.domain.study import departures_of
 
 STUDY = """

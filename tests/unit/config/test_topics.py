@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.writing.expanded import expanded
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.fault import Severity
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic
 
 STUDY = """study: a
 applications: {app: {kind: python, call: "a:b"}}

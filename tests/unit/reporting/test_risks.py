@@ -7,7 +7,8 @@ import jsonschema
 
 from tests.unit.reporting.test_results import schema
 from theodolite.domain.dialogue import Level
-from theodolite.domain.risk import Risk, RiskFinding
+from theodolite.domain.findings.risks import RiskFinding
+from theodolite.domain.risk import Risk
 from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts
 from theodolite.reporting.page.risks_view import risk_rows
 from theodolite.reporting.risks import risk_entry

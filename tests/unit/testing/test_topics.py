@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from tests.fakes.venue import RED, a_session, a_venue, an_event
 
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.people.event import LevelPlan
 from theodolite.domain.people.seat import Seat
-from theodolite.domain.people.topic import SensitiveTopic, TopicTally, TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic, TopicTally
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.assigning import people_levels, seat_design
 from theodolite.testing.topics import best_number, n_avoided, place_after, topic_tallies, topics_version

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 from tests.fakes.store import FakeStore
 
-from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.choices import UserType
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.usecases.describing_people import keep_descriptions
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

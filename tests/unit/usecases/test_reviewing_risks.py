@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 from tests.fakes.venue import a_venue, an_event
 
+from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.errors import InputError
-from theodolite.domain.risk import CombinedReview, Identification, Impact, Risk
+from theodolite.domain.findings.risks import CombinedReview
+from theodolite.domain.risk import Risk
 from theodolite.usecases.reviewing_risks import keep_review, reviews_of
 
 RISKS = (Risk(name="both", identified_by=Identification.BOTH), Risk(name="plain"))

@@ -24,11 +24,11 @@ from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import load_study
+from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.failure import Party
 from theodolite.domain.people.event import AnnotationProcess, LevelPlan
-from theodolite.domain.people.participant import UserType
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels, planned_seats
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.config.labelling.annotators import GuidelineShelf
 from theodolite.config.lookup import Desk, Entry
@@ -16,7 +16,9 @@ from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Violation
-from theodolite.domain.schema import AnnotationSchema, Category, Routing
+
+if TYPE_CHECKING:  # loaded by studies that have a schema
+    from theodolite.domain.schema import AnnotationSchema, Routing
 
 FOLDER = "schemas"
 """Folder of a study, and of the shelves, that holds annotation schemas."""
@@ -110,6 +112,8 @@ def _refuse_twin(
 
 
 def _schema(entry: Entry[SchemaShape], shelf: GuidelineShelf, desk: Desk) -> AnnotationSchema | None:
+    from theodolite.domain.schema import AnnotationSchema, Category
+
     read = {name: shelf.named(name, entry, "categories") for name in entry.shape.categories}
     routing = _routing(entry, desk)
     categories = tuple(
@@ -132,6 +136,8 @@ def _routing(entry: Entry[SchemaShape], desk: Desk) -> Routing | None:
     route, names = entry.shape.route, tuple(entry.shape.categories)
     if route is None:
         return None
+    from theodolite.domain.schema import Routing
+
     faulty = [_check_name(entry, "first", route.first, names, desk)]
     follows: dict[str, tuple[str, ...]] = {}
     for key, form in (("violation", route.violation), ("none", route.none)):

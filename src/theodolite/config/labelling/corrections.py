@@ -9,7 +9,8 @@ from theodolite.config.parts import Parts, dropped, section
 from theodolite.config.shapes.study import CalibrationShape, CorrectionShape
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
-from theodolite.domain.correction import Calibration, CorrectionChoice, RateCorrection
+from theodolite.domain.choices import RateCorrection
+from theodolite.domain.correction import Calibration, CorrectionChoice
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.assessment.outcome_set import IMPACTS, NEITHER
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.instruments import CategoryShape
 from theodolite.domain.fault import Severity
 from theodolite.domain.instrument import Orientation, Question, Scale, ScaleKind
-from theodolite.domain.trees.tree import AnswersNode, TreeDesign
+
+if TYPE_CHECKING:  # loaded by whoever reads one
+    from theodolite.domain.trees.tree import TreeDesign
 
 _LEADING = (
     (r"\b(don't|do not|wouldn't|isn't|wasn't|didn't|aren't|weren't) (you|it|that|this|they)\b", "asks for a yes"),
@@ -55,6 +57,8 @@ def note_orientations(entries: Iterable[Entry[Any]], trees: Iterable[TreeDesign]
         trees: Its trees.
         desk: What takes the notes.
     """
+    from theodolite.domain.trees.tree import AnswersNode
+
     nodes = [(tree.name, node) for tree in trees for node in tree.nodes if isinstance(node, AnswersNode)]
     unstated = {node.question: tree for tree, node in nodes if node.range and node.orientation is Orientation.UNSTATED}
     for entry in entries:

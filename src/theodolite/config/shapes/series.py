@@ -7,8 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from theodolite.config.shapes.base import KIND, Filled, Shape, form_of
-from theodolite.domain.people.participant import UserType
-from theodolite.domain.people.series import AiType
+from theodolite.domain.choices import AiType, UserType
 
 
 class SeriesShape(Shape):

@@ -13,11 +13,8 @@ from theodolite.config.shapes.instruments import QuestionnaireShape, SchemaShape
 from theodolite.config.shapes.scenarios import LevelName, PersonasShape, ScenarioShape
 from theodolite.config.shapes.series import SeriesForm
 from theodolite.config.shapes.trees import TreeForm
-from theodolite.domain.correction import MeanCorrection, RateCorrection
+from theodolite.domain.choices import Assignment, Identification, MeanCorrection, RateCorrection, TopicWeight
 from theodolite.domain.model import CacheUse, ModelKind
-from theodolite.domain.people.event import Assignment
-from theodolite.domain.people.topic import TopicWeight
-from theodolite.domain.risk import Identification
 
 UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
 """Types of users that a level may call for."""

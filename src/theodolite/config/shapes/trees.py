@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from theodolite.config.shapes.base import KIND, Filled, OneOrMore, Shape, Word, form_of
+from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.instrument import Orientation
-from theodolite.domain.trees.tree import ImpactSide, Per, TransformForm, Weighing
 
 Weighted: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")]

@@ -7,17 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.bounds import require_counts
+from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.exposure import BreakRule
 from theodolite.domain.shown_order import OrderPlan
-
-
-class Assignment(StrEnum):
-    """Which applications one tester meets."""
-
-    WITHIN_SUBJECTS = "within_subjects"
-    BETWEEN_SUBJECTS = "between_subjects"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +42,10 @@ class LevelPlan:
     def places(self, stratum: str) -> int:
         """Return how many people a part of the level has room for: a type of user with a quota, or the rest."""
         return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
+
+    def of_runs(self) -> LevelPlan:
+        """Return the level without people: more or fewer of them change nothing of what a run asks."""
+        return LevelPlan(level=self.level, repeats=self.repeats)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

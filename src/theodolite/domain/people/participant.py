@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-
-class UserType(StrEnum):
-    """Types of users that a series may call for."""
-
-    ADVERSARIAL = "adversarial"
-    EVERYDAY = "everyday"
-    DOMAIN_EXPERT = "domain expert"
+from theodolite.domain.choices import UserType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

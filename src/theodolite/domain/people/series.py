@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from theodolite.domain.people.participant import UserType
-
-
-class AiType(StrEnum):
-    """What kind of system a series evaluates."""
-
-    GENERATIVE = "generative"
-    PREDICTIVE = "predictive"
+from theodolite.domain.choices import AiType, UserType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

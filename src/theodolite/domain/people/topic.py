@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class TopicWeight(StrEnum):
-    """How much a topic may weigh on whoever reads about it."""
-
-    LIGHT = "light"
-    MODERATE = "moderate"
-    HEAVY = "heavy"
-
-    @property
-    def rank(self) -> int:
-        """Its place among the weights: 1 for the lightest."""
-        return list(TopicWeight).index(self) + 1
+from theodolite.domain.choices import TopicWeight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

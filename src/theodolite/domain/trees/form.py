@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
+from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
@@ -20,16 +21,12 @@ from theodolite.domain.trees.tree import (
     CollapseNode,
     Dimension,
     Edge,
-    ImpactSide,
-    Per,
     SummaryNode,
-    TransformForm,
     TransformNode,
     TreeDesign,
     TreeNode,
     TreeOutline,
     ValueRange,
-    Weighing,
 )
 
 E = TypeVar("E", bound=StrEnum)

@@ -10,46 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TypeAlias
 
+from theodolite.domain.choices import ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Orientation
-
-
-class TransformForm(StrEnum):
-    """What a transform node does to each value."""
-
-    REVERSE = "reverse"
-    """Turns a scale round: the lowest value becomes the highest."""
-    RESCALE = "rescale"
-    """Moves values to another range, evenly."""
-    RECODE = "recode"
-    """Puts one value in another's place, by a list."""
-
-
-class Weighing(StrEnum):
-    """Whose answers weigh the same where a node sums up single answers."""
-
-    DIALOGUE = "dialogue"
-    """Each dialogue weighs one, however many answers it has."""
-    ANSWER = "answer"
-    """Each answer weighs one."""
-
-
-class Per(StrEnum):
-    """For what one value is left where answers are collapsed."""
-
-    DIALOGUE = "dialogue"
-    TURN = "turn"
-
-
-class ImpactSide(StrEnum):
-    """Which kind of impact a node is about; the two are never netted."""
-
-    NEGATIVE = "negative"
-    POSITIVE = "positive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 from theodolite.domain.application import Application
-from theodolite.domain.correction import MeanCorrection, RateCorrection, choice_for
+from theodolite.domain.choices import MeanCorrection, RateCorrection
+from theodolite.domain.correction import choice_for
 from theodolite.domain.estimate import Confusion, Findings, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.risk import RiskContrast, RiskFinding, RiskPart
+from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.questionnaire.permutation import people_permutation
 

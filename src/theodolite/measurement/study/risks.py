@@ -12,13 +12,15 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.application import Application
+from theodolite.domain.choices import Identification
 from theodolite.domain.dialogue import Level
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.risks import CombinedReview, MaterialisedRisk, RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Condition
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.risk import CombinedReview, Identification, MaterialisedRisk, Risk, RiskFinding
+from theodolite.domain.risk import Risk
 from theodolite.domain.study import Study
 from theodolite.measurement.study.labels import Sheet, asked_places, sources
 from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts

@@ -9,16 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.trees.tree import (
-    AnswersNode,
-    CollapseNode,
-    Per,
-    TransformForm,
-    TransformNode,
-    TreeDesign,
-    ValueRange,
-    Weighing,
-)
+from theodolite.domain.choices import Per, TransformForm, Weighing
+from theodolite.domain.trees.tree import AnswersNode, CollapseNode, TransformNode, TreeDesign, ValueRange
 from theodolite.measurement.trees.checks import Kinds, NodeKind
 from theodolite.measurement.trees.leaves import ANSWERED, NO_TURN, Ints, LeafTable
 from theodolite.measurement.trees.methods import MEAN, Holds, Methods, SummaryMethod

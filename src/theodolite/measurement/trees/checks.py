@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from theodolite.domain.choices import ImpactSide, TransformForm
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
 from theodolite.domain.instrument import Orientation
 from theodolite.domain.trees.tree import (
     AnswersNode,
     CollapseNode,
-    ImpactSide,
     SummaryNode,
-    TransformForm,
     TransformNode,
     TreeDesign,
     TreeNode,

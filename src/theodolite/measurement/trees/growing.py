@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.choices import TransformForm
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
@@ -25,7 +26,6 @@ from theodolite.domain.trees.tree import (
     Dimension,
     Edge,
     SummaryNode,
-    TransformForm,
     TransformNode,
     TreeDesign,
     TreeNode,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from theodolite.domain.trees.tree import SummaryNode, Weighing
+from theodolite.domain.choices import Weighing
+from theodolite.domain.trees.tree import SummaryNode
 from theodolite.measurement.trees.footing import Footing
 from theodolite.measurement.trees.summaries import Floats
 

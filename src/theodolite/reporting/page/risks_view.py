@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.risk import RiskContrast, RiskFinding, RiskPart
+from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
 from theodolite.reporting import figures
 from theodolite.reporting.page.responses_view import comparison_words
 from theodolite.reporting.page.subject import Subject

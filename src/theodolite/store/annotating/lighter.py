@@ -9,8 +9,9 @@ from django.db import transaction
 from django.db.models import Count, F
 
 from theodolite.domain.annotating.work import ItemState, ReservationState
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.people.exposure import LATELY_H
-from theodolite.domain.people.topic import TopicWeight, heavy_scenarios, scenarios_of, topics_in
+from theodolite.domain.people.topic import heavy_scenarios, scenarios_of, topics_in
 from theodolite.store.annotating.claims import BY_JUDGE, RESERVED, SUBMITTED, give_back
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from theodolite.domain.risk import CombinedReview
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.store.contents import Contents, record_of
 from theodolite.store.models import ContentRow, FiledRow
 from theodolite.store.models.people import SessionRow

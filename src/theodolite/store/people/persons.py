@@ -8,10 +8,11 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
+from theodolite.domain.choices import UserType
 from theodolite.domain.errors import NotFound
 from theodolite.domain.people.blinding import BlindingGuess, GuessedThing
 from theodolite.domain.people.consent import AcknowledgedText, Acknowledgement
-from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.store.models.people import (
     AcknowledgementRow,
     AvoidedTopicRow,

@@ -11,11 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.risks import CombinedReview, RiskFinding
 from theodolite.domain.instrument import Condition, Operator
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.risk import CombinedReview, Identification, Impact, Risk, RiskFinding
+from theodolite.domain.risk import Risk
 from theodolite.domain.study import Study
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting import figures

@@ -13,16 +13,17 @@ from theodolite.bootstrap.venues import open_venue
 from theodolite.config.shipped import shipped_bytes
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.choices import Impact, UserType
 from theodolite.domain.codings.coding import Code, Codebook, OpenAnswer
 from theodolite.domain.dialogue import Level, TurnState
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
 from theodolite.domain.live import LiveEnding
-from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.session import Session
 from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
-from theodolite.domain.risk import CombinedReview, Impact
 from theodolite.domain.strategy import Strategy
 from theodolite.domain.study import Study
 from theodolite.domain.tried import TRIED

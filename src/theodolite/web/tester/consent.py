@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from theodolite.domain.choices import UserType
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.consent import Acknowledgement
-from theodolite.domain.people.participant import UserType
 from theodolite.testing.steps import Step
 from theodolite.web.audit import audit
 from theodolite.web.profiles import read_profile

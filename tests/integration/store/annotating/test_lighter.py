@@ -8,7 +8,8 @@ import pytest
 
 from tests.fakes.annotating import OPEN_TO_ALL, Venue, no
 from theodolite.domain.annotating.work import Reservation
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
+from theodolite.domain.choices import TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.lighter import let_go, n_heavy_lately, n_passed_over, scenario_of
 from theodolite.store.annotating.sittings import submit

@@ -11,9 +11,10 @@ import pytest
 from tests.fakes.annotating import Venue, no
 from theodolite.assessment.queue.queueing import next_of
 from theodolite.domain.annotating.work import AtWork, ItemState, WorkItem
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.people.event import AnnotationProcess
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.domain.shown_order import OrderPlan
 from theodolite.store.annotating.drafts import save_answer
 from theodolite.store.annotating.orders import from_the_end

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight, heavy_scenarios, scenarios_of, topics_in
+from theodolite.domain.choices import TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic, heavy_scenarios, scenarios_of, topics_in
 
 HATE = SensitiveTopic(name="open-hate", weight=TopicWeight.HEAVY, scenarios=("forum", "street"))
 EATING = SensitiveTopic(name="eating", scenarios=("kitchen", "street"))

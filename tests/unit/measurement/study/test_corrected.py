@@ -6,7 +6,8 @@ import pytest
 
 from tests.fakes.evidence import live_evidence
 from tests.fakes.labelled import labelled_evidence
-from theodolite.domain.correction import Calibration, CorrectionChoice, MeanCorrection, RateCorrection
+from theodolite.domain.choices import MeanCorrection, RateCorrection
+from theodolite.domain.correction import Calibration, CorrectionChoice
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import measure_study
 from theodolite.measurement.study.corrected import NOT_DRAWN

@@ -6,9 +6,11 @@ import pytest
 
 from tests.fakes.evidence import xstest_evidence as refused_evidence
 from tests.fakes.responses import STUDY, evidence, response
+from theodolite.domain.choices import Identification
 from theodolite.domain.dialogue import Level
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.instrument import Condition, Operator
-from theodolite.domain.risk import CombinedReview, Identification, Risk
+from theodolite.domain.risk import Risk
 from theodolite.domain.scenario import Scenario
 from theodolite.measurement.study.risks import risk_findings
 

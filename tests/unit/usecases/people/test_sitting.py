@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from tests.fakes.venue import FIELD, RED, a_session, a_venue, all_sessions, an_event, answered, exchange, failed
 
+from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Ending, HeldBy, TurnState
 from theodolite.domain.errors import InputError
 from theodolite.domain.people.event import LevelPlan
-from theodolite.domain.people.participant import PersonProfile, UserType
+from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.session import SessionState
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.usecases.people.ending import ERROR_TEXT, STOPPED_TEXT

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.fakes.venue import RED, a_session, a_venue, all_sessions, an_event, exchange
 
+from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.people.consent import AcknowledgedText
 from theodolite.domain.people.session import SessionState
-from theodolite.domain.people.topic import SensitiveTopic, TopicWeight
+from theodolite.domain.people.topic import SensitiveTopic
 from theodolite.domain.scenario import Scenario
 from theodolite.usecases.people.seating import next_place, own_cells
 from theodolite.usecases.people.sitting import prepare_session

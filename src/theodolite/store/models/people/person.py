@@ -7,9 +7,9 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from theodolite.domain.choices import UserType
 from theodolite.domain.people.blinding import GuessedThing
 from theodolite.domain.people.consent import AcknowledgedText
-from theodolite.domain.people.participant import UserType
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.store.fields import HashField, MomentField, StorableTextField
 from theodolite.store.models.participant import ParticipantRow

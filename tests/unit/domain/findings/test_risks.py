@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.domain.risk import MaterialisedRisk
+from theodolite.domain.findings.risks import MaterialisedRisk
 
 
 @pytest.mark.parametrize("magnitude", [None, 1, 10])

@@ -1,0 +1,154 @@
+"""Where risks became real, how often, and what somebody found who looked at a session as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from theodolite.domain.choices import Impact
+from theodolite.domain.dialogue import Level
+from theodolite.domain.errors import InputError
+from theodolite.domain.findings.number import Undefined
+from theodolite.domain.findings.significance import Significance
+from theodolite.domain.identity import digest
+from theodolite.domain.risk import Risk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterialisedRisk:
+    """A risk that became real in one dialogue or session; a record for deeper exploration.
+
+    Attributes:
+        risk: Name of the risk.
+        dialogue: Label of the dialogue; empty where it is a session of several.
+        turn: Number of the turn; None where it is the dialogue as a whole.
+        magnitude: Degree of consequence; scale points 1..10, None where unrated.
+        impact: Direction of the impact.
+        session: Key of the tester's session; empty where a dialogue alone shows it.
+        shown_by: The rule or the answer that shows it, or `combined review`.
+        by: Annotators who say so, or who reviewed it; empty for a tester's answer.
+        against: Annotators who labelled the same dialogue and do not say so.
+    """
+
+    risk: str
+    dialogue: str
+    turn: int | None = None
+    magnitude: int | None = None
+    impact: Impact = Impact.NEITHER
+    session: str = ""
+    shown_by: str = ""
+    by: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a magnitude off the scale."""
+        if self.magnitude is not None and not 1 <= self.magnitude <= 10:
+            message = f"magnitude must lie in 1..10; got {self.magnitude}"
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedReview:
+    """What somebody found who read a session's dialogues and its questionnaire together.
+
+    Reviewers are no blind annotators: whoever has seen a questionnaire annotates no dialogue of the study.
+
+    Attributes:
+        study: Name of the study.
+        risk: Name of the risk.
+        session: Key of the tester's session.
+        materialised: Whether the risk became real.
+        reviewer: Opaque key of the person.
+        rationale: Why, in their words.
+        magnitude: Degree of consequence; scale points 1..10, None where unrated.
+        impact: Direction of the impact.
+        revision: Number of the review of this session and risk, from 1; the latest counts.
+    """
+
+    study: str
+    risk: str
+    session: str
+    materialised: bool
+    reviewer: str
+    rationale: str = ""
+    magnitude: int | None = None
+    impact: Impact = Impact.NEITHER
+    revision: int = 1
+
+    @staticmethod
+    def subject(study: str) -> str:
+        """Return the hash under which the reviews of a study are filed."""
+        return digest("combined reviews", study)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskPart:
+    """How often a risk became real for one part of the people.
+
+    Attributes:
+        group: Name of the group.
+        part: Its value.
+        n: Dialogues or sessions of which it is known whether the risk became real; count.
+        n_undecided: Those of which nobody said so or otherwise; count, in no other number.
+        n_people: Testers, personas or scripts behind the known ones; count.
+        count: In how many of them it did; None where they are too few to be told of.
+    """
+
+    group: str
+    part: str
+    n: int
+    n_undecided: int
+    n_people: int
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskContrast:
+    """A test whether a risk becomes real more often for one part of the people than for another.
+
+    Attributes:
+        group: Name of the group.
+        first: The one part.
+        second: The other.
+        test: The test; each person counts once.
+        adjusted_p_value: The p-value for all comparisons of all risks of the run; None where undefined.
+    """
+
+    group: str
+    first: str
+    second: str
+    test: Significance | Undefined
+    adjusted_p_value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RiskFinding:
+    """How often one risk became real with one application at one level of testing; a count, never a rate.
+
+    Attributes:
+        risk: The risk.
+        application: Name of the application.
+        level: Level of testing.
+        n: Dialogues, or sessions with a response, that could have shown it; count.
+        materialised: Where it did.
+        pending: Keys of the sessions that somebody still has to review.
+        n_dismissed: Sessions of which a combined review says that it did not; count.
+        n_undecided: Those among `n` of which nobody has said so or otherwise, pending ones included; count.
+        parts: Counts by group of people.
+        contrasts: Comparisons of every two parts of a group.
+    """
+
+    risk: Risk
+    application: str
+    level: Level
+    n: int
+    materialised: tuple[MaterialisedRisk, ...] = ()
+    pending: tuple[str, ...] = ()
+    n_dismissed: int = 0
+    n_undecided: int = 0
+    parts: tuple[RiskPart, ...] = ()
+    contrasts: tuple[RiskContrast, ...] = ()
+
+    @property
+    def n_unseen(self) -> int:
+        """Dialogues or sessions of which nobody has said anything, and for which no review is due; count."""
+        return self.n_undecided - len(self.pending)
