@@ -8,6 +8,7 @@ a thousand calls a second it is most of what a call costs.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -136,10 +137,11 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End what was asked: with its answer where that goes to the end of the connection, else with an error."""
-        del exc
         self._transport = None
-        if self._answer is not None and self._has_head and self._ends_with_connection:
-            self._end()
+        is_end = exc is None and self._has_head and self._ends_with_connection
+        if self._answer is not None and is_end:
+            with contextlib.suppress(CutShort):  # told below
+                self._end()
         started = self._has_head or self._n_head > 0
         self.give_up(CutShort() if started else BrokenOff())
         self._lost(self)

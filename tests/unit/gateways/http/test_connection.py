@@ -184,6 +184,22 @@ async def test_what_breaks_off_or_is_no_answer_is_said(opened, came, error):
         await asked
 
 
+@pytest.mark.parametrize(
+    ("came", "lost_by"),
+    [(b"\r\nhel", ConnectionResetError()), (b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"hello")[:-9], None)],
+    ids=["torn", "half a gzip"],
+)
+async def test_a_body_to_the_end_of_the_connection_is_whole_or_none(opened, came, lost_by):
+    connection, _, lost = opened
+    asked = connection.ask(b"GET", None)
+    connection.data_received(OK + came)
+    connection.connection_lost(lost_by)
+
+    with pytest.raises(CutShort):
+        await asked
+    assert lost == [connection]
+
+
 async def test_bytes_that_nobody_asked_for_end_the_connection(opened):
     connection, _, _ = opened
     connection.data_received(b"HTTP/1.1 408 Late\r\n\r\n")
