@@ -103,6 +103,13 @@ async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None
     assert told.hint == "change `temperature` under `params` of model `app`, or leave it out"
 
 
+async def test_a_server_that_does_not_know_a_field_of_streams_may_be_spared_it() -> None:
+    with Loopback(faults=("400",), complaint="Unrecognized request argument supplied: stream_options") as server:
+        told = await knock(server.url, stream=True)
+
+    assert told.hint == "write `stream_options: null` under `params` of model `app`, so that it is not sent"
+
+
 async def test_many_offered_names_are_cut_short() -> None:
     with Loopback(every=1, fault="404", models=tuple(f"m{number:02}" for number in range(30))) as server:
         told = await knock(server.url, model="zzz")

@@ -91,7 +91,7 @@ class ChatKnock:
             return self._knocked(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
         if trouble.status in {401, 403} or not tries:
             return self._knocked(words, alive=False, hint=_key_hint(self._line.endpoint), attempts=tries)
-        if hint := _params_hint(words, self._line.endpoint):
+        if hint := _fields_hint(words, self._line):
             return self._knocked(words, alive=False, hint=hint, attempts=tries)
         words += await self._offered(trouble.status)
         return self._knocked(words, alive=False, hint=self._curl, attempts=tries)
@@ -147,7 +147,15 @@ def _key_hint(endpoint: ModelEndpoint) -> str:
     return f"put the right key into the environment variable {endpoint.key}"
 
 
-def _params_hint(words: str, endpoint: ModelEndpoint) -> str:
-    """Return what to do where an endpoint speaks of the study's own fields; empty where it does not."""
-    named = [f"`{name}`" for name in endpoint.params if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words)]
-    return f"change {' and '.join(named)} under `params` of model `{endpoint.name}`, or leave it out" if named else ""
+def _fields_hint(words: str, line: ChatLine) -> str:
+    """Return what to do where an endpoint speaks of a field that the study can change; empty where it does not."""
+    own, where = line.endpoint.params, f"under `params` of model `{line.endpoint.name}`"
+    named = [name for name in own if _speaks_of(words, name)]
+    if named:
+        return f"change {' and '.join(f'`{name}`' for name in named)} {where}, or leave it out"
+    streamed = [name for name in line.dialect.streaming.fields if name not in own and _speaks_of(words, name)]
+    return f"write `{streamed[-1]}: null` {where}, so that it is not sent" if streamed else ""
+
+
+def _speaks_of(words: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words) is not None
