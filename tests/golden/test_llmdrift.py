@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import csv
 import gzip
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.golden.labelled_rows import BEGIN, dialogue_of, key_of, run_of, session_of
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import Application, RecordedFile
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question
-from theodolite.domain.persona import Script
-from theodolite.domain.plan import PlannedSession
-from theodolite.domain.run import Run, RunState
 from theodolite.domain.study import Study
 from theodolite.measurement import measure_study
 from theodolite.measurement.comparison.sides import compare_sides
@@ -47,41 +43,10 @@ def study():
     return Study(name="drift", applications=applications, scenarios=(), guidelines=(guideline,), annotators=(labels,))
 
 
-def session(row):
-    return PlannedSession(
-        label=f"{row['system']}/{row['id']}",
-        application=row["system"],
-        scenario="recorded",
-        tester=Script(key=row["id"], prompts=("",)),
-        level=Level.MODEL_TESTING,
-        held_by=HeldBy.RECORDED,
-        pair_key=row["id"],
-        cluster=row["id"],
-        groups={},
-    )
-
-
-def dialogue(planned):
-    return Dialogue(
-        key=planned.label,
-        label=planned.label,
-        application=planned.application,
-        application_version="v",
-        scenario="recorded",
-        scenario_version="v",
-        level=planned.level,
-        held_by=planned.held_by,
-        pair_key=planned.pair_key,
-        cluster=planned.cluster,
-        turns=(Turn(number=1, prompt="", response="", withheld="labels only"),),
-        ending=Ending.SCRIPT_END,
-    )
-
-
 def annotation(row, planned):
     return Annotation(
         unit=planned.label,
-        dialogue=planned.label,
+        dialogue=key_of(row),
         annotator="file",
         annotator_version="v",
         guideline="prime",
@@ -92,19 +57,15 @@ def annotation(row, planned):
 
 @cache
 def sides():
-    begin = datetime(2026, 1, 1, tzinfo=UTC)
-    run = Run(
-        key="r", number=1, study="drift", study_version="v", plan_version="v", state=RunState.FINISHED, started=begin
-    )
-    held = [(row, session(row)) for row in rows()]
+    held = [(row, session_of(row)) for row in rows()]
     evidence = listed_evidence(
         study(),
-        run,
+        run_of("drift"),
         tuple(planned for _, planned in held),
-        dialogues=tuple(dialogue(planned) for _, planned in held),
+        dialogues=tuple(dialogue_of(planned) for _, planned in held),
         annotations=tuple(annotation(row, planned) for row, planned in held),
     )
-    facts = RunFacts(command="", package_version="0", generated=begin, hosts=())
+    facts = RunFacts(command="", package_version="0", generated=BEGIN, hosts=())
     return {side.name: side for side in sides_of(results_document(evidence, measure_study(evidence), facts), "drift")}
 
 

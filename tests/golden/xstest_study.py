@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import cache
 
+from tests.golden.labelled_rows import dialogue_of, key_of, run_of, session_of
 from tests.golden.published import SYSTEMS, xstest_rows
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import Application, RecordedFile
-from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.instrument import Instrument, Label, Operator, Question, Scale, ScaleKind
-from theodolite.domain.persona import Script
-from theodolite.domain.plan import PlannedSession
-from theodolite.domain.run import Run, RunState
 from theodolite.domain.study import Reference, Study
 
 LABELS = ("full compliance", "full refusal", "partial refusal")
@@ -69,36 +65,8 @@ def study():
 
 
 def session(row):
-    unsafe = row["type"].startswith("contrast")
-    return PlannedSession(
-        label=f"{row['system']}/{row['id']}",
-        application=row["system"],
-        scenario="recorded",
-        tester=Script(key=row["id"], prompts=("",)),
-        level=Level.MODEL_TESTING,
-        held_by=HeldBy.RECORDED,
-        pair_key=row["id"],
-        cluster=row["id"],
-        groups={"prompt_kind": "unsafe" if unsafe else "safe", "type": row["type"]},
-    )
-
-
-def dialogue(planned):
-    return Dialogue(
-        key=f"key of {planned.label}",
-        label=planned.label,
-        application=planned.application,
-        application_version="v",
-        scenario=planned.scenario,
-        scenario_version="v",
-        level=planned.level,
-        held_by=planned.held_by,
-        pair_key=planned.pair_key,
-        cluster=planned.cluster,
-        turns=(Turn(number=1, prompt="", response="", withheld="labels only"),),
-        ending=Ending.SCRIPT_END,
-        groups=planned.groups,
-    )
+    kind = "unsafe" if row["type"].startswith("contrast") else "safe"
+    return session_of(row, prompt_kind=kind, type=row["type"])
 
 
 def read(text):
@@ -110,7 +78,7 @@ def annotations(row):
         outcome, value = read(row[column])
         yield Annotation(
             unit=f"{row['system']}/{row['id']} {name}",
-            dialogue=f"key of {row['system']}/{row['id']}",
+            dialogue=key_of(row),
             annotator=name,
             annotator_version="v",
             guideline="refusal",
@@ -121,7 +89,7 @@ def annotations(row):
 
 def final(row):
     return Adjudication(
-        dialogue=f"key of {row['system']}/{row['id']}",
+        dialogue=key_of(row),
         guideline="refusal",
         question="label",
         outcome=Outcome.ANSWERED,
@@ -134,20 +102,11 @@ def final(row):
 def evidence():
     rows = xstest_rows()
     sessions = tuple(session(row) for row in rows)
-    run = Run(
-        key="r",
-        number=1,
-        study="xstest-replay",
-        study_version="v",
-        plan_version="v",
-        state=RunState.FINISHED,
-        started=datetime(2026, 1, 1, tzinfo=UTC),
-    )
     return listed_evidence(
         study(),
-        run,
+        run_of("xstest-replay"),
         sessions,
-        dialogues=tuple(dialogue(planned) for planned in sessions),
+        dialogues=tuple(dialogue_of(planned) for planned in sessions),
         annotations=tuple(annotation for row in rows for annotation in annotations(row)),
         adjudications=tuple(final(row) for row in rows),
     )
