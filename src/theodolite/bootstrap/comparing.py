@@ -133,7 +133,11 @@ def _by_mitigation(desk: _Desk, place: str) -> list[_Chosen]:
     found = compare_by_mitigation(sides)
     if not found:
         have = "; ".join(f"`{side.name}` has {', '.join(side.mitigations) or 'none'}" for side in sides)
-        message = f"no two applications of `{place}` differ by one mitigation: {have}. Name them under `mitigations`"
+        among = " and are variants of one" if any(side.family for side in sides) else ""
+        message = (
+            f"no two applications of `{place}` differ by one mitigation{among}: {have}."
+            " Name them under `mitigations`, and whose variant an application is under `variant_of`"
+        )
         raise InputError(message)
     return [((place, place), one) for one in found]
 

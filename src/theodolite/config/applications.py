@@ -86,6 +86,7 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
         ),
         mitigations=tuple(Mitigation(name=key, description=words) for key, words in pairs),
         guardrails=shape.guardrails,
+        variant_of=shape.variant_of,
     )
 
 

@@ -28,6 +28,7 @@ Rows = Sequence[Mapping[str, str]]
 def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Sequence[ModelEndpoint]) -> None:
     """Add everything that only shows when the whole study is looked at."""
     _check_applications(parts, desk)
+    _check_variants(parts, desk)
     _check_recorded_scenario(parts, desk)
     _check_testers(parts, desk)
     _check_claims(parts, desk)
@@ -65,6 +66,24 @@ def _check_applications(parts: Parts, desk: Desk) -> None:
         entry = _application_entry(parts, name)
         message = f"two applications are called `{name}`; names in a recorded file count too"
         desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _check_variants(parts: Parts, desk: Desk) -> None:
+    """Refuse variants of what is not there, of themselves and of variants."""
+    of = {item.name: item.variant_of for item in parts.applications}
+    for name, base in of.items():
+        if not base:
+            continue
+        begin = f"`variant_of` of application `{name}` is `{base}`"
+        if base == name:
+            message = f"{begin}, which is itself; expected the application without its mitigations"
+        elif base not in of:
+            message = f"{begin}, which the study does not have{did_you_mean(base, of) or ''}"
+        elif of[base]:
+            message = f"{begin}, itself a variant; name `{of[base]}`, so that all variants stand beside each other"
+        else:
+            continue
+        desk.complaints.add(_application_entry(parts, name).fault("variant_of", message=message))
 
 
 def _check_recorded_scenario(parts: Parts, desk: Desk) -> None:

@@ -182,7 +182,17 @@ Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | Aria
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """A thing under test: a black box from text to text."""
+    """A thing under test: a black box from text to text.
+
+    Attributes:
+        name: What the study calls it.
+        connection: How it is reached.
+        description: What it is, in a sentence.
+        claims: What its team says of it.
+        mitigations: What it adds to the application that it is a variant of.
+        guardrails: Where its guardrails live.
+        variant_of: Name of the application that it is a variant of; empty for none.
+    """
 
     name: str
     connection: Connection
@@ -190,8 +200,9 @@ class Application:
     claims: tuple[Claim, ...] = ()
     mitigations: tuple[Mitigation, ...] = ()
     guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED
+    variant_of: str = ""
 
     @property
     def substance(self) -> Application:
         """The same without what is only said about it: to edit a claim makes no other application."""
-        return replace(self, claims=(), description="")
+        return replace(self, claims=(), description="", variant_of="")

@@ -66,6 +66,8 @@ class ComparedSide:
         run: Number of the run.
         plan: Version of the plan.
         mitigations: Names of the mitigations of the application.
+        family: Name of the application that it is a variant of, or its own; empty where a
+            study says so of none, and all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
     """
 
@@ -75,6 +77,7 @@ class ComparedSide:
     run: int
     plan: str
     mitigations: tuple[str, ...] = ()
+    family: str = ""
     rulings: tuple[Ruling, ...] = ()
 
 

@@ -36,7 +36,7 @@ from theodolite.reporting.series import series_entry
 from theodolite.reporting.strategies import strategy_entry
 from theodolite.reporting.tree_entries import tree_entries
 
-SCHEMA_VERSION = "1.18"
+SCHEMA_VERSION = "1.19"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -180,6 +180,7 @@ def _application(account: ApplicationAccount, findings: Findings) -> dict[str, J
         "name": application.name,
         "guardrails": application.guardrails.value,
         "mitigations": [mitigation.name for mitigation in application.mitigations],
+        "variant_of": application.variant_of or None,
         "planned": account.planned,
         "held": len(account.held),
         "filtered": len(account.filtered),

@@ -151,9 +151,8 @@ def test_the_report_shows_levels_apart_and_what_was_tried(outcome):
 
 
 def test_the_report_says_what_each_application_is_and_what_it_adds(outcome):
-    row = (
-        r'<th scope="row">leaky</th><td>in the application; word-list'
-        r'\s*<span class="left-out flush">Glances at the words'
-    )
+    declared = r"<td>in the application; variant of none; word-list"
+
+    row = rf'<th scope="row">leaky</th>{declared}\s*<span class="left-out flush">Glances at the words'
 
     assert re.search(row, outcome.report)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression
     ("keys", "words"),
     [
         ('reply: {regex: "("}', "`regex` is no regular expression"),
-        ("reply: {regx: a}", "needs `regex`"),
+        ("reply: {regx: a}", "meant `regex`?"),
         ("reply: answer", "expected a path such as"),
         ("session: id", "`session` is `id`; expected a path"),
     ],
@@ -176,3 +177,35 @@ def test_a_claim_says_which_rule_would_contradict_it(folder, rule, words, severi
 
 def test_a_claim_that_names_its_rule_is_in_order(folder):
     assert check_study(folder(study_yaml=TWO_RULES % ", rule: k")) == ()
+
+
+VARIANTS = """study: a
+applications:
+  bare: {kind: python, call: "m:f"}
+  other: {kind: python, call: "m:g", variant_of: %s}
+  third: {kind: python, call: "m:h", variant_of: bare}
+scenarios: {s: {scripts: {hello: Hello}}}
+judges: {j: {ask: Polite?, defect: "== no", rule: {any: [x], then: yes, else: no}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ("bare", ""),
+        ("bear", "`variant_of` of application `other` is `bear`, which the study does not have; meant `bare`?"),
+        ("other", "`variant_of` of application `other` is `other`, which is itself"),
+        ("third", "`variant_of` of application `other` is `third`, itself a variant; name `bare`"),
+    ],
+)
+def test_a_variant_is_one_of_an_application_that_is_none_itself(folder, base, words):
+    faults = [fault.message for fault in check_study(folder(study_yaml=VARIANTS % base))]
+
+    assert [fault[: len(words)] for fault in faults] == ([words] if words else [])
+
+
+def test_whose_variant_an_application_is_makes_no_other_application_of_it(folder):
+    bare, other, _ = load_study(folder(study_yaml=VARIANTS % "bare")).study.applications
+
+    assert (bare.variant_of, other.variant_of) == ("", "bare")
+    assert other.substance == replace(other.substance, variant_of="")

@@ -40,6 +40,8 @@ class ApplicationShape(Shape):
     """What its team claims, and the scripts that test it."""
     mitigations: Mitigations | None = None
     """Declared guardrails and other measures: names, or names with a description."""
+    variant_of: str = ""
+    """Name of the application that it is a variant of; mitigations are then compared among its variants alone."""
 
 
 class RecordedShape(ApplicationShape):

@@ -145,6 +145,7 @@ def _said_of(application: Application) -> dict[str, Any]:
         guardrails=application.guardrails.value,
         claims=claims,
         mitigations={item.name: item.description for item in application.mitigations},
+        variant_of=application.variant_of,
     )
 
 

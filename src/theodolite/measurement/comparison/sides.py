@@ -57,7 +57,9 @@ def compare_sides(
 
 
 def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 0.95) -> tuple[Comparison, ...]:
-    """Compare all pairs of sides of which the second has one mitigation more than the first.
+    """Compare all pairs of variants of which the second has one mitigation more than the first.
+
+    Two applications that are no variants of one differ by more than what they declare.
 
     Args:
         sides: Applications of one run.
@@ -69,7 +71,8 @@ def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 
     found = []
     for first, second in permutations(sides, 2):
         added = set(second.mitigations) - set(first.mitigations)
-        if len(added) == 1 and set(first.mitigations) < set(second.mitigations):
+        is_more = len(added) == 1 and set(first.mitigations) < set(second.mitigations)
+        if is_more and first.family == second.family:
             found.append(compare_sides(first, second, mitigation=added.pop(), confidence=confidence))
     return tuple(found)
 

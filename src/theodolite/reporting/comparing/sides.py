@@ -41,6 +41,7 @@ def _sides(results: Results) -> tuple[ComparedSide, ...]:
     sessions: dict[tuple[str, str], Mapping[str, Any]] = {
         (entry["application"], entry["dialogue"]): entry for entry in results["sessions"]
     }
+    has_families = any(application.get("variant_of") for application in results["applications"])
     return tuple(
         ComparedSide(
             name=application["name"],
@@ -49,6 +50,7 @@ def _sides(results: Results) -> tuple[ComparedSide, ...]:
             run=results["run"]["number"],
             plan=results["run"]["plan_version"],
             mitigations=tuple(application["mitigations"]),
+            family=(application.get("variant_of") or application["name"]) if has_families else "",
             rulings=tuple(_ruling(rate, sessions) for rate in rates if rate["application"] == application["name"]),
         )
         for application in results["applications"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from theodolite.domain.application import Mitigation
+from theodolite.domain.application import Application, Mitigation
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.plan import TesterKind
 from theodolite.reporting import figures
@@ -79,7 +79,7 @@ def _row(subject: Subject, place: int, account: ApplicationAccount) -> Applicati
     return ApplicationRow(
         name=name,
         description=account.application.description,
-        guardrails=account.application.guardrails.value,
+        guardrails=_guardrails(account.application),
         mitigations=account.application.mitigations,
         planned=figures.count(account.planned),
         held=_opening(subject, f"held{place}", f"{name}: held", account.held),
@@ -89,6 +89,11 @@ def _row(subject: Subject, place: int, account: ApplicationAccount) -> Applicati
             for number, (words, cases) in enumerate(failed)
         ),
     )
+
+
+def _guardrails(application: Application) -> str:
+    variant = f"; variant of {application.variant_of}" if application.variant_of else ""
+    return application.guardrails.value + variant
 
 
 def _opening(subject: Subject, name: str, title: str, cases: tuple[int, ...], words: str = "") -> Opening:

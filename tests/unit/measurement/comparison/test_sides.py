@@ -30,9 +30,16 @@ def ruling(defects, n=60, missing=(), *, clusters=0, judge="1", rule="r"):
     )
 
 
-def side(name, *rulings, mitigations=()):
+def side(name, *rulings, mitigations=(), family=""):
     return ComparedSide(
-        name=name, application=name, study="s", run=1, plan="p", rulings=rulings, mitigations=mitigations
+        name=name,
+        application=name,
+        study="s",
+        run=1,
+        plan="p",
+        rulings=rulings,
+        mitigations=mitigations,
+        family=family,
     )
 
 
@@ -96,6 +103,16 @@ def test_p_values_are_adjusted_for_all_rates_of_an_annotator():
 
     assert [rate.adjusted for rate in rates] == [pytest.approx(2 * rate.test.p_value) for rate in rates]
     assert all(isinstance(rate.difference, Estimate) for rate in rates)
+
+
+def test_mitigations_are_compared_among_the_variants_of_one_application_alone():
+    sides = [
+        side("bot", ruling({"a"}), family="bot"),
+        side("other", ruling({"a"}), family="other"),
+        side("guarded", ruling(set()), mitigations=("filter",), family="bot"),
+    ]
+
+    assert [(one.first.name, one.second.name) for one in compare_by_mitigation(sides)] == [("bot", "guarded")]
 
 
 def test_mitigations_are_compared_one_at_a_time():
