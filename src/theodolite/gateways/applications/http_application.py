@@ -14,7 +14,7 @@ from theodolite.gateways.applications.http_form import RequestForm
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.public_network import require_public_host
 from theodolite.gateways.http.reply_path import ReplyPlace, find_in, parse_path
-from theodolite.gateways.http.wire import Answer, Wire
+from theodolite.gateways.http.wire import GoodAnswer, Wire
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
@@ -150,7 +150,7 @@ class HttpApplication:
 
     async def _knock(self) -> Knock:
         outcome = await self._wire.insist(self._form.knock(), _KNOCK_PATIENCE)
-        if isinstance(outcome, Answer):
+        if isinstance(outcome, GoodAnswer):
             return self._knocked(f"ok, {outcome.latency_s:.1f} s", attempts=outcome.attempts)
         return self._knocked_in_vain(outcome)
 

@@ -62,7 +62,7 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class GoodAnswer:
     """An HTTP answer with a status of 2xx, read to its end.
 
     Attributes:
@@ -137,20 +137,20 @@ class Wire:
         self._public_only = public_only
         self._lines: _Lines | None = None
 
-    async def call(self, outgoing: Outgoing) -> Answer:
+    async def call(self, outgoing: Outgoing) -> GoodAnswer:
         """Return the answer to a request.
 
         Raises:
             GatewayError: If none came; the subclass says why.
         """
         outcome = await self.insist(outgoing, self.patience)
-        if isinstance(outcome, Answer):
+        if isinstance(outcome, GoodAnswer):
             return outcome
         raise outcome.trouble.error(
             endpoint=self.endpoint, host=host_of(outgoing.url), tries=outcome.tries, elapsed_s=outcome.elapsed_s
         )
 
-    async def insist(self, outgoing: Outgoing, patience: Patience) -> Answer | GivenUp:
+    async def insist(self, outgoing: Outgoing, patience: Patience) -> GoodAnswer | GivenUp:
         """Try as often as patience allows; no slot is held while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
@@ -179,25 +179,29 @@ class Wire:
             self._lines = _Lines(loop, pool, asyncio.Semaphore(self._parallel))
         return self._lines
 
-    async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
+    async def _in_slot(
+        self, outgoing: Outgoing, patience: Patience, spent_s: float
+    ) -> tuple[GoodAnswer | Trouble, float]:
         async with self._open().slots:
             return await self._in_turn(outgoing, patience, spent_s)
 
-    async def _in_turn(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> tuple[Answer | Trouble, float]:
+    async def _in_turn(
+        self, outgoing: Outgoing, patience: Patience, spent_s: float
+    ) -> tuple[GoodAnswer | Trouble, float]:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
         turn = await self._pace.begin(outgoing.tokens)
         begun = self.clock.monotonic_s()
-        outcome: Answer | Trouble | None = None
+        outcome: GoodAnswer | Trouble | None = None
         try:
             outcome = await self._attempt(outgoing, patience, patience.attempt_s(spent_s))
             return outcome, self.clock.monotonic_s() - begun
         finally:
-            answer = outcome if isinstance(outcome, Answer) else None
+            answer = outcome if isinstance(outcome, GoodAnswer) else None
             tokens = self._weigh(answer.body) if answer is not None and self._weigh is not None else None
             trouble = outcome if isinstance(outcome, Trouble) else None
             self._pace.end(turn, trouble, answered=answer is not None, tokens=tokens)
 
-    async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> Answer | Trouble:
+    async def _attempt(self, outgoing: Outgoing, patience: Patience, timeout_s: float) -> GoodAnswer | Trouble:
         begun = self.clock.monotonic_s()
         hear = _Ear(outgoing.hear) if outgoing.hear is not None else None
         try:
@@ -221,7 +225,7 @@ class Wire:
             if late_trouble is not None:
                 return late_trouble if hear is None else replace(late_trouble, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
-            return Answer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
+            return GoodAnswer(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
         return self._complain(answer, outgoing.doubtful)
 
     def _complain(self, answer: HttpAnswer, doubtful: tuple[str, ...]) -> Trouble:

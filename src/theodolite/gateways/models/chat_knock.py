@@ -11,7 +11,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
-from theodolite.gateways.http.wire import Answer, host_of
+from theodolite.gateways.http.wire import GoodAnswer, host_of
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.patience import Patience
 from theodolite.gateways.models.chat_line import ChatLine
@@ -76,7 +76,7 @@ class ChatKnock:
         """
         patience = Patience(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
         listed = await self._line.models(patience)
-        if isinstance(listed, Answer) or listed.trouble.status:
+        if isinstance(listed, GoodAnswer) or listed.trouble.status:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
         words = f"takes connections but says nothing within {self._knock_s:g} s"
         return self._knocked(words, alive=False, reached=False, hint=self._curl, attempts=1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.wire import Answer, Outgoing, Wire, checked_address
+from theodolite.gateways.http.wire import GoodAnswer, Outgoing, Wire, checked_address
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
@@ -62,21 +62,21 @@ class ChatLine:
             ear.end(outcome.text)
         return outcome
 
-    def read(self, answer: Answer, *, in_pieces: bool) -> Reply | Trouble:
+    def read(self, answer: GoodAnswer, *, in_pieces: bool) -> Reply | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
         whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
         if isinstance(whole, Trouble):
             return whole
         return self.dialect.read(whole, price=self.endpoint.price, secret=self.wire.secret)
 
-    async def models(self, patience: Patience) -> Answer | GivenUp:
+    async def models(self, patience: Patience) -> GoodAnswer | GivenUp:
         """Ask which models the address offers."""
         return await self.wire.insist(self.dialect.listing(self.url), patience)
 
     async def model_names(self) -> tuple[str, ...]:
         """Return the names of the models that the endpoint offers; empty where it does not say."""
         answer = await self.models(Patience(timeout_s=1.0, attempts=1))
-        return read_model_names(answer) if isinstance(answer, Answer) else ()
+        return read_model_names(answer) if isinstance(answer, GoodAnswer) else ()
 
 
 def open_line(endpoint: ModelEndpoint, dialect: Dialect, *, key: str, clock: Clock, pace: Pace | None) -> ChatLine:

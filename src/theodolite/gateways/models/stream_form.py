@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from theodolite.gateways.http.event_stream import EventReader
-from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.http.wire import GoodAnswer
 from theodolite.gateways.models.thoughts import Speech
 from theodolite.gateways.trouble import Trouble, malformed
 from theodolite.ports.application import OnChunk
@@ -61,7 +61,7 @@ class Ear:
             self._on_chunk(text)
 
 
-def in_one_piece(answer: Answer, form: StreamForm) -> Answer | Trouble:
+def in_one_piece(answer: GoodAnswer, form: StreamForm) -> GoodAnswer | Trouble:
     """Return a streamed answer as if it had come in one piece; one that did come so is left as it is."""
     reader = EventReader()
     texts = [*reader.feed(answer.body), *reader.end()]

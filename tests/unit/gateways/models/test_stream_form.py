@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from theodolite.gateways.http.wire import Answer
+from theodolite.gateways.http.wire import GoodAnswer
 from theodolite.gateways.models.anthropic_stream import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_stream import STREAMED_CHAT
 from theodolite.gateways.models.stream_form import StreamForm, in_one_piece
@@ -14,15 +14,15 @@ CHAT = {"choices": [{"index": 0, "delta": {"content": "Yes"}, "finish_reason": N
 MESSAGE = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yes"}}
 
 
-def streamed(*events: object) -> Answer:
+def streamed(*events: object) -> GoodAnswer:
     texts = (event if isinstance(event, str) else json.dumps(event) for event in events)
-    return Answer(body="".join(f"data: {text}\n\n" for text in texts).encode())
+    return GoodAnswer(body="".join(f"data: {text}\n\n" for text in texts).encode())
 
 
 def test_a_server_that_says_only_that_nothing_follows_has_ended_its_reply() -> None:
     whole = in_one_piece(streamed(CHAT, "[DONE]"), STREAMED_CHAT)
 
-    assert isinstance(whole, Answer)
+    assert isinstance(whole, GoodAnswer)
     assert json.loads(whole.body)["choices"][0] == {
         "message": {"content": "Yes", "refusal": None, "tool_calls": False},
         "finish_reason": "",
