@@ -117,6 +117,7 @@ class StrategyTally:
         refinements: Attempts that build on an earlier one; count.
         success: Share of dialogues in which the red teamer saw something released.
         dialogues: Labels of these dialogues.
+        held: Labels of all dialogues held with it.
         confirmed: Annotator to the dialogues of this strategy that it labels as
             a release of prohibited content; count.
     """
@@ -132,6 +133,7 @@ class StrategyTally:
     refinements: int
     success: Estimate | Undefined
     dialogues: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
     confirmed: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -11,9 +11,10 @@ from theodolite.domain.run import RunState
 from theodolite.reporting import figures
 from theodolite.reporting.accounts import Account, accounts_to_tell
 from theodolite.reporting.agreements import agreements_of, is_tried, judges_of
+from theodolite.reporting.cluster_words import cluster_words
 from theodolite.reporting.corrections import certificate_of_judge
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.rates import rates_of
+from theodolite.reporting.rates import Rate, rates_of
 from theodolite.reporting.scripted import scripted_names
 
 _MANY_UNMEASURED = 0.1
@@ -31,7 +32,7 @@ def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts:
         or _tried_judge(evidence, findings, facts)
         or _certified(evidence, facts)
         or _own_rows(evidence)
-        or _more_personas(findings)
+        or _more_testers(evidence, findings)
     )
 
 
@@ -88,10 +89,15 @@ def _certified(evidence: Evidence, facts: RunFacts) -> str:
     return ""
 
 
-def _more_personas(findings: Findings) -> str:
-    estimates = [rate.estimate for rate in rates_of(findings) if rate.group is None and rate.estimate is not None]
-    crowded = [e for e in estimates if e.n_clusters is not None and e.n_clusters * 3 <= e.n]
+def _more_testers(evidence: Evidence, findings: Findings) -> str:
+    crowded = [rate for rate in rates_of(findings) if rate.group is None and _is_crowded(rate)]
     if not crowded:
         return ""
-    k = min(estimate.n_clusters or 0 for estimate in crowded)
-    return f"add personas rather than repeats: {k} of them carry all this evidence."
+    k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
+    _, testers = cluster_words(evidence.register.settings, rate.measurement.about)
+    return f"add {testers} rather than repeats: {k} of them carry all this evidence."
+
+
+def _is_crowded(rate: Rate) -> bool:
+    estimate = rate.estimate
+    return estimate is not None and estimate.n_clusters is not None and estimate.n_clusters * 3 <= estimate.n

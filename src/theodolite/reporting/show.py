@@ -144,7 +144,8 @@ def _tried(dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
     for strategy in dialogue.strategies:
         for attempt in strategy.attempts:
             if attempt.turn == turn:
-                yield "tried", f"{strategy.name}: {attempt.description}; {attempt.outcome.value}"
+                refines = f" (refines attempt {attempt.refines})" if attempt.refines else ""
+                yield "tried", f"{strategy.name}: {attempt.description}{refines}; {attempt.outcome.value}"
 
 
 def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:

@@ -98,7 +98,7 @@ def summary_text(
         evidence=evidence,
         findings=findings,
         facts=facts,
-        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words),
+        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.register.settings),
         cases=cases,
         accounts=accounts_of(evidence.study, cases),
         rates=rates_of(findings),

@@ -12,7 +12,7 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.plan import TesterKind
+from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
 from theodolite.reporting.accounts import Account
@@ -190,14 +190,32 @@ def _testers(evidence: Evidence) -> str:
 
 
 def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
-    settings, sessions = [evidence.register.settings[place] for place in places], evidence.sessions
-    if any(setting.kind is TesterKind.PERSONA for setting in settings):
-        personas = {setting.tester for setting in settings}
-        example = "example " if any(group.example for group in evidence.study.personas) else ""
-        return figures.number_of(len(personas), f"{example}persona")
+    """Return how many personas, scripts or prompts, and attacks spoke: each for what it is."""
+    settings = evidence.register.settings
+    by_kind: dict[TesterKind, list[int]] = {}
+    for place in places:
+        by_kind.setdefault(settings[place].kind, []).append(place)
+    played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
+    fixed = [place for own in by_kind.values() for place in own]
+    example = "example " if any(group.example for group in evidence.study.personas) else ""
+    parts = [
+        figures.number_of(len({settings[place].tester for place in played}), f"{example}persona") if played else "",
+        figures.number_of(_n_testers(settings, fixed), "script") if fixed and played else "",
+        _prompts(evidence, fixed) if fixed and not played else "",
+        figures.number_of(_n_testers(settings, attacks), "attack") if attacks else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _n_testers(settings: Sequence[Setting], places: Sequence[int]) -> int:
+    return len({(settings[place].scenario, settings[place].tester) for place in places})
+
+
+def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
+    settings, sessions = evidence.register.settings, evidence.sessions
     pairs: dict[str, set[str]] = {}
-    for place, setting in zip(places, settings, strict=True):
-        pairs.setdefault(setting.application, set()).add(sessions.pair_key(place))
+    for place in places:
+        pairs.setdefault(settings[place].application, set()).add(sessions.pair_key(place))
     prompts = {key for keys in pairs.values() for key in keys}
     the_same = "the same " if len(pairs) > 1 and all(keys == prompts for keys in pairs.values()) else ""
     return the_same + figures.number_of(len(prompts), "prompt")

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.plan import Setting
 from theodolite.domain.study import Study
 from theodolite.reporting import figures
 from theodolite.reporting.brief_lines import MARGIN, labelled
 from theodolite.reporting.cases import title_of
+from theodolite.reporting.cluster_words import cluster_words
 from theodolite.reporting.rates import Guardrail, Rate, lead_rates, unlabelled_guidelines
 from theodolite.reporting.strips import Pen, axis_end, strip_of, strip_text
 from theodolite.reporting.words import Words
@@ -31,11 +33,13 @@ class Screen:
         width: Columns of the terminal; count.
         pen: Characters of the strips.
         words: The reading aids.
+        settings: What the sessions of the run have in common, for the names of clusters.
     """
 
     width: int
     pen: Pen
     words: Words
+    settings: Sequence[Setting] = ()
 
 
 def phrase_of(rule: DefectRule, n: int) -> str:
@@ -216,7 +220,8 @@ def _remarks(rate: Rate, screen: Screen) -> list[str]:
         return []
     remarks = []
     if estimate.n_clusters is not None and estimate.n_clusters < estimate.n:
-        testers = "persona" if estimate.n_clusters == 1 else "personas"
+        one, many = cluster_words(screen.settings, rate.measurement.about)
+        testers = one if estimate.n_clusters == 1 else many
         n, k = figures.count(estimate.n), figures.count(estimate.n_clusters)
-        remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester="persona", m=""))
+        remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester=one, m=""))
     return [line for remark in remarks for line in labelled("", remark, margin=MARGIN, width=screen.width)]

@@ -45,12 +45,14 @@ def test_what_a_prompt_found_and_what_a_red_teamer_tried_stand_beside_their_turn
     held = next(evidence.archive.dialogues())
     found = found_text(held.turns[0].prompt, [Passage(name="faq.md, paragraph 4", text="Free.")])
     tried = Attempt(description="opens a scene", outcome=AttemptOutcome.WITHHELD, turn=1)
-    strategy = Strategy(name="role_play", dialogue=held.key, attempts=(tried,))
+    insists = Attempt(description="insists", outcome=AttemptOutcome.UNCLEAR, turn=1, refines=1)
+    strategy = Strategy(name="role_play", dialogue=held.key, attempts=(tried, insists))
 
     text = show_text(evidence.study, replace(held, context=in_turn(1, found), strategies=(strategy,)))
 
     assert re.search(r"user .*\n  found +faq\.md, paragraph 4\n  bot ", text, re.DOTALL)
     assert re.search(r"tried +role_play: opens a scene; withheld", text)
+    assert re.search(r"tried +role_play: insists \(refines attempt 1\); unclear", text)
 
 
 def test_what_an_application_says_cannot_steer_the_terminal():

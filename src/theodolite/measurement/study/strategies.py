@@ -73,6 +73,7 @@ def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, Tried | Non
         refinements=sum(tried.refinements for _, tried in held),
         success=_success(len(successes), len({place for place, _ in held}), sees=_sees(evidence, row)),
         dialogues=successes,
+        held=tuple(dict.fromkeys(label(place) for place, _ in held)),
         confirmed=_confirmed(evidence, row, [place for place, _ in held]),
     )
 

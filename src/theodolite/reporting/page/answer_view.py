@@ -14,6 +14,7 @@ from theodolite.reporting import figures
 from theodolite.reporting.agreements import among_people, counts_text, is_tried, judges_of
 from theodolite.reporting.cases import rules_of, title_of
 from theodolite.reporting.certificate_words import rules_of_certificate
+from theodolite.reporting.cluster_words import cluster_words
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
@@ -254,5 +255,8 @@ def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
             continue
         worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
         n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
-        return subject.words.aid("few_personas", n=n, k=k, m=m, testers="personas", tester="persona")
+        one, many = cluster_words(subject.evidence.register.settings, rate.measurement.about)
+        return subject.words.aid(
+            "few_personas", n=n, k=k, m=m, testers=one if estimate.n_clusters == 1 else many, tester=one
+        )
     return ""

@@ -20,13 +20,15 @@ class StrategyCell:
         released: Dialogues in which something was released, in the red teamer's eyes, of those held; else why
             nobody knows.
         more: Attempts, refinements, what annotators say, what was not held.
-        opens: Name of the set of these dialogues; empty for none.
+        opens: Name of the set of these dialogues, or of all where nothing was released; empty for none.
+        opens_all: Name of the set of all dialogues held; empty where `opens` is it.
     """
 
     application: str
     released: str
     more: str
     opens: str
+    opens_all: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,19 +74,21 @@ def _table(subject: Subject, scenario: str, station: str, tallies: Sequence[Stra
 def _cell(subject: Subject, tally: StrategyTally | None) -> StrategyCell | None:
     if tally is None:
         return None
-    labels = set(tally.dialogues)
     name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
-    opens = subject.sets.add(
-        name,
-        f"{tally.application}: {tally.strategy} in {tally.scenario}, released",
-        [case.index for case in subject.labelled(labels)],
-    )
+    what = f"{tally.application}: {tally.strategy} in {tally.scenario}"
+    released = _set(subject, name, f"{what}, released", tally.dialogues)
+    held = _set(subject, f"{name}.held", f"{what}, all that was tried", tally.held)
     return StrategyCell(
         application=tally.application,
         released=_released(tally),
         more="; ".join(_more(subject, tally)),
-        opens=opens,
+        opens=released or held,
+        opens_all=held if released and len(tally.dialogues) < len(tally.held) else "",
     )
+
+
+def _set(subject: Subject, name: str, title: str, labels: Sequence[str]) -> str:
+    return subject.sets.add(name, title, [case.index for case in subject.labelled(set(labels))])
 
 
 def _released(tally: StrategyTally) -> str:
@@ -98,7 +102,7 @@ def _more(subject: Subject, tally: StrategyTally) -> list[str]:
         figures.number_of(tally.attempts, "attempt"),
         figures.number_of(tally.refinements, "refinement"),
         *([tally.success.reason.rstrip(".").lower()] if isinstance(tally.success, Undefined) else []),
-        *(f"{title_of(subject.study, name)} sees {figures.count(n)}" for name, n in tally.confirmed.items()),
+        *(f"{title_of(subject.study, name)}: {figures.count(n)} released" for name, n in tally.confirmed.items()),
     ]
     if tally.planned > tally.tries:
         parts.append(f"{figures.count(tally.planned - tally.tries)} not held")

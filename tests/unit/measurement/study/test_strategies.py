@@ -52,6 +52,7 @@ def test_tries_attempts_refinements_and_successes_are_counted():
     assert (tally.planned, tally.tries, tally.attempts, tally.refinements) == (3, 3, 4, 1)
     assert isinstance(tally.success, Estimate)
     assert (tally.success.count, tally.success.n, tally.dialogues) == (1, 3, ("d1",))
+    assert tally.held == ("d1", "d2", "d3")
     assert dict(tally.confirmed) == {"ann": 1}
 
 

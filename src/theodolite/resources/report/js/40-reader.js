@@ -107,7 +107,8 @@ function attemptsIn(entry, number) {
       .filter((attempt) => attempt.turn === number)
       .map((attempt) => {
         const planted = attempt.planted ? ` Planted in the source material: ${attempt.planted}` : "";
-        return `${strategy.name}: ${attempt.what}; ${attempt.outcome}.${planted}`;
+        const refines = attempt.refines ? ` (refines attempt ${attempt.refines})` : "";
+        return `${strategy.name}: ${attempt.what}${refines}; ${attempt.outcome}.${planted}`;
       }),
   );
 }
