@@ -16,6 +16,7 @@ from theodolite.domain.errors import (
     EmptyReply,
     GatewayError,
     InputError,
+    MalformedReply,
     RateLimited,
     Rejected,
     ServerFault,
@@ -105,6 +106,7 @@ async def test_a_busy_server_is_asked_again_by_us_and_not_by_inspect(provider: s
         ({"every": 1, "fault": "filter"}, ContentRefused),
         ({"every": 1, "fault": "html"}, GatewayError),
         ({"every": 1, "fault": "reset"}, GatewayError),
+        ({"every": 1, "fault": "error-in-200"}, MalformedReply),
     ],
 )
 async def test_what_went_wrong_has_the_same_name_as_everywhere(knobs: dict[str, Any], kind: type[GatewayError]) -> None:
@@ -114,6 +116,7 @@ async def test_what_went_wrong_has_the_same_name_as_everywhere(knobs: dict[str, 
                 await model.reply(ASK)
 
     assert "0042" not in str(caught.value)
+    assert "Error code" not in str(caught.value)
     assert caught.value.endpoint == "app"
     # Too many requests spend no attempt, but are not borne without end either.
     assert len(server.calls) <= (2 * REFUSALS if kind is RateLimited else 2)
@@ -145,7 +148,7 @@ async def test_a_knock_says_that_it_is_there(provider: str) -> None:
             knock = await model.knock()
 
     assert (knock.alive, knock.spent.calls, knock.spent.tokens_in) == (True, 1, 120)
-    assert knock.host.endswith(", through Inspect")
+    assert knock.host == f"127.0.0.1:{server.port}, through Inspect"
 
 
 async def test_an_answer_schema_goes_the_way_of_inspect() -> None:

@@ -7,12 +7,13 @@ such a model, and nowhere else.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
-from theodolite.domain.errors import InputError, RateLimited, Rejected, ServerFault, TimedOut
+from theodolite.domain.errors import InputError, MalformedReply, RateLimited, Rejected, ServerFault, TimedOut
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.model import ModelEndpoint
 from theodolite.gateways.models.inspect_answer import config_fields, read_output
@@ -23,6 +24,12 @@ from theodolite.ports.clock import Clock
 
 EXTRA = "pip install 'theodolite[inspect]'"
 """How the extra is installed."""
+
+_MARKUP = re.compile(r"\[/?(?:bold|italic|dim|underline|red|green|blue|yellow)\]")
+"""What makes Inspect's own messages look well in its terminal."""
+
+_NOT_MEANT = (TypeError, AttributeError, LookupError)
+"""What providers' code trips over where an answer has another form than it expects."""
 
 
 @dataclass(slots=True)
@@ -140,9 +147,12 @@ class InspectLine:
         cause = (last.exception() if last is not None else None) or error
         words = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
         status = getattr(cause, "status_code", None)
+        words = _MARKUP.sub("", words).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
         decision = self._opened.model.api.should_retry(cause) if self._opened is not None else False
         if isinstance(status, int):
             return of_status(status, words, asked_wait_s=getattr(decision, "retry_after", None))
+        if isinstance(cause, _NOT_MEANT):
+            return Trouble(kind=MalformedReply, words=f"Inspect could not read the answer: {words}", again=Again.ONCE)
         if not decision:
             return Trouble(kind=Rejected, words=words)
         is_limit = getattr(decision, "kind", "") == "rate_limit"

@@ -14,6 +14,7 @@ from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
+from theodolite.gateways.http.wire import host_of
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with
@@ -140,7 +141,8 @@ class InspectModel:
                 unpriced_calls=unpriced,
             )
         hint = "" if alive else f"a first call by hand: inspect eval --model {self._endpoint.model} ..."
-        host = f"{self.provider}, through Inspect"
+        where = host_of(self._endpoint.url) if self._endpoint.url else self.provider
+        host = f"{where}, through Inspect"
         return Knock(name=self._endpoint.name, host=host, alive=alive, answer=answer, hint=hint, spent=spent)
 
 
