@@ -14,7 +14,7 @@ from theodolite.measurement.trees.comparing import Tabled, compare_tabled
 from theodolite.measurement.trees.linking import pareto_front, weight_sensitivity
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
-from theodolite.measurement.trees.replicates import compiled, point_values, resampled_together
+from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled_together
 from theodolite.measurement.trees.summaries import Floats
 
 MOST_PAIRS: Final = 15
@@ -51,27 +51,36 @@ def standing_of(
     trees = [compiled(each.design, each.table, methods) for each in applications]
     points = [point_values(tree) for tree in trees]
     known = tuple(name for name in dimensions if all(not np.isnan(values.get(name, np.nan)) for values in points))
-    pairs = list(combinations(range(len(applications)), 2))
-    if len(pairs) > MOST_PAIRS:
-        pairs = [(0, other) for other in range(1, len(applications))]
     values = {
         each.application: [found[name] for name in known] for each, found in zip(applications, points, strict=True)
     }
-    drawn: list[Floats] = []
-    for weights in resampled_together([each.table for each in applications], fewer.replicates, fewer.seed):
-        found = [tree.values(own) for tree, own in zip(trees, weights, strict=True)]
-        drawn.append(np.array([[one[name] for name in known] for one in found]).reshape(len(trees), len(known), -1))
-    odds = _front_odds(np.concatenate(drawn, axis=2)) if known and drawn else np.empty(0)
+    odds = _front_odds(_drawn(trees, applications, known, fewer)) if known and fewer.replicates else np.empty(0)
     return TreeStanding(
         tree=applications[0].design.name,
         dimensions=known,
         comparisons=tuple(
-            compare_tabled(applications[one], applications[other], draws=fewer, methods=methods) for one, other in pairs
+            compare_tabled(applications[one], applications[other], draws=fewer, methods=methods)
+            for one, other in _pairs(len(applications))
         ),
         front=pareto_front(values) if known else (),
         front_odds={each.application: float(share) for each, share in zip(applications, odds, strict=False)},
         places=weight_sensitivity(values, seed=draws.seed) if len(known) > 1 else {},
     )
+
+
+def _pairs(n: int) -> Sequence[tuple[int, int]]:
+    """Return which of so many applications are compared node by node."""
+    pairs = list(combinations(range(n), 2))
+    return pairs if len(pairs) <= MOST_PAIRS else [(0, other) for other in range(1, n)]
+
+
+def _drawn(trees: Sequence[Compiled], applications: Sequence[Tabled], known: Sequence[str], draws: Draws) -> Floats:
+    """Return replicates of some dimensions, drawn together; shape (applications, dimensions, replicates)."""
+    drawn: list[Floats] = []
+    for weights in resampled_together([each.table for each in applications], draws.replicates, draws.seed):
+        found = [tree.values(own) for tree, own in zip(trees, weights, strict=True)]
+        drawn.append(np.array([[one[name] for name in known] for one in found]).reshape(len(trees), len(known), -1))
+    return np.concatenate(drawn, axis=2)
 
 
 def _front_odds(drawn: Floats) -> Floats:
