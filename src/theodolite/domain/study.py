@@ -162,9 +162,7 @@ class Study:
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
-        asked = replace(
-            asked, scenarios=_scenarios_of_runs(self), levels=tuple(plan.of_runs() for plan in self.levels), event=None
-        )
+        asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
         asked = replace(asked, trees=(), corrections=(), described={}, announced=None, budget=Budget(), topics=())
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 
@@ -257,3 +255,8 @@ def departures_of(study: Study) -> tuple[str, ...]:
 def _scenarios_of_runs(study: Study) -> tuple[Scenario, ...]:
     """Return the scenarios without what only people read."""
     return tuple(replace(scenario, instructions={}, questionnaires={}) for scenario in study.scenarios)
+
+
+def _levels_of_runs(study: Study) -> tuple[LevelPlan, ...]:
+    """Return the levels without people."""
+    return tuple(plan.of_runs() for plan in study.levels)
