@@ -18,6 +18,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from theodolite.domain.identity import TYPE_TAG
+from theodolite.domain.study import Study
 
 R = TypeVar("R")
 
@@ -77,7 +78,7 @@ def _as_it_is(part: Any) -> Any:
 
 
 def _record(kind: type) -> _Read:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     readers: dict[str, _Read] = {}
 
     def read(members: Mapping[str, Any] | None) -> Any:
@@ -88,6 +89,15 @@ def _record(kind: type) -> _Read:
         return kind(**{name: readers[name](part) for name, part in members.items() if name != TYPE_TAG})
 
     return read
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    """Return the types of a record's fields."""
+    if kind is not Study:
+        return get_type_hints(kind)
+    from theodolite.domain import study_parts  # which a study names as types, and loads as it has them
+
+    return get_type_hints(kind, localns=vars(study_parts))
 
 
 def _member(members: tuple[Any, ...]) -> _Read:
