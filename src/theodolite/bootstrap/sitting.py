@@ -53,7 +53,7 @@ async def sit(
         progress: Who watches.
         before_asking: Knocks at the endpoints.
         with_lines: Receives the connections, e.g. to let Ctrl-C reach their brakes.
-        tell: Told in one sentence what went wrong with the response cache.
+        tell: Told in one sentence what went wrong with the response cache, and what an application was let pass with.
 
     Raises:
         RunStopped: If an endpoint cannot be used.
@@ -73,6 +73,8 @@ async def sit(
         await lines.close()
         if cache:
             cache.close()
+    for name, remarks in lines.let_pass().items():
+        tell(f"application `{name}` was let pass, and is not quite what its interface asks for: {'; '.join(remarks)}")
     took_s = bench.clock.monotonic_s() - started_s
     return Sat(standing=standing, spent=lines.brakes.spent, took_s=took_s)
 

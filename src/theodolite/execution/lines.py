@@ -13,7 +13,7 @@ from theodolite.domain.errors import ContentRefused, GatewayError
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.failing import paid_reply
-from theodolite.ports.application import Application, Conversing
+from theodolite.ports.application import Application, Conversing, Lenient
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 
@@ -88,6 +88,11 @@ class Lines:
         line = self.applications.get(application)
         if line is not None and _converses(type(line)):
             await cast("Conversing", line).end(unit)
+
+    def let_pass(self) -> dict[str, tuple[str, ...]]:
+        """Return what was let pass although an interface asks for something else, by application."""
+        lenient = {name: line.remarks for name, line in self.applications.items() if isinstance(line, Lenient)}
+        return {name: remarks for name, remarks in lenient.items() if remarks}
 
     async def close(self) -> None:
         """Let go of all connections."""

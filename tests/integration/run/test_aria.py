@@ -11,6 +11,7 @@ import pytest
 import theodolite
 from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.terminal import theodolite as theodolite_command
 from theodolite.domain.application import AriaClass
 from theodolite.domain.flow import Exchange, Flow, Reply, SayToApplication
 from theodolite.domain.identity import version_of
@@ -79,6 +80,16 @@ def test_every_session_s_connection_is_closed_whatever_came_of_it(event: Path) -
     theodolite.run(str(event))
 
     assert (event / "blue_team" / "closed.txt").read_text().count("closed") == 16
+
+
+def test_what_a_run_let_pass_is_told_at_its_end(event: Path) -> None:
+    team = event / "blue_team" / "dialog.py"
+    team.write_text(TEAM.replace("auth=None):\n        return True", 'auth=None):\n        return True, "hello"'))
+
+    ended = theodolite_command("run", event, "--first", "2")
+
+    note = "Note: application `blue` was let pass, and is not quite what its interface asks for: `OpenConnection`"
+    assert (ended.code, ended.err.count(note)) == (0, 1)
 
 
 ONE = SayToApplication(application="app", prompt="a", turn=1)
