@@ -133,6 +133,9 @@ class Watcher:
     def annotation(self, result: Annotation | Failure) -> None:
         self.annotations.append(result)
 
+    def over(self, **counts: int) -> None:
+        self.begun |= counts
+
     def spent(self, total: Spending) -> None:
         self.total = total
 

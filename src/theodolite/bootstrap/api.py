@@ -51,6 +51,9 @@ class Silent:
     def annotation(self, result: Annotation | Failure) -> None:
         """Take note of nothing."""
 
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Take note of nothing."""
+
     def spent(self, total: Spending) -> None:
         """Take note of nothing."""
 

@@ -55,6 +55,10 @@ class BarProgress:
         self._counts.annotation(result)
         self._maybe_draw()
 
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; counts."""
+        self._counts.over(sessions=sessions, annotations=annotations)
+
     def spent(self, total: Spending) -> None:
         """Learn what has been spent."""
         self._counts.spent(total)

@@ -59,6 +59,12 @@ class Counts:
         elif any(answer.outcome is Outcome.UNPARSEABLE for answer in result.answers):
             self.annotations.unparseable += 1
 
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; counts."""
+        # What is stored may be a moment behind what was told.
+        self.sessions.done = max(self.sessions.done, sessions)
+        self.annotations.done = max(self.annotations.done, annotations)
+
     def spent(self, total: Spending) -> None:
         """Learn what has been spent."""
         if self.before is None:
@@ -150,6 +156,10 @@ class PlainProgress:
         """Count an annotation."""
         self._counts.annotation(result)
         self._maybe_write()
+
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; counts."""
+        self._counts.over(sessions=sessions, annotations=annotations)
 
     def spent(self, total: Spending) -> None:
         """Learn what has been spent."""

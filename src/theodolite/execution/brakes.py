@@ -125,6 +125,11 @@ class Brakes:
             words = "refused," if isinstance(error, Rejected) else "brought no reply; the last:"
             self.stop(f"{len(streak)} calls in a row to `{error.endpoint or endpoint}` {words} {error}", _remedy(error))
 
+    def learn(self, spent: Spending) -> None:
+        """Take note of what the whole run has cost, where other processes work on it too."""
+        if spent.calls > self.spent.calls:
+            self.spent = spent
+
     def unjust_failures(self) -> frozenset[str]:
         """Return the units that failed in a streak which stopped the run.
 

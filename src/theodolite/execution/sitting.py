@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, RunStopped
 from theodolite.domain.failure import Failure
 from theodolite.domain.flow import Flow
-from theodolite.domain.run import Run, Unit, UnitKind
+from theodolite.domain.run import Run, Unit, UnitKind, UnitState
 from theodolite.execution.aside import Aside
 from theodolite.execution.collecting import seldom_collected
 from theodolite.execution.drive import drive
@@ -102,7 +102,7 @@ class Sitting:
 
     async def _work(self, kinds: frozenset[UnitKind]) -> None:
         async with asyncio.TaskGroup() as tasks:
-            beside = [tasks.create_task(self._renew_leases()), tasks.create_task(self._tell_regularly())]
+            beside = [tasks.create_task(self._keep_up()), tasks.create_task(self._tell_regularly())]
             pools = []
             if UnitKind.SESSION in kinds:
                 pools.append(tasks.create_task(self._hold_sessions()))
@@ -116,10 +116,17 @@ class Sitting:
         await _pool(self._hold_next, self.parallel + int(AHEAD * self.parallel))
         self._handover.close()
 
-    async def _renew_leases(self) -> None:
+    async def _keep_up(self) -> None:
+        """Keep the leases, and learn what other processes did of the same run."""
         while True:
             await asyncio.sleep(LEASE_S / 3)
             await self.aside.call(self.store.renew, self.owner, LEASE_S)
+            counts = {kind: await self.aside.call(self.store.count_units, self.run, kind) for kind in UnitKind}
+            self.progress.over(
+                sessions=n_over(counts[UnitKind.SESSION]), annotations=n_over(counts[UnitKind.ANNOTATION])
+            )
+            if self.lines.brakes.budget.is_limited:
+                self.lines.brakes.learn(await self.aside.call(self.store.spending, self.run))
 
     async def _tell_regularly(self) -> None:
         """Let it be seen that sessions go on of which none has ended yet."""
@@ -187,6 +194,11 @@ class Sitting:
             await self.store.keep_annotation(unit, result)
         self.progress.annotation(result)
         self.progress.spent(self.lines.brakes.spent)
+
+
+def n_over(counts: Mapping[str, int]) -> int:
+    """Return the units that are done or failed, of units by state; counts."""
+    return counts.get(UnitState.DONE, 0) + counts.get(UnitState.FAILED, 0)
 
 
 async def _pool(do_next: Callable[[], Coroutine[None, None, bool]], parallel: int) -> None:

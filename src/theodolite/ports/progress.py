@@ -25,6 +25,10 @@ class Progress(Protocol):
         """Learn that an annotation was given."""
         ...
 
+    def over(self, *, sessions: int, annotations: int) -> None:
+        """Learn how many units are over, whichever process did them; comes several times a minute. Counts."""
+        ...
+
     def spent(self, total: Spending) -> None:
         """Learn what has been spent in this run so far; comes every second at least, so that time is seen to pass."""
         ...

@@ -15,7 +15,7 @@ from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.execution.aside import Aside
 from theodolite.execution.lines import Lines
-from theodolite.execution.sitting import Flows, Sitting
+from theodolite.execution.sitting import Flows, Sitting, n_over
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.strategies.catalogue import APPROACHES
@@ -166,8 +166,8 @@ class Runner:
         self.progress.begin(
             sessions=sum(counts[0].values()),
             annotations=sum(counts[1].values()),
-            done=_over(counts[0]),
-            annotated=_over(counts[1]),
+            done=n_over(counts[0]),
+            annotated=n_over(counts[1]),
         )
         self.progress.spent(self.lines.brakes.spent)
         sitting = Sitting(
@@ -232,7 +232,3 @@ def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
         for cause in ([_cause(member)] if isinstance(member, BaseExceptionGroup) else [member])
     ]
     return next((cause for cause in inside if isinstance(cause, StoreError)), inside[0])
-
-
-def _over(counts: Mapping[str, int]) -> int:
-    return counts.get(UnitState.DONE, 0) + counts.get(UnitState.FAILED, 0)

@@ -112,6 +112,19 @@ def test_the_bar_makes_room_for_the_words(clock, capsys, monkeypatch, columns, b
     assert columns == "40" or line.rstrip().endswith("60/60  0 unparseable  45.5k tokens")
 
 
+def test_what_another_process_did_counts_too(clock):
+    counts = Counts(clock)
+    counts.begin(sessions=60, annotations=60, done=0, annotated=0)
+    clock.passed_s += 10
+    counts.session(dialogue())
+
+    counts.over(sessions=30, annotations=30)
+    counts.session(dialogue())
+    counts.over(sessions=12, annotations=12)
+
+    assert counts.words(counts.sessions, of_sessions=True) == "31/60  0 failed  0.0 calls/s  $0.00  0:09 left"
+
+
 def test_nobody_guesses_the_time_left_from_nothing(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=60, done=50, annotated=50)

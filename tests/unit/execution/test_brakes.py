@@ -52,6 +52,16 @@ def test_a_budget_that_an_earlier_sitting_spent_allows_not_one_call_more():
     assert "3 calls" in braked(brakes)
 
 
+def test_a_budget_counts_what_other_processes_spent():
+    brakes = Brakes(budget=Budget(calls=3))
+    brakes.answered("large", PRICED)
+
+    brakes.learn(Spending(calls=3))
+    brakes.learn(Spending(calls=2))  # stored a moment ago, and behind by now
+
+    assert "3 calls" in braked(brakes)
+
+
 def test_without_a_budget_nothing_stops():
     brakes = Brakes(budget=Budget())
     brakes.spent = Spending(calls=10**9, cost_microusd=10**15, tokens_in=10**12)

@@ -12,7 +12,8 @@ from tests.fakes.store import FakeStore
 
 from theodolite.domain.errors import ServerFault, StorageUnavailable
 from theodolite.domain.flow import SayToApplication
-from theodolite.domain.run import UnitKind
+from theodolite.domain.run import Spending, UnitKind
+from theodolite.domain.study import Budget
 from theodolite.execution import handover as handover_module
 from theodolite.execution import sitting as sitting_module
 from theodolite.execution import supply as supply_module
@@ -379,6 +380,28 @@ async def test_leases_are_renewed_while_somebody_works(monkeypatch):
     await desk.sit()
 
     assert desk.store.renewed.is_set()
+
+
+async def test_what_other_processes_did_and_spent_is_learned(monkeypatch):
+    monkeypatch.setattr(sitting_module, "LEASE_S", 0.01)
+    desk = Desk(people(3))
+    desk.lines.brakes.budget = Budget(calls=100)
+    desk.store.spending = lambda run: Spending(calls=100)
+    desk.store.count_units = lambda run, kind: {"done": 2, "failed": 1, "waiting": 5}
+
+    heard = asyncio.Event()
+    desk.watcher.over = lambda **counts: (desk.watcher.begun.update(counts), heard.set())
+
+    async def wait_for_the_news(request):
+        await heard.wait()
+        return await Switchboard.take(desk.board, request)
+
+    desk.board.take = wait_for_the_news
+    await desk.sit()
+
+    assert desk.watcher.begun == {"sessions": 3, "annotations": 3}
+    assert len(desk.board.asked) <= 4
+    assert "100 calls is spent" in desk.lines.brakes.reason
 
 
 async def test_a_run_without_units_is_over_at_once():
