@@ -166,8 +166,9 @@ def test_a_lease_that_was_renewed_holds(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
     labels(store, run, lease_s=-1.0)
 
-    store.renew("w1", 60)
+    held = store.renew("w1", 60)
 
+    assert held == {a_session(run).key}
     assert store.claim(run, SESSION, owner="w2", limit=5, lease_s=60) == []
 
 

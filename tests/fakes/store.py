@@ -152,9 +152,11 @@ class FakeStore(FakeCoding, FakePeople):
         mine = [kept for kept in self.units.values() if kept.run == run.key]
         return {kept.unit.key: kept.origin for kept in mine if kept.origin != kept.unit.key}
 
-    def renew(self, owner: str, lease_s: float) -> None:
-        for kept in self._leased(owner):
+    def renew(self, owner: str, lease_s: float) -> frozenset[str]:
+        held = self._leased(owner)
+        for kept in held:
             kept.lease_until = time.monotonic() + lease_s
+        return frozenset(kept.unit.key for kept in held)
 
     def release(self, owner: str) -> None:
         for kept in self._leased(owner):

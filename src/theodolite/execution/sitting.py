@@ -120,7 +120,7 @@ class Sitting:
         """Keep the leases, and learn what other processes did of the same run."""
         while True:
             await asyncio.sleep(LEASE_S / 3)
-            await self.aside.call(self.store.renew, self.owner, LEASE_S)
+            await self._supply.renew()
             counts = {kind: await self.aside.call(self.store.count_units, self.run, kind) for kind in UnitKind}
             self.progress.over(
                 sessions=n_over(counts[UnitKind.SESSION]), annotations=n_over(counts[UnitKind.ANNOTATION])

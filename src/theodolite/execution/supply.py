@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,7 @@ class Supply:
     _dialogues: dict[str, Dialogue] = field(default_factory=dict)
     _fruitless_until_s: dict[UnitKind, float] = field(default_factory=lambda: dict.fromkeys(UnitKind, 0.0))
     _gather_until_s: float = 0.0
+    _sure_until_s: float = math.inf
 
     async def next(self, kind: UnitKind) -> Unit | None:
         """Return a unit that is leased and not begun; None where there is none for now.
@@ -61,10 +63,20 @@ class Supply:
         """
         async with self._locks[kind]:
             self.brakes.check()
-            waiting = self._waiting[kind]
-            if not waiting and (kind is UnitKind.SESSION or self.handover.may_find()):
+            if asyncio.get_running_loop().time() > self._sure_until_s:  # this process was held up
+                await self.renew()
+            if not self._waiting[kind] and (kind is UnitKind.SESSION or self.handover.may_find()):
                 await self._claim_in_turn(kind)
+            waiting = self._waiting[kind]
             return waiting.popleft() if waiting else None
+
+    async def renew(self) -> None:
+        """Extend all leases, and let go of units that somebody else has taken over while they waited here."""
+        waited = {unit.key for waiting in self._waiting.values() for unit in waiting}
+        lost = waited - await self.aside.call(self.store.renew, self.owner, LEASE_S)
+        for kind, waiting in self._waiting.items():
+            self._waiting[kind] = deque(unit for unit in waiting if unit.key not in lost)
+        self._sure_until_s = asyncio.get_running_loop().time() + LEASE_S
 
     async def _claim_in_turn(self, kind: UnitKind) -> None:
         """Ask the ledger, but not for every single dialogue, and not again where nothing can have come."""
@@ -81,6 +93,7 @@ class Supply:
 
     async def _claim(self, kind: UnitKind) -> None:
         limit = 2 * self.parallel
+        self._sure_until_s = min(self._sure_until_s, asyncio.get_running_loop().time() + LEASE_S)
         claimed = await self.aside.call(
             self.store.claim,
             self.run,

@@ -87,8 +87,8 @@ class Ledger(Protocol):
         """Return the units that took over an earlier result: own key to the key of the unit that brought it."""
         ...
 
-    def renew(self, owner: str, lease_s: float) -> None:
-        """Extend all leases of an owner."""
+    def renew(self, owner: str, lease_s: float) -> frozenset[str]:
+        """Extend all leases of an owner, and return the keys of the units that it still holds."""
         ...
 
     def release(self, owner: str) -> None:

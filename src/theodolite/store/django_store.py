@@ -98,9 +98,9 @@ class DjangoStore(CodingOffice, Guestbook, Runs):
         """Return the units that took over an earlier result, and from where."""
         return self._work.read(lambda: self._ledger.origins(run))
 
-    def renew(self, owner: str, lease_s: float) -> None:
-        """Extend all leases of an owner."""
-        self._work.write(lambda: self._ledger.renew(owner, lease_s))
+    def renew(self, owner: str, lease_s: float) -> frozenset[str]:
+        """Extend all leases of an owner, and return the keys of the units that it still holds."""
+        return self._work.write(lambda: self._ledger.renew(owner, lease_s))
 
     def release(self, owner: str) -> None:
         """Give back all units that an owner has leased and not finished."""

@@ -152,10 +152,11 @@ class Ledger:
                 return 0
             return _free(UnitRow.objects.filter(lease_until__isnull=False, owner__in=dead))
 
-    def renew(self, owner: str, lease_s: float) -> None:
-        """Extend all leases of an owner."""
+    def renew(self, owner: str, lease_s: float) -> frozenset[str]:
+        """Extend all leases of an owner, and return the keys of the units that it still holds."""
         held = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
         held.update(lease_until=DatabaseClock() + lease_s)
+        return frozenset(held.values_list("key", flat=True))
 
     def release(self, owner: str) -> None:
         """Give back all units that an owner has leased and not finished."""

@@ -52,8 +52,9 @@ class JitteryStore(FakeStore):
         return leased
 
     def renew(self, owner, lease_s):
-        super().renew(owner, lease_s)
+        held = super().renew(owner, lease_s)
         self.renewed.set()
+        return held
 
 
 @dataclass
@@ -351,6 +352,20 @@ async def test_a_cancelled_sitting_leaves_no_task_behind(steps):
     else:
         await asyncio.gather(sitting, return_exceptions=True)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_units_that_were_taken_over_while_they_waited_are_not_begun():
+    desk = Desk(people(8), parallel=1)
+    sitting = desk.sitting()
+    supply = sitting._supply
+    first = await supply.next(UnitKind.SESSION)
+    (waiting,) = supply._waiting[UnitKind.SESSION]
+    desk.store.units[waiting.key].owner = "you"
+
+    supply._sure_until_s = 0.0  # the process slept for longer than its leases hold
+    second = await supply.next(UnitKind.SESSION)
+
+    assert second.key not in {first.key, waiting.key}
 
 
 async def test_whoever_watches_hears_while_no_session_ends(monkeypatch):
