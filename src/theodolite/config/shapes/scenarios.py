@@ -86,7 +86,7 @@ class ScenarioShape(Shape):
     aims: dict[str, Filled] = Field(default_factory=dict)
     """What red teamers want to hear, by key; the `guardrail` scripts where left out."""
     attacker: str = ""
-    """Name of the model that plays strategies which need one (`adaptive`)."""
+    """Name of the model that plays strategies which need one (`paraphrase`, `translation`, `adaptive`)."""
     guidelines: list[Filled] = Field(default_factory=list)
     """Names of the guidelines that its dialogues are labelled by; all where left out."""
     questionnaires: dict[LevelName, OneOrMore] = Field(default_factory=dict)

@@ -208,7 +208,7 @@ class LevelShape(Shape):
     attacks: list[Filled] = Field(default_factory=list)
     """For `red_teaming`: strategies of simulated red teamers in all scenarios that name none of their own."""
     attacker: str = ""
-    """For `red_teaming`: name of the model that plays strategies which need one (`adaptive`)."""
+    """For `red_teaming`: the model that plays strategies which need one (`paraphrase`, `translation`, `adaptive`)."""
 
 
 class OrderShape(Shape):

@@ -16,6 +16,7 @@ from theodolite.testing.strategies import (
     many_shot,
     persuasion,
     rephrase,
+    reworded,
     role_play,
 )
 from theodolite.testing.strategies.line import Approach
@@ -26,8 +27,10 @@ def catalogue_of(approaches: Iterable[Approach]) -> Mapping[str, Approach]:
     return MappingProxyType({approach.name: approach for approach in approaches})
 
 
+_BY_RULE = (rephrase, role_play, many_shot, escalation, encoding, persuasion, injection)
+
 APPROACHES = catalogue_of(
-    part.APPROACH for part in (rephrase, role_play, many_shot, escalation, encoding, persuasion, injection, adaptive)
+    (*(part.APPROACH for part in _BY_RULE), reworded.PARAPHRASE, reworded.TRANSLATION, adaptive.APPROACH)
 )
 """Name to strategy, in the order in which pages list them."""
 

@@ -1,4 +1,4 @@
-"""Rephrase: the same request in other words, again and again."""
+"""Rephrase: the same request with other words around it, again and again; `paraphrase` changes its own words."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ def line(attack: Attack) -> Line:
     )
 
 
-APPROACH = Approach(name="rephrase", title="the same request in other words", line=line, tries=4)
+APPROACH = Approach(name="rephrase", title="the same request with other words around it", line=line, tries=4)
