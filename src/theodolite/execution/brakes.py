@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
-from theodolite.domain.flow import Reply, Request
+from theodolite.domain.flow import CONTENT_FILTER, Reply, Request
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.foresight import Foresight
@@ -41,6 +41,7 @@ class Brakes:
     remedy: str = ""
     foresight: Foresight | None = None
     _reserved: Spending = field(default_factory=Spending)
+    _untold: Spending = field(default_factory=Spending)
     _n_in_flight: int = 0
     _back: asyncio.Event = field(default_factory=asyncio.Event)
     _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -93,6 +94,8 @@ class Brakes:
         self._n_in_flight -= 1
         if reply is not None:
             self.foresight.learn(request, reply)
+            if _tells_nothing(reply):
+                self._untold += self.foresight.supposed(request, reply)
         back, self._back = self._back, asyncio.Event()
         back.set()
 
@@ -138,25 +141,39 @@ class Brakes:
         """
         return frozenset(self._unjust)
 
+    @property
+    def _counted(self) -> Spending:
+        """What counts against the budget: what was spent, and what is supposed of replies that tell no tokens."""
+        return self.spent + self._untold if self._untold.tokens else self.spent
+
     def _mind_the_budget(self) -> None:
-        if self.budget.usd is not None and self.spent.cost_microusd >= self.budget.usd * _MILLION:
-            self.stop(f"the budget of ${self.budget.usd:.2f} is spent", _RAISE)
-        if self.budget.tokens is not None and self.spent.tokens >= self.budget.tokens:
-            self.stop(f"the budget of {self.budget.tokens:,} tokens is spent", _RAISE)
-        if self.budget.calls is not None and self.spent.calls >= self.budget.calls:
-            self.stop(f"the budget of {self.budget.calls:,} calls is spent", _RAISE)
+        budget, counted = self.budget, self._counted
+        if budget.usd is not None and counted.cost_microusd >= budget.usd * _MILLION:
+            self.stop(f"the budget of ${budget.usd:.2f} is spent{self._supposed}", _RAISE)
+        if budget.tokens is not None and counted.tokens >= budget.tokens:
+            self.stop(f"the budget of {budget.tokens:,} tokens is spent{self._supposed}", _RAISE)
+        if budget.calls is not None and counted.calls >= budget.calls:
+            self.stop(f"the budget of {budget.calls:,} calls is spent", _RAISE)
 
     def _shortage(self, expected: Spending) -> str:
         """Return why the budget does not bear a call beside those in flight; empty where it does."""
-        budget, after = self.budget, self.spent + self._reserved + expected
+        budget, after = self.budget, self._counted + self._reserved + expected
         if budget.usd is not None and expected.cost_microusd and after.cost_microusd > budget.usd * _MILLION:
             costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
-            return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs})"
+            return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs}){self._supposed}"
         if budget.tokens is not None and expected.tokens and after.tokens > budget.tokens:
-            return f"the budget of {budget.tokens:,} tokens does not bear a further call (about {expected.tokens:,})"
+            about = f"about {expected.tokens:,}"
+            return f"the budget of {budget.tokens:,} tokens does not bear a further call ({about}){self._supposed}"
         if budget.calls is not None and expected.calls and after.calls > budget.calls:
             return f"the budget of {budget.calls:,} calls is spent"
         return ""
+
+    @property
+    def _supposed(self) -> str:
+        """What people must know of a budget that is spent by supposition."""
+        return (
+            f", {self._untold.tokens:,} tokens of it supposed, since replies told none" if self._untold.tokens else ""
+        )
 
 
 def _remedy(error: GatewayError) -> str:
@@ -164,6 +181,12 @@ def _remedy(error: GatewayError) -> str:
     if error.status in _KEY_REFUSED:
         return "put the key right"
     return "start it again" if isinstance(error, Unreachable) else "put it right"
+
+
+def _tells_nothing(reply: Reply) -> bool:
+    """Tell whether a reply that was paid for does not say what it took."""
+    is_told = reply.tokens_in or reply.tokens_out or reply.cost_microusd is not None
+    return bool(reply.attempts) and not is_told and reply.finish != CONTENT_FILTER
 
 
 def spent_with(spent: Spending, reply: Reply) -> Spending:

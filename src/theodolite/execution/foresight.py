@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from theodolite.domain.application import PromptedModel, RecordedFile
-from theodolite.domain.flow import AskModel, Reply, Request, SayToApplication
+from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply, Request, SayToApplication
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Study
 
 BYTES_A_TOKEN = 3
 """Bytes of text that make a token; English has about four, so that rather too much is expected."""
+
+
+def _tokens(text: str) -> int:
+    return len(text.encode()) // BYTES_A_TOKEN
 
 
 @dataclass(slots=True)
@@ -55,18 +59,28 @@ class Foresight:
         model = self._model(request)
         if model is None or model.is_scripted:
             return Spending(calls=1)
-        tokens_in = sum(len(text.encode()) for text in self._words(request)) // BYTES_A_TOKEN
-        tokens_out = self._reply_tokens(model)
-        cost = model.price.cost_microusd(tokens_in, tokens_out) if model.price else 0
-        return Spending(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, cost_microusd=cost)
+        return self._cost(model, request, tokens_out=self._reply_tokens(model))
+
+    def supposed(self, request: Request, reply: Reply) -> Spending:
+        """Return what a call has cost by the length of its texts, for replies that tell no tokens."""
+        model = self._model(request)
+        if model is None or model.is_scripted:
+            return Spending()
+        return replace(self._cost(model, request, tokens_out=_tokens(reply.text)), calls=0)
 
     def learn(self, request: Request, reply: Reply) -> None:
-        """Take note of how long a reply was."""
+        """Take note of how long a reply was; by its text where it tells no tokens."""
         model = self._model(request)
-        if model is not None and reply.tokens_out:
+        said = reply.tokens_out or (0 if reply.finish == CONTENT_FILTER else _tokens(reply.text))
+        if model is not None and reply.attempts and said:
             heard = self._heard.setdefault(model.name, _Heard())
             heard.n += 1
-            heard.tokens_out += reply.tokens_out
+            heard.tokens_out += said
+
+    def _cost(self, model: ModelEndpoint, request: Request, *, tokens_out: int) -> Spending:
+        tokens_in = sum(_tokens(text) for text in self._words(request))
+        cost = model.price.cost_microusd(tokens_in, tokens_out) if model.price else 0
+        return Spending(calls=1, tokens_in=tokens_in, tokens_out=tokens_out, cost_microusd=cost)
 
     def _model(self, request: Request) -> ModelEndpoint | None:
         """Return the model that is to answer; None where none does, or nobody knows which."""

@@ -6,6 +6,7 @@ import pytest
 from tests.fakes.builders import reply
 
 from theodolite.domain.errors import EmptyReply, Rejected, RunStopped, ServerFault, TimedOut
+from theodolite.domain.flow import CONTENT_FILTER
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spent_with
@@ -189,6 +190,9 @@ class Prophet:
     def expected(self, request):
         return self.spending
 
+    def supposed(self, request, said):
+        return Spending(tokens_in=50, tokens_out=10, cost_microusd=300_000)
+
     def learn(self, request, said):
         self.learnt.append(said)
 
@@ -227,6 +231,28 @@ async def test_what_cost_less_than_expected_makes_room_for_more():
         brakes.settle("q", reserved, cheap)
 
     assert brakes.spent.calls == len(brakes.foresight.learnt) == 20
+
+
+@pytest.mark.parametrize(("budget", "calls"), [(Budget(usd=1), 3), (Budget(tokens=220), 2)], ids=["money", "tokens"])
+async def test_replies_that_tell_no_tokens_are_held_against_the_budget_by_their_length(budget, calls):
+    brakes = Brakes(budget=budget, foresight=Prophet(**CENTS))
+    for _ in range(calls):
+        reserved = await brakes.reserve("q")
+        brakes.answered("large", reply())
+        brakes.settle("q", reserved, reply())
+
+    with pytest.raises(RunStopped, match=f"{60 * calls} tokens of it supposed"):
+        await brakes.reserve("q")
+    assert (brakes.spent.tokens, brakes.spent.cost_microusd) == (0, 0)
+
+
+@pytest.mark.parametrize("said", [reply(attempts=0), reply(finish=CONTENT_FILTER)], ids=["cached", "withheld"])
+async def test_what_costs_nothing_is_not_supposed_to_cost(said):
+    brakes = Brakes(budget=Budget(tokens=1_000), foresight=Prophet(calls=1))
+    for _ in range(50):
+        brakes.settle("q", await brakes.reserve("q"), said)
+
+    brakes.check()
 
 
 async def test_a_call_that_failed_gives_back_what_was_set_aside_for_it():

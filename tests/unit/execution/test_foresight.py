@@ -9,7 +9,7 @@ from tests.fakes.builders import reply
 
 from theodolite.domain.application import Application, PromptedModel, PythonCallable, RecordedFile
 from theodolite.domain.failure import Party
-from theodolite.domain.flow import AskModel, Exchange, Message, SayToApplication, Speaker
+from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Message, SayToApplication, Speaker
 from theodolite.domain.model import ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Study
@@ -52,6 +52,23 @@ def test_later_replies_are_expected_to_be_as_long_as_earlier_ones():
         foresight.learn(ASKED, reply(tokens_out=tokens))
 
     assert foresight.expected(ASKED).tokens_out == 16
+
+
+def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
+    foresight = expecting()
+    untold = reply(text="x" * 60)
+    foresight.learn(ASKED, untold)
+
+    assert foresight.expected(ASKED).tokens_out == 20
+    assert foresight.supposed(ASKED, untold) == Spending(tokens_in=10, tokens_out=20, cost_microusd=180)
+
+
+@pytest.mark.parametrize("said", [reply(text="x" * 60, attempts=0), reply(text="x", finish=CONTENT_FILTER)])
+def test_replies_that_no_model_wrote_now_teach_nothing(said):
+    foresight = expecting()
+    foresight.learn(ASKED, said)
+
+    assert foresight.expected(ASKED).tokens_out == 100
 
 
 def test_a_prompted_application_reads_its_prompt_its_files_and_the_dialogue_so_far():
