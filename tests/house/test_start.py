@@ -104,21 +104,57 @@ def test_what_a_small_run_has_no_use_for_is_there_to_be_loaded(package):
     assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").is_file())] == []
 
 
+LOADED = """\
+import json, sys
+from dataclasses import is_dataclass
+from theodolite.cli.main import main
+
+def n_nouns(module):
+    made = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+    return sum(is_dataclass(each) for each in made)
+
+try:
+    main(["test", {folder!r}, "--json"])
+except SystemExit:
+    print(json.dumps({{name: n_nouns(module) for name, module in sorted(sys.modules.items())}}))
+"""
+
+
 @pytest.fixture(scope="module")
-def loaded_by_a_run(tmp_path_factory) -> set[str]:
-    """Return the modules that `theodolite test` loads for the smallest study on a migrated database."""
+def loaded_by_a_run(tmp_path_factory) -> dict[str, int]:
+    """Return the modules that `theodolite test` loads for the smallest study on a migrated database.
+
+    Each comes with the number of dataclasses that are made in it.
+    """
     folder: Path = tmp_path_factory.mktemp("small")
     (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
     (folder / "bot.py").write_text("def reply(prompt):\n    return prompt\n", encoding="utf-8")
-    code = (
-        "import json, sys\nfrom theodolite.cli.main import main\n"
-        f"try: main(['test', {str(folder)!r}, '--json'])\nexcept SystemExit: print(json.dumps(sorted(sys.modules)))"
-    )
+    code = LOADED.format(folder=str(folder))
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(2)]
     assert json.loads(runs[0].stdout.splitlines()[0])["sessions"]["done"] == 1
-    return set(json.loads(runs[1].stdout.splitlines()[-1]))
+    counts: dict[str, int] = json.loads(runs[1].stdout.splitlines()[-1])
+    return counts
 
 
 @pytest.mark.parametrize("package", UNUSED)
 def test_a_small_run_loads_nothing_that_it_has_no_use_for(loaded_by_a_run, package):
     assert [name for name in UNUSED[package] if f"theodolite.{package}.{name}" in loaded_by_a_run] == []
+
+
+OTHERS = ("django.template", "django.forms.fields", "django.core.cache", "django.db.migrations", "sqlparse.engine")
+"""What makes pages and tables, beside what keeps the dialogues of a run."""
+
+
+def test_a_small_run_loads_of_django_what_keeps_its_dialogues(loaded_by_a_run):
+    assert "django.db.models" in loaded_by_a_run
+    assert [name for name in OTHERS if name in loaded_by_a_run] == []
+
+
+MOST_NOUNS = 175
+"""Frozen dataclasses of ours that the smallest run loads at most; each takes a millisecond. Count."""
+
+
+def test_a_small_run_loads_no_more_nouns_than_it_did(loaded_by_a_run):
+    ours = {name: n for name, n in loaded_by_a_run.items() if n and name.partition(".")[0] == "theodolite"}
+
+    assert 100 < sum(ours.values()) <= MOST_NOUNS, ours
