@@ -1,6 +1,6 @@
 """The race: our engine, the bare HTTP client and whoever else is installed, on one job against one server.
 
-python benchmarks/bench_race.py [--samples 2000] [--rounds 3] [--under-latency 10000] [--large 100000] [--page benchmarks/RESULTS.md]
+python benchmarks/bench_race.py [--samples 10000] [--rounds 3] [--under-latency 10000] [--large 100000] [--page benchmarks/RESULTS.md]
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def start_s(server: Server, folder: Path) -> float:
 def main() -> None:
     """Run the race, print the page and write it."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--samples", type=int, default=2000)
+    parser.add_argument("--samples", type=int, default=10_000)
     parser.add_argument("--peers", type=int, default=200, help="samples for other tools, which take long")
     parser.add_argument(
         "--large",

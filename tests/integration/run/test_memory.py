@@ -29,7 +29,7 @@ SAID = 2_000
 LETTERS = 200_000
 """Letters of dialogues in the report; count."""
 
-BYTES_A_DIALOGUE = 700
+BYTES_A_DIALOGUE = 500
 """What may be held for each planned dialogue: a place in the register, in lists and sets of the report."""
 
 

@@ -81,16 +81,22 @@ def _withheld(subject: Subject) -> list[int]:
 
 
 def _flipped(subject: Subject) -> list[int]:
+    if len(subject.study.applications) == 1:
+        return []
     flipped: list[int] = []
     for guideline, rule in rules_of(subject.study):
         defects = {case.index for case in subject.defects(guideline, rule)}
-        verdicts: dict[str, dict[bool, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for case in subject.cases:
-            if rule.applies_to(case.setting.groups) and _is_labelled(subject, case, guideline, rule):
-                verdicts[case.pair_key][case.index in defects].append(case.index)
-        for sides in verdicts.values():
-            if len(sides) > 1:
-                flipped += sides[True] + sides[False]
+        asked = [
+            case
+            for case in subject.cases
+            if rule.applies_to(case.setting.groups) and _is_labelled(subject, case, guideline, rule)
+        ]
+        # Defects are few, and a pair key is long: of the others, those alone are kept that meet one.
+        bad = {case.index: case.pair_key for case in asked if case.index in defects}
+        keys = set(bad.values())
+        good = {case.index: key for case in asked if case.index not in defects and (key := case.pair_key) in keys}
+        met = set(good.values())
+        flipped += [place for place, key in bad.items() if key in met] + [*good]
     return flipped
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.dialogue import Dialogue
@@ -24,6 +25,9 @@ from theodolite.reporting.page.sets import CaseSet
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.results import estimate_entry
 from theodolite.reporting.show import notes_of
+
+_AT_ONCE = 1_000
+"""Entries of a list that are written together; count."""
 
 
 def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> Iterator[str]:
@@ -52,16 +56,29 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     yield data_text(head)[:-1] + ',"cases":['
     for number, record in enumerate(records_at(subject.evidence, sample.places, with_calls=True)):
         yield ("," if number else "") + data_text(_case(record, kept))
-    tail: dict[str, Json] = {
-        "sittings": [dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings],
-        "contexts": list(kept.contexts),
+    yield "]"
+    tail: dict[str, Iterable[Json]] = {
+        "sittings": (dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings),
+        "contexts": kept.contexts,
         "estimates": estimates,
-        "chips": [{"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips],
-        "sets": dict(_sets(subject.sets.sets.values(), sample)),
+        "chips": ({"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips),
     }
     if kept.calls.lines:
-        tail["lines"] = [*kept.calls.lines]
-    yield "]," + data_text(tail)[1:]
+        tail["lines"] = kept.calls.lines
+    for name, entries in tail.items():
+        yield from _list_pieces(name, entries)
+    yield ',"sets":' + data_text(dict(_sets(subject.sets.sets.values(), sample))) + "}"
+
+
+def _list_pieces(name: str, entries: Iterable[Json]) -> Iterator[str]:
+    """Yield a list of an object some entries at a time, since the lines of all prompts are millions of letters."""
+    rest = iter(entries)
+    yield f',"{name}":['
+    comma = ""
+    while some := [*islice(rest, _AT_ONCE)]:
+        yield comma + data_text(some)[1:-1]
+        comma = ","
+    yield "]"
 
 
 def _sets(sets: Iterable[CaseSet], sample: Embedded) -> Iterator[tuple[str, dict[str, Json]]]:
