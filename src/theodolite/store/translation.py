@@ -17,6 +17,7 @@ _UNIQUE_VIOLATION = "23505"
 _FULL = ("disk is full", "No space left", "could not extend file")
 _LOCKED = ("database is locked", "database table is locked", "lock timeout")
 _READ_ONLY = ("readonly database", "read-only transaction")
+_UNOPENED = ("unable to open database file",)
 _DAMAGED = ("malformed", "not a database")
 _MEBIBYTE = 1 << 20
 
@@ -78,6 +79,8 @@ def _unavailable(said: str, place: Place) -> str:
         advice = "Another program holds it. Wait for that one or end it,"
     elif any(word in said for word in _READ_ONLY):
         advice = "Give yourself the right to write there,"
+    elif any(word in said for word in _UNOPENED):
+        advice = f"See that the folder `{place.workspace}` may be written to,"
     elif any(word in said for word in _DAMAGED):
         advice = "The file is damaged, or none of ours. Put a copy of it back, or move it away to begin anew,"
     else:

@@ -51,6 +51,7 @@ def test_what_was_written_before_is_a_conflict(place: Place) -> None:
         ("database is locked", "Another program holds it"),
         ("canceling statement due to lock timeout", "Another program holds it"),
         ("attempt to write a readonly database", "right to write"),
+        ("unable to open database file", "may be written to"),
         ("database disk image is malformed", "Put a copy of it back"),
         ("file is not a database", "Put a copy of it back"),
         ("connection refused", "can be reached"),
