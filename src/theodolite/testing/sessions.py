@@ -19,7 +19,8 @@ from theodolite.domain.plan import PlannedSession
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.strategy import Attack, Attempt, AttemptOutcome, Strategy
 from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
-from theodolite.testing.strategies.line import Approach, Heard, Line, Try
+from theodolite.testing.strategies.checked import CheckedLine
+from theodolite.testing.strategies.line import Approach, Heard, Try
 from theodolite.testing.tasks import LEFT_OUT, OPENING, player_rules, rules_version
 
 FLOW_VERSION = 3
@@ -186,9 +187,9 @@ def _refuse_filtered(reply: Reply, model: str, name: str) -> None:
 def _attack(task: SessionTask, attack: Attack) -> Flow[_Record]:
     """Follow a strategy until it released something, has nothing left to try or reaches the turn limit."""
     record = _Record([], Ending.TURN_LIMIT)
-    line = approach_of(attack.strategy, task.approaches).line(attack)
+    line = CheckedLine(attack.strategy, lambda: approach_of(attack.strategy, task.approaches).line(attack))
     written, at = "", None
-    move = next(line, None)
+    move = line.begin()
     while move is not None and len(record.turns) < task.scenario.turns:
         if isinstance(move, Try):
             heard = yield from _attempt(task, record, move, at if move.prompt == written else None)
@@ -200,20 +201,13 @@ def _attack(task: SessionTask, attack: Attack) -> Flow[_Record]:
         if heard.outcome is AttemptOutcome.RELEASED:
             record.ending = Ending.STOP_RULE
             break
-        move = _next_move(line, heard)
+        move = line.send(heard)
     if not record.turns:
         message = f"the simulated red teamer `{attack.key}` ended the dialogue before it began"
         raise EmptyReply(message, endpoint=attack.model)
     if move is None:
         record.ending = Ending.SCRIPT_END
     return record
-
-
-def _next_move(line: Line, heard: Heard) -> Try | AskModel | None:
-    try:
-        return line.send(heard)
-    except StopIteration:
-        return None
 
 
 def _attempt(task: SessionTask, record: _Record, move: Try, prompt_at: int | None) -> Flow[Heard]:

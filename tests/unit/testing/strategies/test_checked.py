@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.errors import PlanError
+from theodolite.testing.strategies.checked import CheckedLine
+from theodolite.testing.strategies.line import Heard, Try
+
+ASKS = Try(prompt="a", description="asks")
+
+
+def test_a_line_is_followed_to_its_end():
+    def line():
+        heard = yield ASKS
+        yield Try(prompt=heard.text, description="says it again")
+
+    checked = CheckedLine("own", line)
+
+    assert checked.begin() == ASKS
+    assert checked.send(Heard(text="b")).prompt == "b"
+    assert checked.send(Heard(text="c")) is None
+
+
+def test_a_line_that_breaks_is_named_with_the_place_where_it_did():
+    def line():
+        yield ASKS
+        raise ValueError(7)
+
+    checked = CheckedLine("own", line)
+    checked.begin()
+
+    with pytest.raises(PlanError, match=r"strategy `own` broke: ValueError: 7 \(test_checked\.py, line \d+\)"):
+        checked.send(Heard(text="b"))
+
+
+@pytest.mark.parametrize(
+    ("begin", "words"),
+    [
+        (lambda: iter(["hello"]), "`own` yields str; expected `Try` or `AskModel`"),
+        (lambda: 1 / 0, "`own` broke: ZeroDivisionError"),
+        (lambda: [ASKS], "`own` broke: TypeError"),
+    ],
+    ids=["no move", "breaks at once", "no generator"],
+)
+def test_what_is_no_line_of_attack_is_said(begin, words):
+    with pytest.raises(PlanError, match=words):
+        CheckedLine("own", begin).begin()
+
+
+def test_a_line_without_a_move_ends_at_once():
+    assert CheckedLine("own", lambda: iter(())).begin() is None
