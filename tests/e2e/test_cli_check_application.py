@@ -57,7 +57,8 @@ def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
     assert code == 2
     assert "study.yaml:4" in result.output
     assert "`OpenConnection` returned a tuple" in result.output
-    assert "3 faults. 9 calls were made." in result.output
+    assert "2 faults. 9 calls were made." in result.output
+    assert "note: `bad`: states no version" in result.output
     assert "hunter2" not in result.output
 
 

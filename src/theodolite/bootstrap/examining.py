@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
@@ -13,7 +12,6 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.factory import open_application, open_model
-from theodolite.gateways.secrecy import without_secrets
 from theodolite.ports.model import Model
 from theodolite.usecases.examining import Examination, examine
 
@@ -76,7 +74,7 @@ async def answer_alone(
         said: The prompt, with all that was said before.
         session: Opaque key of the conversation.
         folder: Where files that it names would stand.
-        environ: Its credentials by variable; what the reply repeats of them is struck out.
+        environ: Its credentials by variable.
 
     Raises:
         InputError: If it cannot be reached in the way that is written.
@@ -86,8 +84,7 @@ async def answer_alone(
         application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock()
     )
     try:
-        reply = await opened.reply(said, session=session)
-        return replace(reply, text=without_secrets(reply.text, environ.values()))
+        return await opened.reply(said, session=session)
     finally:
         await opened.close()
 

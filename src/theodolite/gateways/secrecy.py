@@ -10,10 +10,18 @@ from typing import Any
 
 from theodolite.domain.errors import InputError
 
+STRUCK = "***"
+"""What stands in the place of a key."""
+
+_SHORTEST_SECRET = 6
+"""Characters from which on a text of the credentials is taken for a secret; shorter ones are words."""
+
 SHOWN = 200
 """Characters of a server's words that people are shown."""
 
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|ak)-[\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|\bhf_\w{10,}", re.IGNORECASE)
+_KEY_NAME = re.compile(r"key|token|secret|pass|auth|bearer|credential", re.IGNORECASE)
+_KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -67,10 +75,14 @@ class Secret:
     def _worded(self, key: str) -> str:
         return f"Bearer {key}" if self.header.lower() == BEARER_HEADER.lower() else key
 
+    def strike(self, text: str) -> str:
+        """Return somebody else's text, whole, without this key: applications can be talked into telling theirs."""
+        return text.replace(self._text, STRUCK) if len(self._text) >= _SHORTEST_SECRET else text
+
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without this or any other key."""
-        clean = words.replace(self._text, "***") if self._text else words
-        line = " ".join(_UNPRINTABLE.sub(" ", _KEY_LIKE.sub("***", clean)).split())
+        clean = words.replace(self._text, STRUCK) if self._text else words
+        line = " ".join(_UNPRINTABLE.sub(" ", _KEY_LIKE.sub(STRUCK, clean)).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
 
@@ -81,7 +93,7 @@ ARIA_AUTH = "ARIA_AUTH_JSON"
 class Credentials:
     """A JSON object of keys that is handed to an application's class and shown to nobody."""
 
-    __slots__ = ("_auth", "_secrets", "variable")
+    __slots__ = ("_auth", "_keys", "_secrets", "variable")
 
     def __init__(self, text: str = "", *, variable: str = "") -> None:
         """Keep what the environment variable holds.
@@ -99,6 +111,7 @@ class Credentials:
             raise InputError(message)
         self._auth: dict[str, Any] | None = found
         self._secrets = _longest_first(_texts_in(found))
+        self._keys = _longest_first(_keys_in(found))
 
     def __repr__(self) -> str:
         return f"Credentials(variable={self.variable!r})"
@@ -113,15 +126,31 @@ class Credentials:
         """A copy that a class may keep and change; None where there are no credentials."""
         return copy.deepcopy(self._auth)
 
+    def strike(self, text: str) -> str:
+        """Return an application's text, whole, without the keys; a scenario's or a model's name may stand there too."""
+        return _without(self._keys, text)
+
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without any of the credentials."""
-        for secret in self._secrets:
-            words = words.replace(secret, "***")
-        return Secret().scrub(words)
+        return Secret().scrub(_without(self._secrets, words))
 
 
-_SHORTEST_SECRET = 6
-"""Characters from which on a text of the credentials is taken for a secret; shorter ones are words."""
+def _without(secrets: Iterable[str], text: str) -> str:
+    for secret in secrets:
+        text = text.replace(secret, STRUCK)
+    return text
+
+
+def _keys_in(found: Any) -> Iterator[str]:
+    """Yield the texts that are keys: by what they are called, or by what they look like."""
+    members = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    for name, member in members:
+        if isinstance(name, str) and _KEY_NAME.search(name):
+            yield from _texts_in(member)
+        elif isinstance(member, str):
+            yield from filter(_KEY_SHAPE.fullmatch, [member])
+        else:
+            yield from _keys_in(member)
 
 
 def _texts_in(found: Any) -> Iterator[str]:
@@ -133,26 +162,6 @@ def _texts_in(found: Any) -> Iterator[str]:
     elif isinstance(found, list):
         for member in found:
             yield from _texts_in(member)
-
-
-def without_secrets(words: str, credentials: Iterable[str]) -> str:
-    """Return somebody else's words, whole, without what stands in some credentials.
-
-    Args:
-        words: What came back from a call that had the credentials.
-        credentials: Each a key, or a JSON object of keys.
-    """
-    for given in credentials:
-        for secret in _longest_first([given.strip(), *_texts_in(_object_in(given))]):
-            words = words.replace(secret, "***") if len(secret) >= _SHORTEST_SECRET else words
-    return words
-
-
-def _object_in(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _longest_first(secrets: Iterable[str]) -> list[str]:

@@ -112,8 +112,7 @@ async def examine(name: str, application: Application) -> Examination:
     probe.tell_failures()
     _look_at_texts(found)
     if isinstance(application, Lenient):
-        for remark in application.remarks:
-            found.note(remark)
+        _look_at_interface(found, application)
     return found
 
 
@@ -231,6 +230,13 @@ def _look_at_texts(found: Examination) -> None:
         found.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)
     if found.slowest_s > SLOW_S:
         found.note(f"took {found.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
+
+
+def _look_at_interface(found: Examination, application: Lenient) -> None:
+    for remark in application.remarks:
+        found.note(remark)
+    if found.texts and not found.version:
+        found.note("states no version, so that a later one cannot be told from it", Severity.NOTE)
 
 
 def _first_tag(text: str) -> str:

@@ -74,6 +74,12 @@ async def test_a_token_may_stand_alone_in_a_header_of_its_own() -> None:
     assert (headers["X-Api-Key"], headers.get("Authorization")) == ("tok-1", None)
 
 
+async def test_a_token_that_the_application_tells_is_struck_out() -> None:
+    say = SayToApplication(application="app", prompt="It is tok-12345, is it not?", turn=1)
+    with Loopback(key="tok-12345") as server:
+        assert await said(f"{server.root}/app", key="tok-12345", say=say) == "You said: It is ***, is it not?"
+
+
 async def test_a_request_without_a_body_carries_the_prompt_in_its_address() -> None:
     with Loopback() as server:
         text = await said(f"{server.root}/app?q={{{{ prompt }}}}", method="get", reply="$.data[0].reply")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.secrecy import SHOWN, Secret
+from theodolite.gateways.secrecy import SHOWN, Credentials, Secret
 
 KEY = "sk-live-4242424242"
 
@@ -55,3 +55,18 @@ def test_a_line_break_at_the_end_is_forgiven() -> None:
 def test_no_key_means_no_header() -> None:
     assert Secret().headers() == {}
     assert not Secret()
+
+
+@pytest.mark.parametrize(
+    ("auth", "text", "struck"),
+    [
+        ('{"api_key": "swordfish"}', "It is swordfish.", "It is ***."),
+        ('{"keys": {"a": ["swordfish", "short"]}}', "swordfish, short", "***, short"),
+        ('{"SCENARIO": "pathfinder"}', "Ask the pathfinder.", "Ask the pathfinder."),
+        ('{"id": "a1b2c3d4e5f6g7h8"}', "a1b2c3d4e5f6g7h8\nand more", "***\nand more"),
+        ('{"model": "gpt-4o-mini"}', "I am gpt-4o-mini.", "I am gpt-4o-mini."),
+        ("", "swordfish", "swordfish"),
+    ],
+)
+def test_keys_are_struck_out_of_replies_and_names_are_not(auth: str, text: str, struck: str) -> None:
+    assert Credentials(auth, variable="AUTH").strike(text) == struck

@@ -69,9 +69,13 @@ class AriaApplication:
             begun = self._clock.monotonic_s()
             text = await instance.say(self._prompt(request.prompt, request.known_turn, request.context))
             took_s = self._clock.monotonic_s() - begun
-        kept, n_repaired = repaired(text)
+        kept, n_repaired = repaired(self._credentials.strike(text))
         return Reply(
-            text=kept, answered_as=instance.version, latency_s=took_s, attempts=1 + n_again, repaired=n_repaired
+            text=kept,
+            answered_as=self._credentials.strike(instance.version),
+            latency_s=took_s,
+            attempts=1 + n_again,
+            repaired=n_repaired,
         )
 
     async def restart(self, session: str) -> None:

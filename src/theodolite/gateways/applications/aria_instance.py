@@ -146,7 +146,7 @@ class AriaInstance:
     async def _stated(self) -> str | Tolerated:
         """Return the version that the class states, whichever way it lets itself be asked."""
         if not callable(getattr(self._of.kind, "GetVersion", None)):
-            return Tolerated("", "there is no `GetVersion`")
+            return ""  # it came to the interface later than the others, and went again
         returned = await self._outcome("`GetVersion`", self._made.GetVersion)
         if not isinstance(returned, Raised):
             return read_version(returned)

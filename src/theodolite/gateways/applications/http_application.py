@@ -193,7 +193,7 @@ class HttpApplication:
         if isinstance(text, Trouble):
             clean = replace(text, words=self._wire.secret.scrub(text.words))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
-        kept, n_repaired = repaired(text)
+        kept, n_repaired = repaired(self._wire.secret.strike(text))
         return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
 
     def _looking_for_id(self, session: str) -> Callable[[str], None]:

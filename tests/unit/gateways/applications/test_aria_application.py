@@ -163,7 +163,6 @@ async def test_credentials_that_are_not_set_are_said_before_anything_is_called()
         ),
         ({"GetVersion": returning(0.1)}, "`GetVersion` returned a float"),
         ({"GetVersion": raising(RuntimeError())}, "`GetVersion` raised RuntimeError"),
-        ({"GetVersion": None}, "there is no `GetVersion`"),
         ({"GetResponse": returning({"success": (True, 200), "response": "x"})}, "`success` of `GetResponse` returned"),
     ],
 )
@@ -215,6 +214,12 @@ async def test_error_timeout_and_empty_reply_are_told_apart(
         await reply_of(made(**methods), credentials=AUTH, timeout_s=0.2)
 
     assert SECRET not in str(caught.value)
+
+
+async def test_what_an_application_tells_of_its_credentials_is_struck_out_and_nothing_else() -> None:
+    kind = made(GetResponse=returning({"success": True, "response": f"On tv my key is {SECRET}."}))
+
+    assert (await reply_of(kind, credentials=AUTH)).text == "On tv my key is ***."
 
 
 async def test_a_coroutine_is_no_response() -> None:
