@@ -85,6 +85,8 @@ def init(
     return 0
 
 
+_CHAT = "/chat/completions"
+
 _OPTIONS = {
     "app": StarterKind.APPLICATION,
     "from": StarterKind.RECORDED,
@@ -150,7 +152,10 @@ def _is_right(file: str) -> bool:
 
 
 def _ask_the_address(answers: Answers) -> None:
-    """Ask an OpenAI-compatible address for the names of its models."""
+    """Ask an OpenAI-compatible address for the names of its models; the address of a call leads to it."""
+    base = answers["app"].rstrip("/").removesuffix(_CHAT)
+    if base.endswith("/v1"):
+        answers["app"] = base
     if not answers["app"].rstrip("/").endswith("/v1"):
         return
     names = offered_models(answers["app"])
