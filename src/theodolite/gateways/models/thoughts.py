@@ -31,6 +31,8 @@ def spoken(text: str) -> str:
     for opens, closes in MARKS.items():
         if start.startswith(opens):
             return start.partition(closes)[2].lstrip()
+    if not any(closes in text for closes in MARKS.values()):  # known without looking at each line; most texts are so
+        return text
     end = _END_ALONE.search(text)
     return text[end.end() :].lstrip() if end is not None and not _opens(text[: end.start()]) else text
 
