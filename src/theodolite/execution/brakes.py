@@ -147,33 +147,42 @@ class Brakes:
         return self.spent + self._untold if self._untold.tokens else self.spent
 
     def _mind_the_budget(self) -> None:
-        budget, counted = self.budget, self._counted
-        if budget.usd is not None and counted.cost_microusd >= budget.usd * _MILLION:
-            self.stop(f"the budget of ${budget.usd:.2f} is spent{self._supposed}", _RAISE)
-        if budget.tokens is not None and counted.tokens >= budget.tokens:
-            self.stop(f"the budget of {budget.tokens:,} tokens is spent{self._supposed}", _RAISE)
-        if budget.calls is not None and counted.calls >= budget.calls:
-            self.stop(f"the budget of {budget.calls:,} calls is spent", _RAISE)
+        if reason := _spent_up(self.budget, self._counted, self._untold):
+            self.stop(reason, _RAISE)
 
     def _shortage(self, expected: Spending) -> str:
         """Return why the budget does not bear a call beside those in flight; empty where it does."""
-        budget, after = self.budget, self._counted + self._reserved + expected
-        if budget.usd is not None and expected.cost_microusd and after.cost_microusd > budget.usd * _MILLION:
-            costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
-            return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs}){self._supposed}"
-        if budget.tokens is not None and expected.tokens and after.tokens > budget.tokens:
-            about = f"about {expected.tokens:,}"
-            return f"the budget of {budget.tokens:,} tokens does not bear a further call ({about}){self._supposed}"
-        if budget.calls is not None and expected.calls and after.calls > budget.calls:
-            return f"the budget of {budget.calls:,} calls is spent"
-        return ""
+        return _short_of(self.budget, self._counted + self._reserved, expected, self._untold)
 
-    @property
-    def _supposed(self) -> str:
-        """What people must know of a budget that is spent by supposition."""
-        return (
-            f", {self._untold.tokens:,} tokens of it supposed, since replies told none" if self._untold.tokens else ""
-        )
+
+def _spent_up(budget: Budget, counted: Spending, untold: Spending) -> str:
+    """Return what of a budget is spent, in words; empty where nothing is."""
+    if budget.usd is not None and counted.cost_microusd >= budget.usd * _MILLION:
+        return f"the budget of ${budget.usd:.2f} is spent{_supposed(untold)}"
+    if budget.tokens is not None and counted.tokens >= budget.tokens:
+        return f"the budget of {budget.tokens:,} tokens is spent{_supposed(untold)}"
+    if budget.calls is not None and counted.calls >= budget.calls:
+        return f"the budget of {budget.calls:,} calls is spent"
+    return ""
+
+
+def _short_of(budget: Budget, counted: Spending, expected: Spending, untold: Spending) -> str:
+    """Return why a budget does not bear a call beside all that counts already; empty where it does."""
+    after = counted + expected
+    if budget.usd is not None and expected.cost_microusd and after.cost_microusd > budget.usd * _MILLION:
+        costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
+        return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs}){_supposed(untold)}"
+    if budget.tokens is not None and expected.tokens and after.tokens > budget.tokens:
+        about = f"about {expected.tokens:,}"
+        return f"the budget of {budget.tokens:,} tokens does not bear a further call ({about}){_supposed(untold)}"
+    if budget.calls is not None and expected.calls and after.calls > budget.calls:
+        return f"the budget of {budget.calls:,} calls is spent"
+    return ""
+
+
+def _supposed(untold: Spending) -> str:
+    """Return what people must know of a budget that is spent by supposition."""
+    return f", {untold.tokens:,} tokens of it supposed, since replies told none" if untold.tokens else ""
 
 
 def _remedy(error: GatewayError) -> str:

@@ -94,7 +94,7 @@ class Ledger:
             keys = (bytes.fromhex(unit.key) for unit in units)
             present = {row.key for row in rows_of(UnitRow, "key", keys, columns=("key",))}
             new = list({unit.key: unit for unit in units if unit.key not in present}.values())
-            origins = self._origins(run_id, new) if adopt else {}
+            origins = _origins_of(run_id, new) if adopt else {}
             done = _done_among({unit.subject for unit in new if unit.subject})
             insert(UnitRow, [_row(run_id, unit, origins.get(_work(unit)), done) for unit in new])
         return len(new)
@@ -103,14 +103,6 @@ class Ledger:
         """Return the units that took over an earlier result, and from where."""
         adopted = UnitRow.objects.filter(run_id=id_of_run(run), state=_DONE, adopted_from__isnull=False)
         return dict(adopted.values_list("key", "adopted_from__key").iterator())
-
-    def _origins(self, run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int]:
-        """Return the units of other runs that did the same work, the latest of each."""
-        done = UnitRow.objects.filter(
-            work_key__in=[unit.work_key for unit in units], state=_DONE, adopted_from__isnull=True
-        )
-        found = done.exclude(run_id=run_id).order_by("id").values_list("kind", "work_key", "id")
-        return {(kind, work_key): origin for kind, work_key, origin in found}
 
     def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
@@ -229,6 +221,15 @@ def database_now() -> datetime:
         cursor.execute(f"SELECT {clock_words(connection.vendor)}")
         seconds: float = cursor.fetchone()[0]
     return datetime.fromtimestamp(seconds, tz=UTC)
+
+
+def _origins_of(run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int]:
+    """Return the units of other runs that did the same work, the latest of each."""
+    done = UnitRow.objects.filter(
+        work_key__in=[unit.work_key for unit in units], state=_DONE, adopted_from__isnull=True
+    )
+    found = done.exclude(run_id=run_id).order_by("id").values_list("kind", "work_key", "id")
+    return {(kind, work_key): origin for kind, work_key, origin in found}
 
 
 def _done_among(keys: set[str]) -> set[str]:
