@@ -197,10 +197,13 @@ def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
         by_kind.setdefault(settings[place].kind, []).append(place)
     played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
     fixed = [place for own in by_kind.values() for place in own]
+    recorded = [place for place in fixed if played and settings[place].held_by is HeldBy.RECORDED]
+    scripted = [place for place in fixed if played and settings[place].held_by is not HeldBy.RECORDED]
     example = "example " if any(group.example for group in evidence.study.personas) else ""
     parts = [
         figures.number_of(len({settings[place].tester for place in played}), f"{example}persona") if played else "",
-        figures.number_of(_n_testers(settings, fixed), "script") if fixed and played else "",
+        figures.number_of(_n_testers(settings, scripted), "script") if scripted else "",
+        figures.number_of(_n_testers(settings, recorded), "recorded dialogue") if recorded else "",
         _prompts(evidence, fixed) if fixed and not played else "",
         figures.number_of(_n_testers(settings, attacks), "attack") if attacks else "",
     ]

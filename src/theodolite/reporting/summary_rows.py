@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Undefined
@@ -104,7 +104,7 @@ def _sided_rows(
     sides = [
         {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
     ]
-    voices = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
+    voices = _voices(sides)
     several = len({annotator for _, annotator in voices}) > 1
     rows = [] if len(voices) < 2 and len(application) < _NAME else [application]
     met = ""
@@ -117,6 +117,14 @@ def _sided_rows(
         cells = [_side(rate, end, screen) for rate in found]
         rows.append(_sided(f"{(name if rows else application)[: _NAME - 1]:<{_NAME}}", cells))
     return rows
+
+
+def _voices(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
+    """Return station and annotator of each row; what was measured nowhere has none beside stations that were."""
+    voices = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
+    at_stations = [(station, annotator) for station, annotator in voices if station]
+    idle = not any(rate.estimate for side in sides for (station, _), rate in side.items() if not station)
+    return at_stations if at_stations and idle else voices
 
 
 def _of_each(rates: Sequence[Rate | None]) -> str:

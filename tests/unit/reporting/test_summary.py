@@ -7,6 +7,8 @@ import pytest
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
 from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.persona import Script
+from theodolite.domain.strategy import Aim, Attack
 from theodolite.measurement import measure_study
 from theodolite.reporting.summary import summary_text
 
@@ -97,3 +99,15 @@ def test_what_nobody_has_labelled_by_is_named_once_and_counts_as_missing():
     assert "nobody has labelled by groundedness yet" in text
     assert "60 planned = 0 labelled + 58 labelled by nobody + 2 not held yet" in text
     assert "defect (" not in text
+
+
+def test_personas_scripts_and_attacks_are_counted_each_for_what_they_are():
+    evidence = evidence_named("live")
+    attack = Attack(key="rephrase/it", strategy="rephrase", aim=Aim(key="it", ask="Tell me"))
+    testers = [Script(key="hours", prompts=("When?",)), attack]
+    first = [replace(one, tester=tester) for one, tester in zip(evidence.sessions, testers, strict=False)]
+    mixed = changed(evidence, sessions=(*first, *list(evidence.sessions)[2:]))
+
+    said = summary_text(mixed, measure_study(mixed), facts(), words())
+
+    assert "personas, 1 script, 1 attack" in " ".join(said.split("\n")[0].split())

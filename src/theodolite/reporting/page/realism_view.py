@@ -111,8 +111,12 @@ def _rate(subject: Subject, contrast: RateContrast) -> ContrastRow:
 def _number(result: Estimate | Undefined, *, is_share: bool) -> str:
     if isinstance(result, Undefined):
         return f"undefined: {result.reason.rstrip('.')}"
+    part = f"{figures.count(result.count)} of {figures.count(result.n)}" if result.count is not None else ""
+    if part and result.n < figures.FEW:
+        return f"{part}; too few for a percent"
+    count = f"{part}, " if part else ""
+    is_share = is_share and result.n >= figures.FEW
     value = figures.percent(result.value) if is_share else f"{result.value:.3g}"
-    count = f"{figures.count(result.count)} of {figures.count(result.n)}, " if result.count is not None else ""
     n = "" if count else f", n = {figures.count(result.n)}"
     return f"{count}{value}{_interval(result, is_share=is_share)}{n}"
 
@@ -120,6 +124,7 @@ def _number(result: Estimate | Undefined, *, is_share: bool) -> str:
 def _difference(result: Estimate | Undefined, *, is_share: bool) -> str:
     if isinstance(result, Undefined):
         return f"undefined: {result.reason.rstrip('.')}"
+    is_share = is_share and result.n >= figures.FEW
     value = f"{100 * result.value:+.1f} points" if is_share else f"{result.value:+.3g}"
     return value + _interval(result, is_share=is_share)
 

@@ -21,7 +21,7 @@ from theodolite.reporting.page.subject import subject_of
 
 MEAN = Estimate(value=4, low=2.5, high=5.5, confidence=0.95, n=3, unit="u", method="m")
 NONE = StyleSpread(mean=Undefined(reason="Too few.", n=1), quartiles=(1, 1, 1))
-SHARE = StyleSpread(mean=replace(MEAN, value=0.5, low=0.25, high=0.75), quartiles=(0, 0.5, 1))
+SHARE = StyleSpread(mean=replace(MEAN, value=0.5, low=0.25, high=0.75, n=30), quartiles=(0, 0.5, 1))
 WORDS = StyleContrast(
     mark=StyleMark.WORDS,
     people=StyleSpread(mean=MEAN, quartiles=(3, 4, 5)),
@@ -32,9 +32,9 @@ CAPITAL = StyleContrast(mark=StyleMark.CAPITAL, people=SHARE, simulated=SHARE, d
 RATE = RateContrast(
     application="bot",
     about={"guideline": "polite", "rule": "rude", "annotator": "ann"},
-    people=defect_rate(1, 4),
+    people=defect_rate(10, 40),
     simulated=Undefined(reason="Not there."),
-    difference=replace(MEAN, value=-0.25, low=None, high=None),
+    difference=replace(MEAN, value=-0.25, low=None, high=None, n=80),
 )
 
 
@@ -45,12 +45,12 @@ def side(held_by, n):
     return SpokenSide(held_by=held_by, clusters=clusters, **parts)
 
 
-def table(held_by=HeldBy.RECORDED):
+def table(held_by=HeldBy.RECORDED, rate=RATE, capital=CAPITAL):
     realism = Realism(
         people=side(held_by, 1),
         simulated=side(HeldBy.SIMULATED_USER, 1200),
-        styles=(WORDS, CAPITAL),
-        rates=(RATE,),
+        styles=(WORDS, capital),
+        rates=(rate,),
         groups=(GroupCover(name="age", both=("young",), people_only=("old", "teen")),),
     )
     findings = replace(findings_named("live"), realisms=(realism,))
@@ -69,7 +69,7 @@ def test_a_count_has_mean_interval_n_and_quartiles():
 def test_a_share_is_in_percent_and_its_difference_in_points():
     _, found = table().styles
 
-    assert found.people == "50.0 % (25.0 to 75.0), n = 3"
+    assert found.people == "50.0 % (25.0 to 75.0), n = 30"
     assert found.difference == "+0.0 points (25.0 to 75.0)"
 
 
@@ -77,8 +77,18 @@ def test_a_rate_says_who_labels_and_counts():
     (found,) = table().rates
 
     assert (found.name, found.more) == ("bot: rude", "polite, by ann")
-    assert found.people.startswith("1 of 4, 25.0 % (")
+    assert found.people.startswith("10 of 40, 25.0 % (")
     assert found.difference == "-25.0 points (no interval)"
+
+
+def test_of_few_dialogues_no_percent_is_told():
+    few = StyleSpread(mean=replace(SHARE.mean, n=3), quartiles=None)
+    capital = replace(CAPITAL, people=few, difference=replace(few.mean, value=0.5))
+    found = table(rate=replace(RATE, people=defect_rate(1, 4)), capital=capital)
+
+    assert found.rates[0].people == "1 of 4; too few for a percent"
+    assert found.styles[1].people == "0.5 (0.25 to 0.75), n = 3"
+    assert found.styles[1].difference == "+0.5 (0.25 to 0.75)"
 
 
 def test_sides_and_groups_are_named():
