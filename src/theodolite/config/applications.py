@@ -23,6 +23,8 @@ from theodolite.config.templates import place_of, syntax_problem, unfilled, vari
 from theodolite.config.yaml_source import typed
 from theodolite.domain.address import without_userinfo
 from theodolite.domain.application import (
+    ARIA_SLOTS,
+    HTTP_SLOTS,
     Application,
     AriaClass,
     Claim,
@@ -35,12 +37,6 @@ from theodolite.domain.application import (
 from theodolite.domain.fault import did_you_mean
 
 A = TypeVar("A", bound=ApplicationShape)
-
-SLOTS = ("prompt", "session", "turn", "context", "history")
-"""Variables that an HTTP application's templates may hold."""
-
-ARIA_SLOTS = ("prompt", "context", "turn")
-"""Variables that the prompt of an ARIA class may hold."""
 
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
@@ -124,7 +120,7 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
     headers = ((("headers", key), value) for key, value in shape.headers.items())
     texts = [*_texts(shape.url, ("url",)), *headers, *_texts(body, ("body",))]
     for keys, text in texts:
-        _check_template(entry, keys, text, SLOTS, desk)
+        _check_template(entry, keys, text, HTTP_SLOTS, desk)
     _check_hearing(entry, shape, [text for _, text in texts], desk)
     _check_places(entry, shape, desk)
     check_key(entry, key=shape.key, desk=desk, environ=environ)
@@ -169,7 +165,7 @@ def _check_hearing(entry: Entry[Any], shape: HttpShape, texts: list[str], desk: 
         desk.complaints.add(entry.fault("body", message=message))
         return
     heard = {"prompt", "history"}
-    if not any(syntax_problem(text) or unfilled(text, SLOTS) or heard & variables(text) for text in texts):
+    if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or heard & variables(text) for text in texts):
         message = (
             "{{ prompt }} stands nowhere in `url`, `body` or `headers`, so the application would never hear what is"
             ' said to it; e.g. body: {message: "{{ prompt }}"}'

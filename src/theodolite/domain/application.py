@@ -9,6 +9,12 @@ from enum import StrEnum
 from theodolite.domain.address import refuse_userinfo
 from theodolite.domain.bounds import require_counts
 
+HTTP_SLOTS = ("prompt", "session", "turn", "context", "history")
+"""What the templates of an HTTP application's requests may name."""
+
+ARIA_SLOTS = ("prompt", "context", "turn")
+"""What the template of an ARIA class's prompts may name."""
+
 
 class ClaimKind(StrEnum):
     """What a team says of its application."""

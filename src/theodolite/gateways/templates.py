@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from theodolite.domain.application import HTTP_SLOTS
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.flow import SayToApplication
 from theodolite.domain.identity import Json
@@ -15,9 +16,6 @@ from theodolite.testing import templates
 
 LARGEST_TEXT = 1_000_000
 """Characters that one template may grow to; source material and a long dialogue have to fit in."""
-
-SLOTS = ("prompt", "session", "turn", "context", "history")
-"""What the templates of a request may name."""
 
 _WHOLE = re.compile(r"\s*\{\{([^{}]*)\}\}\s*")
 
@@ -41,7 +39,7 @@ def text_template(
     source: str,
     *,
     what: str,
-    slots: Iterable[str] = SLOTS,
+    slots: Iterable[str] = HTTP_SLOTS,
     encode: Callable[[Any], str] | None = None,
 ) -> Callable[[Mapping[str, Any]], str]:
     """Return a function that fills one text.

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.config.applications import SLOTS as CHECKED
+from theodolite.domain.application import HTTP_SLOTS
 from theodolite.domain.errors import InputError, TemplateError
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.gateways.templates import (
     LARGEST_TEXT,
-    SLOTS,
     address_template,
     body_template,
     text_template,
@@ -77,7 +76,7 @@ def test_a_slot_that_nothing_fills_is_said_before_anything_is_sent(template) -> 
 
 
 def test_what_a_study_is_checked_for_is_what_a_request_fills() -> None:
-    assert set(CHECKED) == set(SLOTS) == set(VARIABLES)
+    assert set(HTTP_SLOTS) == set(VARIABLES)
 
 
 @pytest.mark.parametrize("source", ["{{ prompt", "{% if %}", "{{ prompt | nofilter }}", "{{ range(9) }}"])

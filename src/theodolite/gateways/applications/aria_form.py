@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from theodolite.domain.application import ARIA_SLOTS
 from theodolite.gateways.templates import text_template
-
-SLOTS = ("prompt", "context", "turn")
-"""What the template of a prompt may name."""
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]
 """From a prompt, the number of its turn and the source material to what `GetResponse` is given."""
@@ -29,5 +27,5 @@ def prompt_template(source: str, name: str) -> PromptForm:
     """
     if not source:
         return lambda prompt, _turn, _context: prompt
-    fill = text_template(source, what=f"`prompt` of application `{name}`", slots=SLOTS)
+    fill = text_template(source, what=f"`prompt` of application `{name}`", slots=ARIA_SLOTS)
     return lambda prompt, turn, context: fill({"prompt": prompt, "turn": turn, "context": context})
