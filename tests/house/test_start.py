@@ -89,6 +89,9 @@ UNUSED = {
     "measurement": ["trees.growing"],
     "gateways": [
         "applications.aria_application",
+        "limits.window",
+        "models.cached_model",
+        "scripted",
         "applications.http_application",
         "models.anthropic_messages",
         "models.inspect_model",

@@ -22,16 +22,10 @@ from theodolite.gateways.applications.prompted import PromptedModelApplication
 from theodolite.gateways.http.wire import checked_address, host_of
 from theodolite.gateways.limits.account import Accounts
 from theodolite.gateways.limits.pace import Pace
-from theodolite.gateways.limits.start_log import start_log
-from theodolite.gateways.limits.window import Window
-from theodolite.gateways.loading import load_callable, load_class
-from theodolite.gateways.models.cached_model import CachedModel
 from theodolite.gateways.models.chat_form import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.models.dialect import Dialect
-from theodolite.gateways.scripted import ScriptedModel
 from theodolite.gateways.secrecy import ARIA_AUTH, Credentials
-from theodolite.ports.cache import Cache
 from theodolite.ports.clock import Clock
 from theodolite.ports.model import Model
 
@@ -42,7 +36,10 @@ if TYPE_CHECKING:  # a study reaches its models and applications in one or two w
     from theodolite.gateways.applications.http_application import HttpApplication
     from theodolite.gateways.applications.recorded import RecordedApplication
     from theodolite.gateways.callable_labeller import CallableLabeller
+    from theodolite.gateways.models.cached_model import CachedModel
     from theodolite.gateways.models.inspect_model import InspectModel
+    from theodolite.gateways.scripted import ScriptedModel
+    from theodolite.ports.cache import Cache
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
 """An application that is called, and not read from a file."""
@@ -89,10 +86,14 @@ def open_model(
         InputError: If address or key cannot be used.
     """
     if endpoint.is_scripted or not (endpoint.url or endpoint.kind is ModelKind.INSPECT):
+        from theodolite.gateways.scripted import ScriptedModel
+
         return ScriptedModel(endpoint)
     model = _live(endpoint, environ, clock, accounts or Accounts(clock), starts)
     if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
         return model
+    from theodolite.gateways.models.cached_model import CachedModel
+
     return CachedModel(model, caching.cache, clock, anew=caching.anew, applications=endpoint.cache is CacheUse.ALL)
 
 
@@ -124,6 +125,9 @@ def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Pat
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel)
     if endpoint.rpm is None and endpoint.tpm is None:
         return Pace(account, clock)
+    from theodolite.gateways.limits.start_log import start_log
+    from theodolite.gateways.limits.window import Window
+
     log = start_log(starts, clock, host, endpoint.key, endpoint.model) if starts is not None else None
     return Pace(account, clock, window=Window(requests=endpoint.rpm, tokens=endpoint.tpm), log=log)
 
@@ -186,6 +190,7 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
     if not isinstance(labelling, PythonLabeller):
         return None
     from theodolite.gateways.callable_labeller import CallableLabeller
+    from theodolite.gateways.loading import load_callable
 
     function = load_callable(labelling.target, folder=folder, what=f"judge `{annotator.name}`")
     return CallableLabeller(annotator.name, labelling, function, clock=clock)
@@ -193,6 +198,7 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
 
 def _callable(name: str, connection: PythonCallable, folder: Path, clock: Clock) -> CallableApplication:
     from theodolite.gateways.applications.callable_application import CallableApplication
+    from theodolite.gateways.loading import load_callable
 
     function = load_callable(connection.target, folder=folder, what=f"application `{name}`")
     return CallableApplication(name, connection, function, clock=clock)
@@ -200,6 +206,7 @@ def _callable(name: str, connection: PythonCallable, folder: Path, clock: Clock)
 
 def _aria(name: str, connection: AriaClass, folder: Path, environ: Mapping[str, str], clock: Clock) -> AriaApplication:
     from theodolite.gateways.applications.aria_application import AriaApplication
+    from theodolite.gateways.loading import load_class
 
     kind = load_class(connection.target, folder=folder, what=f"application `{name}`")
     return AriaApplication(name, connection, kind, credentials=_credentials(connection, environ), clock=clock)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from theodolite.domain.errors import RateLimited
 from theodolite.gateways.limits.account import Account
-from theodolite.gateways.limits.start_log import StartLog
-from theodolite.gateways.limits.window import Start, Window
 from theodolite.gateways.trouble import Trouble
 from theodolite.ports.clock import Clock
+
+if TYPE_CHECKING:  # endpoints without a limit per minute wait for neither
+    from theodolite.gateways.limits.start_log import StartLog
+    from theodolite.gateways.limits.window import Start, Window
 
 _PATIENT = 0.3
 _RECALLED = 1.1  # a little more than a window: what began before it may have arrived within it
