@@ -28,6 +28,9 @@ ALWAYS_FILLED = ("goal", "scenario", "task", "turns")
 
 _FRONT = re.compile(r"\A---\n(?P<head>.*?)\n---\n", re.DOTALL)
 _EDITION = re.compile(r"^edition:\s*[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
+_INLINE = "the rows"
+"""What messages call rows that the study file itself holds."""
+
 _SUFFIXES = (".md", ".txt", ".j2", ".jinja")
 
 
@@ -167,7 +170,7 @@ def _inline_rows(
         entry.source.place(Fault(path=(*entry.path, "rows", place), message="")).line for place in range(len(form))
     ]
     rows = tuple(ParameterRow(values=dict(row), line=line) for row, line in zip(form, lines, strict=True))
-    return "the rows", columns, rows
+    return _INLINE, columns, rows
 
 
 def _check_template(
@@ -193,10 +196,8 @@ def _check_language(entry: Entry[PersonasShape], desk: Desk, rows_name: str, col
 
 def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     """Say of a variable that nothing fills it, and what the rows do have."""
-    has = ", ".join(columns)
-    return (
-        f"is filled by nothing; {rows_name} has {has}" if has else f"is filled by nothing; {rows_name} has no columns"
-    )
+    have = "have" if rows_name == _INLINE else "has"
+    return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
 
 def _problem_fault(entry: Entry[PersonasShape], text: _TemplateText) -> PlacedFault:

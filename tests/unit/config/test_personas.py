@@ -93,7 +93,7 @@ def test_a_language_that_nothing_fills_is_a_fault(folder):
     faults = check_study(folder(study_yaml=with_manner('language: "{{ tonge }}"')))
 
     assert [fault.message for fault in faults][:1] == [
-        "{{ tonge }} is filled by nothing; the rows has name, wish, tongue"
+        "{{ tonge }} is filled by nothing; the rows have name, wish, tongue"
     ]
 
 
