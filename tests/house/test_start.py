@@ -144,7 +144,7 @@ def test_a_small_run_loads_nothing_that_it_has_no_use_for(loaded_by_a_run, packa
     assert [name for name in UNUSED[package] if f"theodolite.{package}.{name}" in loaded_by_a_run] == []
 
 
-OTHERS = ("django.template", "django.forms.fields", "django.core.cache", "django.db.migrations", "sqlparse.engine")
+OTHERS = ("django.db.migrations", "django.contrib.auth", "django.core.mail", "django.views.generic")
 """What makes pages and tables, beside what keeps the dialogues of a run."""
 
 

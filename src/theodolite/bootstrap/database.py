@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from theodolite.bootstrap.postponing import UNUSED_BY_RUNS, postpone
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 if TYPE_CHECKING:
@@ -162,13 +161,12 @@ def configure_django(database: dict[str, Any], everything: dict[str, Any] | None
 
 
 def _set_up(*, is_for_pages: bool) -> None:
-    """Let Django find its applications; only web pages want addresses, forms and logs too, which take time to load."""
+    """Let Django find its applications; only web pages want addresses and logs too, which take time to load."""
     if is_for_pages:
         import django
 
         django.setup(set_prefix=False)
         return
-    postpone(*UNUSED_BY_RUNS)
     from django.apps import apps
     from django.conf import settings
 
