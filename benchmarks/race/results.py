@@ -13,6 +13,10 @@ from measured import Measured
 from trials import Trial
 
 SAMPLES_WANTED = 100_000
+START_WANTED_S = 0.6
+FLOOR_START_S = 0.25
+"""CPU of the floor's start and one sample on the machine where the targets were set; seconds."""
+
 COLD = f"{OURS}, cold start"
 """Ours in an empty workspace, which knows nothing of what the account bears."""
 
@@ -182,6 +186,21 @@ def _trial_table(trials: Sequence[Trial]) -> list[str]:
     ]
 
 
+def _start_rows(start_s: float, floor_s: float) -> list[tuple[str, str, str, bool]]:
+    """Return how long a start takes, in seconds and as a multiple of the floor's, which the machine's speed leaves alone."""
+    what, wanted = "CPU of `theodolite test` of one sample", START_WANTED_S / FLOOR_START_S
+    beside = f"of the floor's {floor_s:.2f} s for one sample ({FLOOR_START_S} s where the {START_WANTED_S} s were set)"
+    return [
+        (what, f"{start_s:.2f} s", f"under {START_WANTED_S}", start_s < START_WANTED_S),
+        (
+            f"the same, {beside}",
+            f"{start_s / floor_s:.1f} times",
+            f"under {wanted:.1f}",
+            start_s / floor_s < wanted,
+        ),
+    ]
+
+
 def _targets(
     overheads: Mapping[str, Overhead], pressures: Sequence[Pressure], large: Measured, start_s: float
 ) -> list[str]:
@@ -224,7 +243,7 @@ def _targets(
             "at most 4096",
             mine.disk_marginal <= 4096,
         ),
-        ("CPU of `theodolite test` of one sample", f"{start_s:.2f} s", "under 0.6", start_s < 0.6),
+        *_start_rows(start_s, floor.one.cpu_s),
     ]
     for name, peer in overheads.items():
         if name not in {OURS, FLOOR} and peer.one.is_whole and peer.many.is_whole:

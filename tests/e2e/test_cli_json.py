@@ -173,3 +173,15 @@ def _with_paths(environ):
     import os
 
     return environ | {name: value for name, value in os.environ.items() if name in {"PYTHONPATH", "HOME"}}
+
+
+def test_results_of_another_study_in_the_same_folder_are_replaced_and_named(study):
+    first = theodolite("run", study.folder, "--json")
+    text = (study.folder / "study.yaml").read_text(encoding="utf-8")
+    (study.folder / "other.yaml").write_text(text.replace("study: support", "study: other", 1), encoding="utf-8")
+
+    again = theodolite("run", study.folder, "--json")
+    other = theodolite("run", study.folder / "other.yaml", "--json")
+
+    assert "held the results" not in first.err + again.err
+    assert "held the results of study `support`, which are replaced; `--out FOLDER` keeps" in other.err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,13 +30,25 @@ RESULTS = "results.json"
 
 _FEW = 5
 
+_HEAD = 4_096
+"""Letters in which a results file names its study; count."""
+
+_NAME = re.compile(r'"study": \{\s*"name": ("(?:[^"\\]|\\.)*")')
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """Paths of the files that were written, as people may type them; empty where one was not."""
+    """Paths of the files that were written, as people may type them; empty where one was not.
+
+    Attributes:
+        report: The HTML report.
+        results: The numbers.
+        replaced: Name of another study whose results stood in their place; empty where none did.
+    """
 
     report: str
     results: str
+    replaced: str = ""
 
 
 def write_reports(
@@ -62,12 +76,24 @@ def write_reports(
     folder = Path(out) if out else bench.loaded.folder
     facts = facts_of(bench, took_s)
     results, report = folder / RESULTS, folder / REPORT
+    before = _study_in(results)
     write_whole(results, results_pieces(evidence, findings, facts))
     for design in evidence.study.trees:
         write_whole(folder / tree_file_name(design), tree_file_pieces(evidence, findings, design))
     if with_report:
         write_whole(report, report_pieces(evidence, findings, facts, report_assets()))
-    return Written(report=str(report) if with_report else "", results=str(results))
+    replaced = before if before != evidence.study.name else ""
+    return Written(report=str(report) if with_report else "", results=str(results), replaced=replaced)
+
+
+def _study_in(results: Path) -> str:
+    """Return the name of the study that a results file is of; empty where there is none that can be read."""
+    try:
+        with results.open(encoding="utf-8", errors="replace") as file:
+            found = _NAME.search(file.read(_HEAD))
+        return str(json.loads(found[1])) if found else ""
+    except (OSError, ValueError):  # it is somebody else's, or cannot be read
+        return ""
 
 
 def summary_of(

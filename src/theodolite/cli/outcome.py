@@ -27,6 +27,12 @@ def present_results(
     evidence = bench.evidence() if evidence is None else evidence
     findings = bench.findings(evidence)
     written = write_reports(bench, evidence, findings, out=out, with_report=with_report, took_s=took_s)
+    if written.replaced:
+        click.echo(
+            f"{written.results} held the results of study `{written.replaced}`, which are replaced;"
+            " `--out FOLDER` keeps the results of several studies apart",
+            err=True,
+        )
     if as_json:
         counts = counts_of(standing) if standing else {}
         click.echo(as_line({"report": written.report, "results": written.results, "exit_code": exit_code, **counts}))
