@@ -8,6 +8,7 @@ import contextvars
 import queue
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +89,7 @@ class LoopThread:
     def __init__(self) -> None:
         """Take no thread yet: the first call does."""
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._calls: set[Future[Any]] = set()
 
     async def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
         """Return what an awaitable brings that is made and awaited there, or `Raised`."""
@@ -106,7 +108,10 @@ class LoopThread:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=_run_loop, args=(self._loop,), name="application", daemon=True).start()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(), self._loop))
+        called = asyncio.run_coroutine_threadsafe(work(), self._loop)
+        self._calls.add(called)
+        called.add_done_callback(self._calls.discard)
+        return await asyncio.wrap_future(called)
 
     async def is_blocked(self) -> bool:
         """Tell whether something keeps the loop from going round."""
@@ -127,10 +132,21 @@ class LoopThread:
         return False
 
     def leave(self) -> None:
-        """Let the thread end as soon as its loop goes round; a later call takes another one."""
+        """Let the thread end as soon as nobody waits for a call there; a later call takes another one."""
         loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.call_soon_threadsafe(loop.stop)
+        calls, self._calls = tuple(self._calls), set()
+        if loop is None:
+            return
+
+        def stop_after(_: Future[Any] | None = None) -> None:
+            # What stands behind a call that blocked may still be answered; broken off, it would break off its caller.
+            if all(call.done() for call in calls):
+                with contextlib.suppress(RuntimeError):  # two ended at one moment, and the loop is closed already
+                    loop.call_soon_threadsafe(loop.stop)
+
+        stop_after()
+        for call in calls:
+            call.add_done_callback(stop_after)
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:

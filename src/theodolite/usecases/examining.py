@@ -41,7 +41,7 @@ WORDS = ("quillwort-417", "bellwether-902", "marrow-385")
 """Code words: nobody says them by chance."""
 
 _TAG = re.compile(
-    r"</?(?:html|body|div|span|p|br|hr|ul|ol|li|b|i|u|strong|em|h[1-6]|table|tr|td|th|a|img|script|style)\b[^>]*>"
+    r"</?(?:html|body|div|span|p|br|hr|ul|ol|li|b|i|u|strong|em|h[1-6]|table|tr|td|th|a|img|script|style)\b[^<>]*>"
     r"|&(?:nbsp|amp|lt|gt|quot|apos|#\d+|#x[0-9a-f]+);",
     re.IGNORECASE,
 )

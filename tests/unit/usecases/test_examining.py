@@ -113,6 +113,7 @@ def answering(text: str) -> type:
         ),
         (answering(""), "a greeting and 1 more call: gave an empty reply"),
         (answering("<p>Hello <b>you</b></p>"), "replies with HTML such as `<p>`; expected text or Markdown"),
+        (answering("1 <p 2\n" * 9 + "<br>"), "replies with HTML such as `<br>`"),
         (answering("Salt &amp; pepper"), "replies with HTML such as `&amp;`"),
         (Alone, "answered with an error: `Alone()` gave two open sessions one and the same"),
         (Sticky, "state survives `StartSession`"),

@@ -1,4 +1,4 @@
-"""StreamEvent streams: replies that are sent piece by piece (server-sent events)."""
+"""Event streams: replies that are sent piece by piece (server-sent events)."""
 
 from __future__ import annotations
 

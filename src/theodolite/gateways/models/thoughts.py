@@ -46,6 +46,7 @@ class Speech:
 
     def __init__(self) -> None:
         """Begin before the first word."""
+        self._blank: list[str] = []
         self._held = ""
         self._closes = ""
         self._has_thought = self._speaks = False
@@ -54,6 +55,9 @@ class Speech:
         """Take the next piece and return what may be said now; empty where that is not known yet."""
         if self._speaks:
             return piece
+        if not self._held and not piece.strip():  # a reply may begin with ever so much of it
+            self._blank.append(piece)
+            return ""
         self._held += piece
         if not self._closes and not self._has_thought:
             self._begin()
@@ -70,7 +74,7 @@ class Speech:
     def _think(self) -> None:
         _, closed, rest = self._held.partition(self._closes)
         if closed:
-            self._held, self._closes = rest, ""
+            self._held, self._closes = rest.lstrip(), ""
         else:  # a mark may be cut in two; what lies before it need not be looked at again
             self._held = self._held[-len(self._closes) :]
 
@@ -79,4 +83,4 @@ class Speech:
         if not start or (not self._has_thought and any(opens.startswith(start) for opens in MARKS)):
             return ""
         self._speaks = True
-        return start if self._has_thought else self._held
+        return start if self._has_thought else "".join((*self._blank, self._held))

@@ -34,7 +34,9 @@ def test_a_reply_is_what_follows_its_thoughts(text, said):
 
 
 @given(
-    st.sampled_from([THOUGHTFUL, "<think>They ask", "Yes, <b>we</b> do.", "<thin air>", "[THINK]a[/THINK] Yes"]),
+    st.sampled_from(
+        [THOUGHTFUL, "<think>They ask", "Yes, <b>we</b> do.", "<thin air>", " \n Hello", "[THINK]a[/THINK] Yes"]
+    ),
     st.lists(st.integers(1, 9)),
 )
 def test_pieces_say_together_what_the_whole_says(text, sizes):
