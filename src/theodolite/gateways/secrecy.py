@@ -21,6 +21,10 @@ SHOWN = 200
 
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|ak)-[\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|\bhf_\w{10,}", re.IGNORECASE)
 _KEY_NAME = re.compile(r"key|token|secret|pass|auth|bearer|credential", re.IGNORECASE)
+_NO_KEY = re.compile(
+    r"(?:models?|scenario|version|deployment|region|type|method|scheme|name|url|uri|host|endpoint|author)$",
+    re.IGNORECASE,
+)
 _KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
@@ -142,9 +146,11 @@ def _without(secrets: Iterable[str], text: str) -> str:
 
 
 def _keys_in(found: Any) -> Iterator[str]:
-    """Yield the texts that are keys: by what they are called, or by what they look like."""
+    """Yield the texts that are keys: by what they are called, or else by what they look like."""
     members = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for name, member in members:
+        if isinstance(member, str) and isinstance(name, str) and _NO_KEY.search(name):
+            continue
         if isinstance(name, str) and _KEY_NAME.search(name):
             yield from _texts_in(member)
         elif isinstance(member, str):

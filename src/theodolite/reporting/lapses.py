@@ -16,7 +16,9 @@ def lapses_text(checks: Sequence[LapseCheck]) -> str:
     concerned = len({label for check in found for label in check.dialogues()})
     kinds = ", ".join(f"{check.kind.value} {figures.count(check.n_dialogues)}" for check in found)
     n = max(check.n for check in checks)
-    return f"fell out of their part in {figures.share(concerned, n)} dialogues ({kinds}): read these first"
+    unread = unread_text(max(checks, key=lambda check: check.unread))
+    more = f"; {unread}" if unread else ""
+    return f"fell out of their part in {figures.share(concerned, n)} dialogues ({kinds}{more}): read these first"
 
 
 def unread_text(check: LapseCheck) -> str:

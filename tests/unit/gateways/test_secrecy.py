@@ -65,6 +65,10 @@ def test_no_key_means_no_header() -> None:
         ('{"SCENARIO": "pathfinder"}', "Ask the pathfinder.", "Ask the pathfinder."),
         ('{"id": "a1b2c3d4e5f6g7h8"}', "a1b2c3d4e5f6g7h8\nand more", "***\nand more"),
         ('{"model": "gpt-4o-mini"}', "I am gpt-4o-mini.", "I am gpt-4o-mini."),
+        ('{"model": "gpt-4o-2024-08-06"}', "I am gpt-4o-2024-08-06.", "I am gpt-4o-2024-08-06."),
+        ('{"auth_type": "password"}', "I forgot my password.", "I forgot my password."),
+        ('{"base_url": "https://a.example/v1"}', "See https://a.example/v1", "See https://a.example/v1"),
+        ('{"auth": {"name": "blue", "value": "swordfish"}}', "swordfish", "***"),
         ("", "swordfish", "swordfish"),
     ],
 )

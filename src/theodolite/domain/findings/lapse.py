@@ -9,6 +9,8 @@ from enum import StrEnum
 from itertools import groupby
 
 _NAME = re.compile(r"[^\W\d_]+")
+_CODE = 3
+"""Letters of a language's code at most; count."""
 
 
 class LapseKind(StrEnum):
@@ -61,7 +63,9 @@ class LapseRules:
     def know(self, language: str) -> bool:
         """Tell whether the words are of a language, as a study names it, e.g. `British English`; also where none is."""
         names = _NAME.findall(language.casefold())
-        return not names or any(name in self.languages for name in names)
+        # A short code counts where it comes first: `de` is German in `de-AT`, and "of" in `Português de Portugal`.
+        told = (name for place, name in enumerate(names) if not place or len(name) > _CODE)
+        return not names or any(name in self.languages for name in told)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

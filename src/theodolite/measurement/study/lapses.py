@@ -177,11 +177,12 @@ def _left_early(dialogue: Dialogue, rules: LapseRules, limit: int) -> Iterator[L
 
 def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: LapseRules) -> Iterator[Lapse]:
     """Yield the prompts that say again what the application has said: the user has taken its part."""
+    told = cache(_told)  # a reply is compared with every prompt that follows
     for turn in turns:
         length = len(turn.prompt)
         earlier = (one.response for one in dialogue.turns[: turn.number - 1])
-        near = [_told(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
-        own = _told(turn.prompt) if near else ("", set())
+        near = [told(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
+        own = told(turn.prompt) if near else ("", set())
         if len(own[1]) >= rules.echoed_words and any(_in_common(own, text) >= rules.same_words for text in near):
             yield Lapse(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 

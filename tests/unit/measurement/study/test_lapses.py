@@ -78,6 +78,8 @@ def test_words_that_fall_out_of_the_part_are_found(prompt, kind, words):
         "Sorry, I meant the other one.",
         "I can't find the receipt.",
         "Is that all?",
+        "Your AI can't help with this?",
+        "My wifi cannot help with that.",
         "",
     ],
 )
@@ -115,7 +117,17 @@ def test_who_says_again_what_the_application_has_said_has_taken_its_part(answer,
 
 @pytest.mark.parametrize(
     ("language", "n_unread"),
-    [("", 0), ("British English", 0), ("en-GB", 0), ("Deutsch", 0), ("Polish", 1), ("pl", 1), ("-", 0)],
+    [
+        ("", 0),
+        ("British English", 0),
+        ("en-GB", 0),
+        ("Deutsch", 0),
+        ("Polish", 1),
+        ("pl", 1),
+        ("Português de Portugal", 1),
+        ("Swiss German", 0),
+        ("-", 0),
+    ],
 )
 def test_a_language_whose_words_no_rule_knows_is_told_beside_what_was_looked_at(language, n_unread):
     ana = Persona(key="p", name="Ana", group="p", text="", goal="", model="user", language=language)
