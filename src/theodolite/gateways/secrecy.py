@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from theodolite.domain.errors import InputError
@@ -83,11 +83,42 @@ class Secret:
         """Return somebody else's text, whole, without this key: applications can be talked into telling theirs."""
         return text.replace(self._text, STRUCK) if len(self._text) >= _SHORTEST_SECRET else text
 
+    def begun_at_end(self, text: str) -> int:
+        """Return how many of a text's last letters this key begins with, if it goes on there; count."""
+        if len(self._text) < _SHORTEST_SECRET:
+            return 0
+        lengths = range(min(len(self._text) - 1, len(text)), 0, -1)
+        return next((n for n in lengths if text.endswith(self._text[:n])), 0)
+
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without this or any other key."""
         clean = words.replace(self._text, STRUCK) if self._text else words
         line = " ".join(_UNPRINTABLE.sub(" ", _KEY_LIKE.sub(STRUCK, clean)).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
+
+
+class StruckPieces:
+    """Hands somebody else's text on as it comes, without a key that stands in it, also where pieces cut it in two."""
+
+    def __init__(self, secret: Secret, hear: Callable[[str], None]) -> None:
+        """Begin with nothing held back."""
+        self._secret = secret
+        self._hear = hear
+        self._held = ""
+
+    def feed(self, piece: str) -> None:
+        """Take the next piece; what may be the beginning of the key waits for the next one."""
+        text = self._secret.strike(self._held + piece)
+        place = len(text) - self._secret.begun_at_end(text)
+        said, self._held = text[:place], text[place:]
+        if said:
+            self._hear(said)
+
+    def end(self) -> None:
+        """Hand on what was held back and turned out to be none of the key."""
+        said, self._held = self._held, ""
+        if said:
+            self._hear(said)
 
 
 ARIA_AUTH = "ARIA_AUTH_JSON"

@@ -85,6 +85,17 @@ async def test_a_streamed_reply_is_whole_and_heard_piece_by_piece(root: str) -> 
     assert (reply.text, heard) == ("1: good morning ", ["1: ", "good ", "morning "])
 
 
+async def test_who_listens_hears_no_key_that_the_application_tells(root: str) -> None:
+    endpoint = HttpEndpoint(url=f"{root}/stream", body=BODY, reply="$.delta", stream=True, key="KEY")
+    line = HttpApplication("app", endpoint, key="swordfish-9", clock=HastyClock())
+    heard: list[str] = []
+
+    reply = await line.reply(say("it is swordfish-9 for swords"), session="s", on_chunk=heard.append)
+    await line.close()
+
+    assert "".join(heard) == reply.text == "1: it is *** for swords "
+
+
 async def test_a_stream_that_breaks_off_is_no_reply_and_is_not_begun_again(root: str, site: Site) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
 

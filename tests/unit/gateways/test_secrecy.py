@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.secrecy import SHOWN, Credentials, Secret
+from theodolite.gateways.secrecy import SHOWN, Credentials, Secret, StruckPieces
 
 KEY = "sk-live-4242424242"
 
@@ -74,3 +74,15 @@ def test_no_key_means_no_header() -> None:
 )
 def test_keys_are_struck_out_of_replies_and_names_are_not(auth: str, text: str, struck: str) -> None:
     assert Credentials(auth, variable="AUTH").strike(text) == struck
+
+
+@given(st.lists(st.sampled_from(["abab", "c1", "ab", "ababc1", "a", " ", "so"])))
+def test_pieces_say_together_what_is_left_of_the_whole(pieces: list[str]) -> None:
+    secret, heard = Secret("ababc1"), list[str]()
+    struck = StruckPieces(secret, heard.append)
+
+    for piece in pieces:
+        struck.feed(piece)
+    struck.end()
+
+    assert "".join(heard) == secret.strike("".join(pieces))

@@ -182,7 +182,8 @@ class HttpApplication:
     async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
         own_id = session if self._id_at is None else self._sites.ids.get(session, "")
         look = self._looking_for_id(session)
-        stream = EventStream(self._place, on_chunk=on_chunk, look=look) if self._is_stream else None
+        secret = self._wire.secret
+        stream = EventStream(self._place, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
         slots = variables_of(request, session=own_id)
         answer = await self._wire.call(self._form.fill(slots, hear=stream.feed if stream else None))
         text = stream.text() if stream else self._place.read(answer)
@@ -191,9 +192,9 @@ class HttpApplication:
         if not isinstance(text, Trouble) and self._id_at is not None and session not in self._sites.ids:
             text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
         if isinstance(text, Trouble):
-            clean = replace(text, words=self._wire.secret.scrub(text.words))
+            clean = replace(text, words=secret.scrub(text.words))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
-        kept, n_repaired = repaired(self._wire.secret.strike(text))
+        kept, n_repaired = repaired(secret.strike(text))
         return Reply(text=kept, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
 
     def _looking_for_id(self, session: str) -> Callable[[str], None]:

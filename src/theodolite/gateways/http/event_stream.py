@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from theodolite.gateways.http.reply_path import ReplyPlace, StreamEvent, failure_in
+from theodolite.gateways.secrecy import Secret, StruckPieces
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
 
@@ -80,16 +81,19 @@ class EventReader:
 class EventStream:
     """Puts a reply together from the events of one answer, however they are cut into pieces."""
 
-    def __init__(self, place: ReplyPlace, *, on_chunk: OnChunk | None = None, look: Callable[[str], None]) -> None:
+    def __init__(
+        self, place: ReplyPlace, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
+    ) -> None:
         """Begin with nothing.
 
         Args:
             place: Where each event holds its piece of the reply.
+            secret: What no piece that is received may repeat.
             on_chunk: Receives the pieces.
             look: Sees the data of each event.
         """
         self._place = place
-        self._on_chunk = on_chunk
+        self._heard = StruckPieces(secret, on_chunk) if on_chunk is not None else None
         self._look = look
         self._reader = EventReader()
         self._pieces: list[str] = []
@@ -105,6 +109,8 @@ class EventStream:
         """Return the whole reply at the end of the answer, or what is wrong with it."""
         for data in self._reader.end():
             self._hear(data)
+        if self._heard is not None:
+            self._heard.end()
         whole = "".join(self._pieces)
         if self._trouble is not None:
             return self._trouble
@@ -117,8 +123,8 @@ class EventStream:
         match self._read(data):
             case StreamEvent(text=str(text)):
                 self._pieces.append(text)
-                if text and self._on_chunk is not None:
-                    self._on_chunk(text)
+                if text and self._heard is not None:
+                    self._heard.feed(text)
             case StreamEvent(trouble=trouble, is_fatal=True):
                 self._trouble = self._trouble or trouble
             case StreamEvent(trouble=trouble):

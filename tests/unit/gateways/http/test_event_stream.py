@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault
 from theodolite.gateways.http.event_stream import EventStream
 from theodolite.gateways.http.reply_path import ReplyPlace
+from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble
 
 STREAM = (
@@ -19,7 +20,7 @@ STREAM = (
 
 def stream_of(heard: list[str] | None = None, seen: list[str] | None = None, path: str = "$.a") -> EventStream:
     look = (lambda _: None) if seen is None else seen.append
-    return EventStream(ReplyPlace(path), on_chunk=None if heard is None else heard.append, look=look)
+    return EventStream(ReplyPlace(path), secret=Secret(), on_chunk=None if heard is None else heard.append, look=look)
 
 
 @given(cuts=st.lists(st.integers(0, len(STREAM)), max_size=8))
