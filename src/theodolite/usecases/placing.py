@@ -8,6 +8,7 @@ from dataclasses import replace
 from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.event_sessions import EventSessions
+from theodolite.domain.identity import version_of
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import Plan, Sessions, TesterKind
 from theodolite.domain.run import Run
@@ -20,17 +21,26 @@ def latest_run(store: Store, study: Study, plan: Plan) -> Run:
 
     Raises:
         NotFound: If the study was never run here.
-        InputError: If it has changed since its last run.
+        InputError: If it has changed since its last run, or the rules by which this program holds dialogues have.
     """
     try:
         return store.run_of(plan)
     except NotFound as unknown:
         last = store.latest_run(study.name)
-        message = (
-            f"study `{study.name}` has changed since its last run (number {last.number}); "
-            "run it again: only what changed is asked anew"
+        raise InputError(_what_changed(study, last)) from unknown
+
+
+def _what_changed(study: Study, last: Run) -> str:
+    """Return why no run is the study's: one that is written as it was is planned otherwise by a new program alone."""
+    if last.study_version == version_of(study):
+        return (
+            f"the last run (number {last.number}) of study `{study.name}` is by an earlier version of this program, "
+            "which held dialogues by other rules; run the study again: its dialogues are held anew"
         )
-        raise InputError(message) from unknown
+    return (
+        f"study `{study.name}` has changed since its last run (number {last.number}); "
+        "run it again: only what changed is asked anew"
+    )
 
 
 def as_planned(

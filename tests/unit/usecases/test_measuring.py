@@ -34,6 +34,14 @@ def test_a_study_that_changed_since_its_run_is_to_be_run_again():
         latest_evidence(store, replace(STUDY, sampling=Sampling(seed=99)), ())
 
 
+def test_a_run_by_the_rules_of_an_earlier_version_is_not_called_a_changed_study():
+    store = FakeStore()
+    store.open_run(STUDY, replace(draw_plan(STUDY)[0], flow_version=1))
+
+    with pytest.raises(InputError, match=r"\(number 1\) of study `small` is by an earlier version of this program"):
+        latest_evidence(store, STUDY, ())
+
+
 def test_every_planned_session_is_in_the_evidence_even_if_nothing_was_held():
     store = FakeStore()
     store.open_run(STUDY, draw_plan(STUDY)[0])
