@@ -28,8 +28,10 @@ def passing_trouble(body: bytes, secret: Secret) -> Trouble | None:
         return None
     for found in _objects(body):
         complaint = complaint_in(found) if found.get("error") else None
-        trouble = of_status(complaint.status, "") if complaint and complaint.status else None
-        if complaint and trouble and trouble.again is not Again.NEVER:
+        if complaint is None or not complaint.status or complaint.is_filter or complaint.is_quota:
+            continue
+        trouble = of_status(complaint.status, "")
+        if trouble.again is not Again.NEVER:
             return replace(trouble, words=f"200 with an error: {secret.scrub(complaint.words)}")
     return None
 
