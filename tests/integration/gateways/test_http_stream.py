@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 
 from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.application import HttpEndpoint
-from theodolite.domain.errors import GatewayError, MalformedReply
+from theodolite.domain.errors import ContentRefused, GatewayError, MalformedReply
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.gateways.applications.http_application import HttpApplication
 
@@ -33,6 +33,8 @@ class Site:
         own_id = body.get("sid") or f"site-{len(self.heard) + 1}"
         heard = self.heard.setdefault(own_id, [])
         heard.append(body["q"])
+        if "forbidden" in body["q"]:
+            return {"id": own_id, "text": "", "error": {"code": "content_filter", "message": "withheld"}}
         return {"id": own_id, "text": f"{len(heard)}: {body['q']}"}
 
     async def whole(self, request: web.Request) -> web.Response:
@@ -156,3 +158,24 @@ async def test_a_reply_is_found_by_a_regular_expression(root: str) -> None:
     await line.close()
 
     assert reply.text == "hello"
+
+
+async def test_a_site_that_has_withheld_one_reply_is_not_asked_for_it_again(root: str, site: Site) -> None:
+    line = application(f"{root}/whole", session="$.id")
+
+    await line.reply(say("hello"), session="s")
+    with pytest.raises(ContentRefused):
+        await line.reply(say("something forbidden", "hello"), session="s")
+    reply = await line.reply(say("and now", "hello", "something forbidden"), session="s")
+    await line.close()
+
+    assert (reply.text, reply.attempts, len(site.heard)) == ("3: and now", 1, 1)
+
+
+async def test_what_a_site_withholds_when_it_is_said_again_ends_nothing(root: str) -> None:
+    line = application(f"{root}/whole", session="$.id")
+
+    reply = await line.reply(say("and now", "hello", "something forbidden"), session="s")
+    await line.close()
+
+    assert reply.text == "3: and now"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from theodolite.domain.application import HttpEndpoint
-from theodolite.domain.errors import MalformedReply, TimedOut, Unreachable
+from theodolite.domain.errors import ContentRefused, MalformedReply, TimedOut, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_form import RequestForm
@@ -48,6 +49,16 @@ class _SiteSessions:
     def stands_at(self, session: str, n_turns: int) -> bool:
         """Tell whether the site goes on with a session after so many turns."""
         return session in self.ids and self.heard.get(session, 0) == n_turns
+
+    @contextmanager
+    def hearing(self, session: str, turn: int) -> Iterator[None]:
+        """Take note of a turn that the site answers within the block; what its filter withholds is an answer, too."""
+        try:
+            yield
+        except ContentRefused:
+            self.heard[session] = turn
+            raise
+        self.heard[session] = turn
 
     def forget(self, session: str) -> None:
         """Let the next turn of a session begin a new one there."""
@@ -127,9 +138,10 @@ class HttpApplication:
         if not self._sites.stands_at(session, len(request.history)):
             self._sites.forget(session)
             for earlier in request.before():
-                n_again += (await self._ask(earlier, session, None)).attempts
-        reply = await self._ask(request, session, on_chunk)
-        self._sites.heard[session] = request.known_turn
+                with suppress(ContentRefused):  # withheld once more: the site has heard it all the same
+                    n_again += (await self._ask(earlier, session, None)).attempts
+        with self._sites.hearing(session, request.known_turn):
+            reply = await self._ask(request, session, on_chunk)
         return replace(reply, attempts=reply.attempts + n_again) if n_again else reply
 
     async def end(self, session: str) -> None:
@@ -180,11 +192,10 @@ class HttpApplication:
         )
 
     async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
-        own_id = session if self._id_at is None else self._sites.ids.get(session, "")
         look = self._looking_for_id(session)
         secret = self._wire.secret
         stream = EventStream(self._place, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
-        slots = variables_of(request, session=own_id)
+        slots = variables_of(request, session=session if self._id_at is None else self._sites.ids.get(session, ""))
         answer = await self._wire.call(self._form.fill(slots, hear=stream.feed if stream else None))
         text = stream.text() if stream else self._place.read(answer)
         if stream is None:
