@@ -75,6 +75,7 @@ class Machine:
 
     store: MortalStore = field(default_factory=MortalStore)
     asked: Counter = field(default_factory=Counter)
+    sittings: int = 0
 
     def sit(self, stop_at=None, *, hard=False, jitter=(0,), parallel=3):
         asyncio.run(self._sit(stop_at, hard, jitter, parallel))
@@ -83,6 +84,7 @@ class Machine:
         self.store.started = True
         self.store.live_again()
         self.asked = Counter()
+        self.sittings += 1  # each is a process of its own, and has a name of its own
 
         def answer(request):
             self.asked[version_of(request)] += 1
@@ -100,7 +102,7 @@ class Machine:
             store=self.store,
             lines=lines_to(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
             progress=Watcher(),
-            owner="me",
+            owner=f"process {self.sittings}",
         )
         running = asyncio.create_task(runner.run(RunOptions(parallel=parallel)))
         async with asyncio.timeout(20):

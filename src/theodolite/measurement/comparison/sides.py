@@ -35,10 +35,10 @@ def compare_sides(
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Example:
-        >>> from theodolite.domain.comparison import Verdict
+        >>> from theodolite.domain.comparison import RuleVerdict
         >>> from theodolite.domain.guideline import Violation
         >>> def side(name, *defects):
-        ...     verdicts = {str(p): Verdict(dialogue=f"{name}/{p}", is_defect=p in defects) for p in range(57)}
+        ...     verdicts = {str(p): RuleVerdict(dialogue=f"{name}/{p}", is_defect=p in defects) for p in range(57)}
         ...     of = {"rule": "r", "condition": "score <= 3", "annotator": "judge"}
         ...     ruling = Ruling(guideline="g", violation=Violation.NOT_A_GUARDRAIL, verdicts=verdicts, **of)
         ...     return ComparedSide(name=name, application=name, study="s", run=1, plan="p", rulings=(ruling,))
