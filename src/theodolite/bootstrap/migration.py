@@ -55,7 +55,15 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
     """
     place = Place(database, workspace)
     with desk_for(database) as desk:
-        desk.call(lambda: _bring_up_to_date(workspace, place, whole=whole))
+        desk.call(lambda: _bring_up_to_date(workspace, place, database, whole=whole))
+
+
+def _is_blank(database: dict[str, Any]) -> bool:
+    """Tell whether a database is a file without a byte in it, or one that is yet to be made."""
+    if not database["ENGINE"].endswith("sqlite3"):
+        return False
+    file = Path(database["NAME"])
+    return not file.is_file() or not file.stat().st_size
 
 
 def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
@@ -83,9 +91,10 @@ def _has_tables(place: Place) -> bool:
         return False
 
 
-def _bring_up_to_date(workspace: Path, place: Place, *, whole: bool) -> None:
+def _bring_up_to_date(workspace: Path, place: Place, database: dict[str, Any], *, whole: bool) -> None:
     with place.translated():
-        if _is_up_to_date(place) and not (whole and _is_more_wanted()):
+        # The first connection gives a file its journal's form; SQLite refuses that, unwaited, to two at once.
+        if not _is_blank(database) and _is_up_to_date(place) and not (whole and _is_more_wanted()):
             return
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
             load_all_tables()

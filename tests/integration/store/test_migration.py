@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from filelock import FileLock
 
 from tests.contract.given import a_plan, a_study
 from tests.databases import Database
@@ -73,6 +74,17 @@ def test_a_new_database_is_not_copied(tmp_path: Path) -> None:
 
     assert (tmp_path / DATABASE_NAME).exists()
     assert not (tmp_path / "backups").exists()
+
+
+def test_a_file_without_a_byte_waits_for_whoever_makes_its_tables(tmp_path: Path) -> None:
+    """SQLite gives a new file its write-ahead log by one connection alone, and lets no second one wait for that."""
+    with ThreadPoolExecutor(1) as threads:
+        with FileLock(tmp_path / "migrate.lock"):
+            opening = threads.submit(open_store, tmp_path)
+
+            assert wait([opening], timeout=1).not_done
+            assert not (tmp_path / DATABASE_NAME).exists()
+        opening.result().disconnect()
 
 
 def test_processes_that_open_a_new_workspace_together_all_succeed(tmp_path: Path) -> None:
