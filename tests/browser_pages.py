@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 """What axe is to look for."""
@@ -20,6 +20,8 @@ _LOOK = """async rules => {
 class Visitor:
     """A person at a browser, whose pages remember what went wrong on them.
 
+    The browser asks for little motion: a page that still glides when it is pressed may take the press elsewhere.
+
     Attributes:
         page: Where the person is.
         complaints: What the console and the script engine complained about.
@@ -28,7 +30,7 @@ class Visitor:
 
     def __init__(self, browser: Browser, address: str, **options: object) -> None:
         self.browser, self.address = browser, address
-        self.context: BrowserContext = browser.new_context(base_url=address, **options)
+        self.context: BrowserContext = browser.new_context(base_url=address, **{"reduced_motion": "reduce", **options})
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.context.on("request", lambda request: self.requests.append(request.url))
@@ -40,6 +42,15 @@ class Visitor:
         """Keep a complaint; a form that comes back with questions open (422) is none."""
         if "status of 422" not in complaint:
             self.complaints.append(complaint)
+
+    @property
+    def standing(self) -> str:
+        """Where the person is and what the page says there, for the report of a test that failed."""
+        try:
+            words = self.page.inner_text("body", timeout=2000)
+        except Error as error:
+            words = f"(the page cannot be read: {error.message})"
+        return "\n".join([self.page.url, *self.complaints, "asked for last:", *self.requests[-5:], "", words[:2000]])
 
     @property
     def strangers(self) -> list[str]:

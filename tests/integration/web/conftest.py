@@ -46,10 +46,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+_VISITORS = pytest.StashKey[list[Visitor]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator:
+    """Say where the browsers of a failed test stand: what happened only once is seldom seen again."""
+    report = yield
+    if report.failed:
+        for visited in item.stash.get(_VISITORS, []):
+            report.sections.append(("Where a browser stood", visited.standing))
+    return report
+
+
 @pytest.fixture
-def visitor(browser: Browser, served: str) -> Iterator[Callable[..., Visitor]]:  # noqa: F811
+def visitor(browser: Browser, served: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:  # noqa: F811
     """Return a function that sits a stranger down at a browser; complaints and calls elsewhere fail the test."""
     visitors: list[Visitor] = []
+    request.node.stash[_VISITORS] = visitors
 
     def sit_down(**options: object) -> Visitor:
         visitors.append(Visitor(browser, served, **options))

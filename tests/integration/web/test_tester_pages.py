@@ -71,7 +71,9 @@ def answer_everything(page: Page) -> None:
 
 
 def to_the_end_of_a_session(page: Page) -> None:
+    expect(page.locator("html.scripted")).to_be_attached()  # until then the page still moves under the pointer
     page.get_by_role("link", name="End session").click()
+    page.wait_for_url("**/end/", timeout=PATIENCE_MS)
     assert_accessible(page)
     completed = page.get_by_label("Yes", exact=True)
     if completed.count():

@@ -41,8 +41,8 @@ function nearTheEnd() {
   return window.innerHeight + window.scrollY > document.documentElement.scrollHeight - 160;
 }
 
-function toTheEnd() {
-  window.scrollTo({ top: document.documentElement.scrollHeight });
+function toTheEnd(behavior = "auto") {
+  window.scrollTo({ top: document.documentElement.scrollHeight, behavior });
 }
 
 function element(html) {
@@ -254,4 +254,4 @@ async function look() {
   }
 }
 setInterval(look, LOOK_MS);
-if (form && csrf()) toTheEnd();
+if (form && csrf()) toTheEnd("instant"); // a page that comes glides nowhere: somebody may be pressing a button on it already
