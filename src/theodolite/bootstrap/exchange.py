@@ -16,7 +16,7 @@ from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.config.loading import StudyFaults
 from theodolite.domain.annotating.label_sample import KeptLabels, item_of
-from theodolite.domain.errors import InputError, StorageUnavailable
+from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
@@ -69,12 +69,7 @@ def write_export(bench: Workbench, path: Path, form: ExportForm = ExportForm.CSV
     if form is ExportForm.LABEL_STUDIO:
         return _write_label_studio(bench, path, guideline)
     archive, n_answers = export_archive(bench.evidence(), form, guideline=guideline)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(archive)
-    except OSError as error:
-        message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
-        raise StorageUnavailable(message) from error
+    write_whole(path, archive)
     return n_answers
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import fcntl
+import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
 
-from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.files import _ours, write_whole
 from theodolite.domain.errors import StorageUnavailable
 
 
@@ -39,3 +43,88 @@ def test_what_cannot_be_finished_leaves_the_earlier_file_and_no_other(tmp_path):
 
     assert path.read_text(encoding="utf-8") == "before"
     assert [file.name for file in tmp_path.iterdir()] == ["results.json"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from theodolite.bootstrap.files import write_whole
+
+def pieces():
+    yield "half"
+    print("writing", flush=True)
+    if sys.argv[2] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+
+write_whole(Path(sys.argv[1]), pieces())
+"""
+
+
+def writer(path, fate):
+    command = [sys.executable, "-c", KILLED, str(path), fate]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "writing\n"
+    return process
+
+
+def partials(folder):
+    return sorted(file.name for file in folder.iterdir() if file.name.endswith(".partial"))
+
+
+def test_the_next_writer_clears_away_what_a_killed_one_left_and_nothing_of_a_living_one(tmp_path):
+    path, other = tmp_path / "report.html", tmp_path / "report.html.old"
+    for killed in (path, other):
+        writer(killed, "killed").communicate(timeout=60)
+    left = partials(tmp_path)
+    with writer(path, "alive") as living:
+        at_work = [name for name in partials(tmp_path) if f".{living.pid}-" in name]
+        write_whole(path, "whole")
+        stayed = partials(tmp_path)
+        living.communicate("", timeout=60)
+
+    assert len(left) == 2
+    assert stayed == sorted([*at_work, *(name for name in left if name.startswith(".report.html.old."))])
+    assert path.read_text(encoding="utf-8") == "half"
+    assert living.returncode == 0
+
+
+def test_what_another_machine_is_writing_stays_whatever_its_lock(tmp_path, monkeypatch):
+    path = tmp_path / "results.json"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(socket, "gethostname", lambda: "elsewhere")
+        theirs = path.with_name(f"{_ours(path)}7-7.partial")
+    theirs.write_text("half", encoding="utf-8")  # its lock is not seen here, as on a shared folder that passes none on
+    ours = path.with_name(f"{_ours(path)}7-7.partial")
+    ours.write_text("half", encoding="utf-8")
+
+    write_whole(path, "whole")
+
+    assert theirs.exists()
+    assert not ours.exists()
+
+
+def test_a_file_that_is_cleared_away_before_its_writer_has_its_lock_is_made_anew(tmp_path, monkeypatch):
+    path, lock, cleared = tmp_path / "results.json", fcntl.flock, []
+
+    def slow(number, how):
+        if not cleared:
+            cleared.append(next(tmp_path.iterdir()))
+            cleared[0].unlink()
+        lock(number, how)
+
+    monkeypatch.setattr(fcntl, "flock", slow)
+    write_whole(path, "whole")
+
+    assert cleared
+    assert path.read_text(encoding="utf-8") == "whole"
+
+
+def test_a_link_stays_a_link_and_bytes_are_written_as_they_are(tmp_path):
+    path = tmp_path / "latest.zip"
+    path.symlink_to("answers.zip")
+
+    write_whole(path, b"PK\r\n")
+
+    assert path.is_symlink()
+    assert (tmp_path / "answers.zip").read_bytes() == b"PK\r\n"
