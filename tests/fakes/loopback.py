@@ -14,8 +14,8 @@ or as a process of its own, for tests that kill things::
 or from a shell: `python -m tests.fakes.loopback`, which prints its port first.
 
 Served: `POST /v1/chat/completions`, `POST /v1/messages` (Anthropic's form), `GET /v1/models`, `POST /app` (an
-application: `{"q": ..., "sid": ...}` -> `{"text": ..., "data": [{"reply": ...}]}`), `GET /stats`, `GET /calls`,
-`POST /knobs` (JSON; also zeroes the counters).
+application: `{"q": ..., "sid": ...}`, or a form of these, -> `{"text": ..., "data": [{"reply": ...}]}`),
+`GET /stats`, `GET /calls`, `POST /knobs` (JSON; also zeroes the counters).
 The model name's suffix (`user-sim`, `target`, `judge`) is the role by which calls are counted and answered; the
 knock before a run has the role `knock` and is never a duplicate.
 """
@@ -35,6 +35,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -177,7 +178,10 @@ class Loopback:
 
     async def _app(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
-        body = json.loads(raw) if raw else {}
+        if request.content_type == "application/x-www-form-urlencoded":
+            body: Any = dict(parse_qsl(raw.decode(), keep_blank_values=True, errors="strict"))
+        else:
+            body = json.loads(raw) if raw else {}
         call = self._note(request, raw, body, "knock" if request.method == "OPTIONS" else "application")
         call.text = "" if body.get("q") == "silence" else f"You said: {body.get('q', '')}"
         return await self._answer(request, call, {"text": call.text, "data": [{"reply": call.text}]})

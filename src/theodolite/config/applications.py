@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from theodolite.config.endpoints import check_key, header_problem, url_problem
+from theodolite.config.http_bodies import check_body, said_body, texts_in
 from theodolite.config.lookup import Desk, Entry, is_there
 from theodolite.config.shapes.applications import (
     ApplicationShape,
@@ -20,7 +21,6 @@ from theodolite.config.shapes.applications import (
     RecordedShape,
 )
 from theodolite.config.templates import place_of, syntax_problem, unfilled, variables
-from theodolite.config.yaml_source import typed
 from theodolite.domain.address import without_userinfo
 from theodolite.domain.application import (
     ARIA_SLOTS,
@@ -116,11 +116,12 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         problem = "`url` has a template before its path; host and port must be fixed, so that no prompt chooses them"
     if problem:
         desk.complaints.add(entry.fault("url", message=problem))
-    body = typed(shape.body) if shape.body not in (None, "") else {}
+    body = said_body(shape)
     headers = ((("headers", key), value) for key, value in shape.headers.items())
-    texts = [*_texts(shape.url, ("url",)), *headers, *_texts(body, ("body",))]
+    texts = [*texts_in(shape.url, ("url",)), *headers, *texts_in(body, ("body",))]
     for keys, text in texts:
         _check_template(entry, keys, text, HTTP_SLOTS, desk)
+    check_body(entry, shape, desk)
     _check_hearing(entry, shape, [text for _, text in texts], desk)
     _check_places(entry, shape, desk)
     check_key(entry, key=shape.key, desk=desk, environ=environ)
@@ -132,6 +133,7 @@ def _http(entry: Entry[Any], shape: HttpShape, desk: Desk, environ: Mapping[str,
         stream=shape.stream,
         session=shape.session,
         body=json.dumps(body, ensure_ascii=False),
+        body_as=shape.body_as,
         method=shape.method,
         headers=dict(shape.headers),
         key=shape.key,
@@ -159,11 +161,9 @@ def _check_key_header(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:
 
 
 def _check_hearing(entry: Entry[Any], shape: HttpShape, texts: list[str], desk: Desk) -> None:
-    """Add a fault where no request carries what is said, or a body goes with a method that sends none."""
+    """Add a fault where no request carries what is said."""
     if shape.method == "GET" and shape.body not in (None, ""):
-        message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
-        desk.complaints.add(entry.fault("body", message=message))
-        return
+        return  # a fault of its own
     heard = {"prompt", "history"}
     if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or heard & variables(text) for text in texts):
         message = (
@@ -190,17 +190,6 @@ def _check_places(entry: Entry[Any], shape: HttpShape, desk: Desk) -> None:
     if shape.session and not _REPLY.fullmatch(shape.session):
         message = f"`session` is `{shape.session}`; expected a path such as `$.conversation_id`"
         desk.complaints.add(entry.fault("session", message=message))
-
-
-def _texts(body: Any, keys: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    if isinstance(body, dict):
-        for key, value in body.items():
-            yield from _texts(value, (*keys, key))
-    elif isinstance(body, list):
-        for place, value in enumerate(body):
-            yield from _texts(value, (*keys, place))
-    elif isinstance(body, str):
-        yield keys, body
 
 
 def _check_template(

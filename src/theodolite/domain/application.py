@@ -32,6 +32,13 @@ class GuardrailSite(StrEnum):
     AT_SITE = "at the team's site"
 
 
+class BodyFormat(StrEnum):
+    """How the body of a request to an HTTP application is written."""
+
+    JSON = "json"
+    FORM = "form"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A capability or limitation that a team claims, and what tests it.
@@ -96,8 +103,9 @@ class HttpEndpoint:
 
     Attributes:
         url: Address; a template.
-        body: JSON body; texts in it are templates over `prompt`, `session`,
-            `turn`, `context` and `history`.
+        body: What is sent, as a JSON document; texts in it are templates over `prompt`,
+            `session`, `turn`, `context` and `history`.
+        body_as: How it is written: JSON as it stands, or the fields of a form.
         reply: Where the reply stands: `$.a.b[0]`, or `text` for the whole body.
         reply_pattern: Regular expression over the body, in place of `reply`;
             its first group is the reply. Empty where a path says it.
@@ -119,6 +127,7 @@ class HttpEndpoint:
     stream: bool = False
     session: str = ""
     body: str = "{}"
+    body_as: BodyFormat = BodyFormat.JSON
     method: str = "POST"
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str = ""

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from theodolite.domain.application import HTTP_SLOTS
 from theodolite.domain.errors import InputError, TemplateError
@@ -96,14 +96,41 @@ def body_template(source: str, *, what: str) -> Fill:
     Raises:
         InputError: If the body is no JSON document or a template is malformed.
     """
-    try:
-        document = json.loads(source)
-    except ValueError:
-        document = InputError
-    if document is InputError:
-        message = f"{what} must be a JSON document; it cannot be read as one"
+    return _part(_document(source, what), what)
+
+
+def form_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that fills the fields of a form and writes them as one text.
+
+    Values are percent-encoded after they are filled in, so that no `&` or `=` of a prompt
+    can add a field. A list is its field several times; what is no text is written as JSON.
+
+    Raises:
+        InputError: If the body is no JSON object of texts, or a template is malformed.
+    """
+    document = _document(source, what)
+    if not isinstance(document, dict):
+        message = f"{what} must be an object of texts, since it is sent as a form"
         raise InputError(message)
-    return _part(document, what)
+    listed = [(name, value if isinstance(value, list) else [value]) for name, value in document.items()]
+    fields = [(name, _part(item, what)) for name, items in listed for item in items]
+
+    def fill(variables: Mapping[str, Any]) -> str:
+        return urlencode([(name, _in_form(item(variables))) for name, item in fields], errors="replace")
+
+    return fill
+
+
+def _in_form(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _document(source: str, what: str) -> Any:
+    try:
+        return json.loads(source)
+    except ValueError:
+        message = f"{what} must be a JSON document; it cannot be read as one"
+        raise InputError(message) from None
 
 
 def _part(value: Any, what: str) -> Fill:

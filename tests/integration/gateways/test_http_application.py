@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.loopback import Loopback
 from tests.fakes.misbehaviour import RAW_FAULTS
-from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.application import BodyFormat, HttpEndpoint
 from theodolite.domain.errors import GatewayError, MalformedReply, Rejected, ServerFault, TimedOut, Unreachable
 from theodolite.domain.flow import SayToApplication
 from theodolite.gateways.applications.http_application import HttpApplication
@@ -64,6 +64,15 @@ async def test_prompt_session_token_and_headers_arrive() -> None:
     call = server.calls[0]
     assert call.body == {"q": 'a "quoted"\nword', "sid": "s-1"}
     assert (call.headers["X-Turn"], call.headers["Content-Type"]) == ("1 s-1", "application/json")
+
+
+async def test_a_site_that_takes_forms_hears_the_same_words() -> None:
+    with Loopback() as server:
+        text = await said(f"{server.root}/app", body_as=BodyFormat.FORM)
+
+    call = server.calls[0]
+    assert (text, call.body) == (f"You said: {SAY.prompt}", {"q": SAY.prompt, "sid": "s-1"})
+    assert call.headers["Content-Type"] == "application/x-www-form-urlencoded"
 
 
 async def test_a_token_may_stand_alone_in_a_header_of_its_own() -> None:

@@ -1,6 +1,7 @@
 """Requests are filled strictly, and no prompt can change their form."""
 
 import json
+from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from theodolite.gateways.templates import (
     LARGEST_TEXT,
     address_template,
     body_template,
+    form_template,
     text_template,
     variables_of,
 )
@@ -54,6 +56,41 @@ def test_history_and_turn_alone_keep_their_type() -> None:
         2,
         "turn 2",
     ]
+
+
+def fields(body: object, **variables: object) -> list[tuple[str, str]]:
+    written = form_template(json.dumps(body), what="`body`")(VARIABLES | variables)
+    return parse_qsl(written, keep_blank_values=True, strict_parsing=True)
+
+
+def test_the_fields_of_a_form_are_texts_a_list_is_its_field_several_times_and_the_rest_is_json() -> None:
+    body = {"q": "{{ prompt }}", "n": "{{ turn }}", "all": "{{ history }}", "tag": ["a", "{{ session }}"]}
+
+    assert fields(body | {"none": [], "on": True, "x": 1.5, "": ""}) == [
+        ("q", 'He said "stop" {{ turn }}'),
+        ("n", "2"),
+        ("all", '[{"prompt": "hi", "response": "hello"}]'),
+        ("tag", "a"),
+        ("tag", "s-1"),
+        ("on", "true"),
+        ("x", "1.5"),
+        ("", ""),
+    ]
+
+
+@given(prompt=st.text())
+def test_no_prompt_can_add_a_field_to_a_form(prompt: str) -> None:
+    assert fields({"q": "{{ prompt }}", "b": "1"}, prompt=prompt) == [("q", prompt), ("b", "1")]
+
+
+def test_letters_that_nothing_can_encode_do_not_end_a_form() -> None:
+    assert fields({"q": "{{ prompt }}"}, prompt="a\ud800b") == [("q", "a?b")]
+
+
+@pytest.mark.parametrize("body", ['["{{ prompt }}"]', '"{{ prompt }}"', "3"])
+def test_a_form_of_no_fields_is_refused(body: str) -> None:
+    with pytest.raises(InputError, match="must be an object of texts"):
+        form_template(body, what="`body`")
 
 
 def test_values_in_an_address_are_encoded() -> None:

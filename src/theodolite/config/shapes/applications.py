@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from theodolite.config.shapes.base import KIND, Filled, Shape, YesNo, form_of
-from theodolite.domain.application import ClaimKind, GuardrailSite
+from theodolite.domain.application import BodyFormat, ClaimKind, GuardrailSite
 
 
 class ClaimShape(Shape):
@@ -103,7 +103,9 @@ class HttpShape(ApplicationShape):
     headers: dict[str, str] = Field(default_factory=dict)
     """Header name to value; may be templates."""
     body: Any = None
-    """JSON body; texts in it are templates over `prompt`, `session`, `turn`, `context`, `history`."""
+    """Body, sent as JSON; texts in it are templates over `prompt`, `session`, `turn`, `context`, `history`."""
+    body_as: BodyFormat = BodyFormat.JSON
+    """`json`, or `form` for a site that takes forms: `body` is then field to text, sent as `a=1&b=2`."""
     reply: ReplyPlace = "$.text"
     """Where the reply stands: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` whose first group it is."""
     stream: YesNo = False

@@ -17,6 +17,7 @@ from theodolite.config.writing.expanded_labels import annotators_of, corrections
 from theodolite.domain.application import (
     Application,
     AriaClass,
+    BodyFormat,
     HttpEndpoint,
     PromptedModel,
     PythonCallable,
@@ -171,6 +172,7 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
         method=connection.method,
         headers=dict(connection.headers),
         body=json.loads(connection.body),
+        body_as="" if connection.body_as is BodyFormat.JSON else connection.body_as.value,
         reply={"regex": connection.reply_pattern} if connection.reply_pattern else connection.reply,
         stream=connection.stream or None,
         session=connection.session,

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from theodolite.domain.application import HttpEndpoint
+from theodolite.domain.application import BodyFormat, HttpEndpoint
 from theodolite.domain.errors import InputError
 from theodolite.gateways.http.wire import Outgoing, checked_address, host_of
-from theodolite.gateways.templates import address_template, body_template, text_template
+from theodolite.gateways.templates import address_template, body_template, form_template, text_template
 
 _BODILESS = frozenset({"GET", "HEAD", "DELETE"})
 
@@ -31,7 +31,8 @@ class RequestForm:
         self._method = connection.method.upper()
         self._template = checked_template(connection.url, what=what)
         self._address = address_template(self._template, what=f"`url` of {what}")
-        self._body = body_template(connection.body, what=f"`body` of {what}")
+        self._write, kind = _writing(connection, what=f"`body` of {what}")
+        self._kind = {"Content-Type": kind}
         self._headers = {
             header: text_template(value, what=f"header `{header}` of {what}")
             for header, value in connection.headers.items()
@@ -67,12 +68,19 @@ class RequestForm:
         headers = self._filled_headers(variables)
         if self._method in _BODILESS:
             return Outgoing(url=self._address(variables), method=self._method, headers=headers, hear=hear)
-        body = json.dumps(self._body(variables), separators=(",", ":")).encode()
-        headers = {"Content-Type": "application/json"} | headers
+        body, headers = self._write(variables).encode(), self._kind | headers
         return Outgoing(url=self._address(variables), method=self._method, body=body, headers=headers, hear=hear)
 
     def _filled_headers(self, variables: Mapping[str, Any]) -> dict[str, str]:
         return {header: _one_line(fill(variables)) for header, fill in self._headers.items()}
+
+
+def _writing(connection: HttpEndpoint, *, what: str) -> tuple[Callable[[Mapping[str, Any]], str], str]:
+    """Return what writes the body of one turn, and the kind of text that it is."""
+    if connection.body_as is BodyFormat.FORM:
+        return form_template(connection.body, what=what), "application/x-www-form-urlencoded"
+    fill = body_template(connection.body, what=what)
+    return lambda variables: json.dumps(fill(variables), separators=(",", ":")), "application/json"
 
 
 def checked_template(url: str, *, what: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from theodolite.domain.application import (
     Application,
     AriaClass,
+    BodyFormat,
     HttpEndpoint,
     PromptedModel,
     PythonCallable,
@@ -59,8 +60,9 @@ def _connection_text(application: Application) -> str:
             return f"Recorded in the file {file}\nSHA-256 {sha256}"
         case PromptedModel(model=model, system=system):
             return f"The model `{model}` with the system prompt\n{system or '(none)'}"
-        case HttpEndpoint(url=url, method=method, body=body, reply=reply):
-            return f"{method} {url}\n{body}\nThe reply stands at {reply}"
+        case HttpEndpoint(url=url, method=method, body=body, body_as=body_as, reply=reply):
+            sent = f"{body}, as a form" if body_as is BodyFormat.FORM else body
+            return f"{method} {url}\n{sent}\nThe reply stands at {reply}"
         case PythonCallable(target=target, sha256=sha256):
             return f"The Python function {target}" + (f"\nSHA-256 {sha256}" if sha256 else "")
         case AriaClass(target=target):

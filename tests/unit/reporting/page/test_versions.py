@@ -4,6 +4,7 @@ from tests.fakes.evidence import groundedness, refusal
 from theodolite.domain.application import (
     Application,
     AriaClass,
+    BodyFormat,
     Claim,
     ClaimKind,
     HttpEndpoint,
@@ -21,10 +22,11 @@ from theodolite.reporting.page.versions import application_text, guideline_text
         (RecordedFile(file="a.csv", sha256="ab12", columns={}), "Recorded in the file a.csv\nSHA-256 ab12"),
         (PromptedModel(model="app"), "The model `app` with the system prompt\n(none)"),
         (HttpEndpoint(url="https://x.example/chat"), "POST https://x.example/chat"),
+        (HttpEndpoint(url="https://x.example/", body='{"q": 1}', body_as=BodyFormat.FORM), '{"q": 1}, as a form\n'),
         (PythonCallable(target="bot.py:reply", sha256="ab12"), "bot.py:reply\nSHA-256 ab12"),
         (AriaClass(target="team:Class"), "The class team:Class"),
     ],
-    ids=["recorded", "model", "http", "python", "aria"],
+    ids=["recorded", "model", "http", "form", "python", "aria"],
 )
 def test_an_application_says_how_it_was_reached(connection, words):
     assert words in application_text(Application(name="x", connection=connection))
