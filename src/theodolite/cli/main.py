@@ -14,7 +14,7 @@ import click
 
 from theodolite.domain.errors import InputError, NotFound, TheodoliteError
 from theodolite.domain.fault import did_you_mean
-from theodolite.execution.collecting import seldom_collected
+from theodolite.execution.collecting import WHILE_LOADING, seldom_collected
 
 FIRST = {
     "demo": ("the whole loop on real recorded data: no key, no network", "theodolite.cli.demo"),
@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _speak_with_any_terminal()
-    with seldom_collected():
+    with seldom_collected(WHILE_LOADING):
         code = _guarded(words, lambda: cli.main(args=words, standalone_mode=False, prog_name="theodolite"))
     sys.exit(code)
 

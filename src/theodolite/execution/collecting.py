@@ -14,13 +14,20 @@ from contextlib import contextmanager
 SELDOM = (20_000, 20, 20)
 """Objects, and rounds of younger generations, after which each generation is looked through; counts."""
 
+WHILE_LOADING = (200_000, 20, 20)
+"""The same for a command: what it loads, some 120,000 objects, stays to its end and is not worth a look."""
+
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
-    """Look for garbage seldom within a block, and not among what was there before it."""
+def seldom_collected(after: tuple[int, int, int] = SELDOM) -> Iterator[None]:
+    """Look for garbage seldom within a block, and not among what was there before it.
+
+    Args:
+        after: Objects and rounds after which to look, as `gc.set_threshold` takes them.
+    """
     before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(*SELDOM)
+    gc.set_threshold(*after)
     try:
         yield
     finally:
