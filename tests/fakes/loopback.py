@@ -145,6 +145,8 @@ class Loopback:
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         call, body = await self._said(request)
         answer = chat_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
+        if not self.knobs.tells_tokens:
+            answer["usage"] = {}
         return await self._answer(request, call, answer, chat_events(answer) if self._streams(body) else ())
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:

@@ -21,7 +21,8 @@ class Knobs:
     (0: none). Above `refuse_above` calls in flight (0: no limit) a call gets 429 at once. `replies` maps a role
     to the texts given in turn (by the number of assistant messages so far); `{tag}` is a hash of the request's
     body and `{score}` a number from 1 to 5 drawn from it. A call whose answer is to keep a schema gets the status
-    `refuses_schemas`. Where a call asks for a stream it gets one, unless `streams` is off.
+    `refuses_schemas`. Where a call asks for a stream it gets one, unless `streams` is off. A chat's answer tells its
+    tokens, unless `tells_tokens` is off.
     `complaint` are the words of every error.
     """
 
@@ -38,6 +39,7 @@ class Knobs:
     finish: str = "stop"
     refuses_schemas: str = ""
     streams: bool = True
+    tells_tokens: bool = True
     complaint: str = ""
     replies: dict[str, list[str]] = field(default_factory=dict)
 

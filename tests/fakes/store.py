@@ -284,7 +284,8 @@ class FakeStore(FakeCoding, FakePeople):
                     yield self.kept_failures[kept.unit.key]
 
     def spending(self, run: Run) -> Spending:
-        replies = [entry.reply for kept in self.units.values() if kept.run == run.key for entry in kept.journal]
+        entries = [entry for kept in self.units.values() if kept.run == run.key for entry in kept.journal]
+        replies = [entry.reply for entry in entries]
         from_models = [reply for reply in replies if reply.tokens_in or reply.tokens_out or reply.finish]
         own = {kept.unit.key for kept in self.units.values() if kept.run == run.key}
         failures = [*self.kept_failures.values(), *self.struck_failures]
@@ -296,6 +297,8 @@ class FakeStore(FakeCoding, FakePeople):
             tokens_out=sum(reply.tokens_out for reply in replies),
             cost_microusd=sum(reply.cost_microusd or 0 for reply in replies),
             unpriced_calls=sum(reply.cost_microusd is None and not reply.scripted for reply in from_models),
+            supposed_tokens=sum(entry.supposed_tokens for entry in entries),
+            supposed_microusd=sum(entry.supposed_microusd for entry in entries),
         )
         return sum(in_vain, start=of_replies)
 

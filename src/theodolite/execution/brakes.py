@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
-from theodolite.domain.flow import CONTENT_FILTER, Reply, Request
+from theodolite.domain.flow import Reply, Request
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.foresight import Foresight
@@ -41,7 +41,6 @@ class Brakes:
     remedy: str = ""
     foresight: Foresight | None = None
     _reserved: Spending = field(default_factory=Spending)
-    _untold: Spending = field(default_factory=Spending)
     _n_in_flight: int = 0
     _back: asyncio.Event = field(default_factory=asyncio.Event)
     _streaks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -94,10 +93,16 @@ class Brakes:
         self._n_in_flight -= 1
         if reply is not None:
             self.foresight.learn(request, reply)
-            if _tells_nothing(reply):
-                self._untold += self.foresight.supposed(request, reply)
+            self.spent += self.foresight.supposed(request, reply)
         back, self._back = self._back, asyncio.Event()
         back.set()
+
+    def supposed(self, request: Request, reply: Reply) -> Spending:
+        """Return what a call must have cost whose reply does not tell; kept with it, since a budget outlasts a sitting.
+
+        It is told of runs without a budget too, for one may be set before they go on.
+        """
+        return self.foresight.supposed(request, reply) if self.foresight else Spending()
 
     def stop(self, reason: str, remedy: str = "") -> None:
         """Let no further call be made; the first reason stands."""
@@ -141,48 +146,45 @@ class Brakes:
         """
         return frozenset(self._unjust)
 
-    @property
-    def _counted(self) -> Spending:
-        """What counts against the budget: what was spent, and what is supposed of replies that tell no tokens."""
-        return self.spent + self._untold if self._untold.tokens else self.spent
-
     def _mind_the_budget(self) -> None:
-        if reason := _spent_up(self.budget, self._counted, self._untold):
+        if reason := _spent_up(self.budget, self.spent):
             self.stop(reason, _RAISE)
 
     def _shortage(self, expected: Spending) -> str:
         """Return why the budget does not bear a call beside those in flight; empty where it does."""
-        return _short_of(self.budget, self._counted + self._reserved, expected, self._untold)
+        return _short_of(self.budget, self.spent, self._reserved, expected)
 
 
-def _spent_up(budget: Budget, counted: Spending, untold: Spending) -> str:
-    """Return what of a budget is spent, in words; empty where nothing is."""
-    if budget.usd is not None and counted.cost_microusd >= budget.usd * _MILLION:
-        return f"the budget of ${budget.usd:.2f} is spent{_supposed(untold)}"
-    if budget.tokens is not None and counted.tokens >= budget.tokens:
-        return f"the budget of {budget.tokens:,} tokens is spent{_supposed(untold)}"
-    if budget.calls is not None and counted.calls >= budget.calls:
+def _spent_up(budget: Budget, spent: Spending) -> str:
+    """Return what of a budget is spent, in words; empty where nothing is. What is supposed counts as what was told."""
+    if budget.usd is not None and spent.cost_microusd + spent.supposed_microusd >= budget.usd * _MILLION:
+        return f"the budget of ${budget.usd:.2f} is spent{_supposed(spent)}"
+    if budget.tokens is not None and spent.tokens + spent.supposed_tokens >= budget.tokens:
+        return f"the budget of {budget.tokens:,} tokens is spent{_supposed(spent)}"
+    if budget.calls is not None and spent.calls >= budget.calls:
         return f"the budget of {budget.calls:,} calls is spent"
     return ""
 
 
-def _short_of(budget: Budget, counted: Spending, expected: Spending, untold: Spending) -> str:
+def _short_of(budget: Budget, spent: Spending, reserved: Spending, expected: Spending) -> str:
     """Return why a budget does not bear a call beside all that counts already; empty where it does."""
-    after = counted + expected
-    if budget.usd is not None and expected.cost_microusd and after.cost_microusd > budget.usd * _MILLION:
+    after = spent + reserved + expected
+    usd, tokens = after.cost_microusd + after.supposed_microusd, after.tokens + after.supposed_tokens
+    if budget.usd is not None and expected.cost_microusd and usd > budget.usd * _MILLION:
         costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
-        return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs}){_supposed(untold)}"
-    if budget.tokens is not None and expected.tokens and after.tokens > budget.tokens:
+        return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs}){_supposed(spent)}"
+    if budget.tokens is not None and expected.tokens and tokens > budget.tokens:
         about = f"about {expected.tokens:,}"
-        return f"the budget of {budget.tokens:,} tokens does not bear a further call ({about}){_supposed(untold)}"
+        return f"the budget of {budget.tokens:,} tokens does not bear a further call ({about}){_supposed(spent)}"
     if budget.calls is not None and expected.calls and after.calls > budget.calls:
         return f"the budget of {budget.calls:,} calls is spent"
     return ""
 
 
-def _supposed(untold: Spending) -> str:
+def _supposed(spent: Spending) -> str:
     """Return what people must know of a budget that is spent by supposition."""
-    return f", {untold.tokens:,} tokens of it supposed, since replies told none" if untold.tokens else ""
+    n_tokens = spent.supposed_tokens
+    return f", {n_tokens:,} tokens of it supposed, since replies told none" if n_tokens else ""
 
 
 def _remedy(error: GatewayError) -> str:
@@ -192,16 +194,11 @@ def _remedy(error: GatewayError) -> str:
     return "start it again" if isinstance(error, Unreachable) else "put it right"
 
 
-def _tells_nothing(reply: Reply) -> bool:
-    """Tell whether a reply that was paid for does not say what it took."""
-    is_told = reply.tokens_in or reply.tokens_out or reply.cost_microusd is not None
-    return bool(reply.attempts) and not is_told and reply.finish != CONTENT_FILTER
-
-
 def spent_with(spent: Spending, reply: Reply) -> Spending:
     """Return what has been spent with one reply more."""
     unpriced = reply.cost_microusd is None and reply.tokens_in + reply.tokens_out > 0
-    return Spending(
+    return replace(
+        spent,
         calls=spent.calls + (not reply.recorded and not reply.cached),
         attempts=spent.attempts + reply.attempts,
         tokens_in=spent.tokens_in + reply.tokens_in,

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from theodolite.domain.errors import GatewayError, ReplayError, TemplateError
 from theodolite.domain.failure import Failure
-from theodolite.domain.flow import Flow, Request
+from theodolite.domain.flow import Flow, Reply, Request
 from theodolite.domain.identity import version_of
 from theodolite.domain.replay import JournalEntry, Waiting, advance, answered_by, begin
 from theodolite.domain.run import Unit
@@ -50,10 +50,20 @@ async def drive(
         while isinstance(state, Waiting):
             request = state.request
             reply = await lines.answer(request, unit.key)
-            entry = JournalEntry(position=state.position, request_hash=version_of(request), reply=reply)
             if not reply.recorded:  # its file is its journal
-                await journal.append(unit.key, entry)
+                await journal.append(unit.key, _entry(state, reply, lines))
             state = advance(flow, state, reply)
     except (GatewayError, ReplayError, TemplateError) as error:
         return failure_of(unit, error, request)
     return state.result
+
+
+def _entry(state: Waiting, reply: Reply, lines: Lines) -> JournalEntry:
+    supposed = lines.brakes.supposed(state.request, reply)
+    return JournalEntry(
+        position=state.position,
+        request_hash=version_of(state.request),
+        reply=reply,
+        supposed_tokens=supposed.supposed_tokens,
+        supposed_microusd=supposed.supposed_microusd,
+    )

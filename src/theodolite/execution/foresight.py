@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply, Request, SayToApplication
@@ -18,6 +18,15 @@ BYTES_A_TOKEN = 3
 
 def _tokens(text: str) -> int:
     return len(text.encode()) // BYTES_A_TOKEN
+
+
+_NOTHING = Spending()
+
+
+def _tells_its_cost(reply: Reply) -> bool:
+    """Tell whether a reply says what it took, or took nothing."""
+    is_told = reply.tokens_in or reply.tokens_out or reply.cost_microusd is not None
+    return bool(is_told) or not reply.attempts or reply.finish == CONTENT_FILTER
 
 
 @dataclass(slots=True)
@@ -62,11 +71,12 @@ class Foresight:
         return self._cost(model, request, tokens_out=self._reply_tokens(model))
 
     def supposed(self, request: Request, reply: Reply) -> Spending:
-        """Return what a call has cost by the length of its texts, for replies that tell no tokens."""
-        model = self._model(request)
+        """Return what a call must have cost by the length of its texts; nothing where its reply tells what it took."""
+        model = None if _tells_its_cost(reply) else self._model(request)
         if model is None or model.is_scripted:
-            return Spending()
-        return replace(self._cost(model, request, tokens_out=_tokens(reply.text)), calls=0)
+            return _NOTHING
+        cost = self._cost(model, request, tokens_out=_tokens(reply.text))
+        return Spending(supposed_tokens=cost.tokens, supposed_microusd=cost.cost_microusd)
 
     def learn(self, request: Request, reply: Reply) -> None:
         """Take note of how long a reply was; by its text where it tells no tokens."""

@@ -37,7 +37,7 @@ def status_document(status: Status) -> dict[str, object]:
         "annotations": dict(status.annotations),
         "failed": {party.value: count for party, count in sorted(status.failed.items())},
         "calls": spent.calls,
-        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out},
+        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "supposed": spent.supposed_tokens},
         "cost_usd": spent.cost_microusd / _MILLION,
         "unpriced_calls": spent.unpriced_calls,
         "calls_per_s": round(status.pace.calls_per_s, 3),
@@ -61,10 +61,10 @@ def _counts(states: Mapping[str, int]) -> str:
 
 def _spent(status: Status) -> str:
     spent = status.spent
-    words = (
-        f"{spent.calls:,} calls, {spent.tokens_in + spent.tokens_out:,} tokens, ${spent.cost_microusd / _MILLION:.2f}"
-    )
-    return f"{words}, {spent.unpriced_calls:,} calls without a price" if spent.unpriced_calls else words
+    words = [f"{spent.calls:,} calls", f"{spent.tokens:,} tokens", f"${spent.cost_microusd / _MILLION:.2f}"]
+    words += [f"{spent.unpriced_calls:,} calls without a price"] if spent.unpriced_calls else []
+    words += [f"{spent.supposed_tokens:,} further tokens supposed"] if spent.supposed_tokens else []
+    return ", ".join(words)
 
 
 def _pace(status: Status) -> str:

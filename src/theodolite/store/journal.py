@@ -28,6 +28,8 @@ _REPLY = (
     "scripted",
     "repaired",
     "schema_use",
+    "supposed_tokens",
+    "supposed_microusd",
 )
 """Columns of a reply that make a record."""
 
@@ -76,6 +78,8 @@ def _row(unit_id: int, entry: JournalEntry, created: datetime) -> Row:
         "scripted": reply.scripted,
         "repaired": reply.repaired + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
         "schema_use": reply.schema_use.value,
+        "supposed_tokens": entry.supposed_tokens or None,
+        "supposed_microusd": entry.supposed_microusd or None,
         "created": created,
     }
 
@@ -95,4 +99,10 @@ def _entry(row: JournalEntryRow) -> JournalEntry:
         repaired=row.repaired,
         schema_use=SchemaUse(row.schema_use),
     )
-    return JournalEntry(position=row.position, request_hash=row.request_hash, reply=reply)
+    return JournalEntry(
+        position=row.position,
+        request_hash=row.request_hash,
+        reply=reply,
+        supposed_tokens=row.supposed_tokens or 0,
+        supposed_microusd=row.supposed_microusd or 0,
+    )

@@ -92,6 +92,20 @@ def test_a_spent_budget_stops_a_run_which_goes_on_once_it_is_raised(study, serve
     assert study.rate()["n"] == 10
 
 
+@pytest.mark.parametrize(("budget", "more"), [("tokens: 900", ""), ("usd: 0.9", PRICE)], ids=["tokens", "usd"])
+def test_a_budget_that_is_spent_by_supposition_stays_spent_in_the_next_sitting(study, server, budget, more):
+    turn(server, tells_tokens=False)
+    poor = theodolite("run", study.write(rest=f"budget: {{{budget}}}", more=more))
+    before = asked(server)
+
+    again = theodolite("run", study.folder)
+
+    for sitting in (poor, again):
+        assert (sitting.code, "tokens of it supposed" in " ".join(sitting.err.split())) == (3, True), sitting.said
+    assert asked(server) == before > 0
+    assert theodolite("run", study.write(rest="budget: {calls: 1000}")).code == 0
+
+
 def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
     look = theodolite("run", study.write(), "--first", "3")
     looked = asked(server)

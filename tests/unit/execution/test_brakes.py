@@ -6,7 +6,6 @@ import pytest
 from tests.fakes.builders import reply
 
 from theodolite.domain.errors import EmptyReply, Rejected, RunStopped, ServerFault, TimedOut
-from theodolite.domain.flow import CONTENT_FILTER
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.brakes import REFUSALS_IN_A_ROW, Brakes, spent_with
@@ -191,7 +190,8 @@ class Prophet:
         return self.spending
 
     def supposed(self, request, said):
-        return Spending(tokens_in=50, tokens_out=10, cost_microusd=300_000)
+        told = said.cost_microusd is not None
+        return Spending() if told else Spending(supposed_tokens=60, supposed_microusd=300_000)
 
     def learn(self, request, said):
         self.learnt.append(said)
@@ -246,13 +246,15 @@ async def test_replies_that_tell_no_tokens_are_held_against_the_budget_by_their_
     assert (brakes.spent.tokens, brakes.spent.cost_microusd) == (0, 0)
 
 
-@pytest.mark.parametrize("said", [reply(attempts=0), reply(finish=CONTENT_FILTER)], ids=["cached", "withheld"])
-async def test_what_costs_nothing_is_not_supposed_to_cost(said):
-    brakes = Brakes(budget=Budget(tokens=1_000), foresight=Prophet(calls=1))
-    for _ in range(50):
-        brakes.settle("q", await brakes.reserve("q"), said)
-
+@pytest.mark.parametrize("budget", [Budget(usd=1), Budget(tokens=300)], ids=["money", "tokens"])
+def test_what_an_earlier_sitting_was_supposed_to_have_spent_stays_spent(budget):
+    brakes = Brakes(budget=budget)
+    brakes.spent = Spending(calls=4, supposed_tokens=240, supposed_microusd=800_000)
     brakes.check()
+
+    brakes.spent += Spending(tokens_in=60, cost_microusd=200_000)
+
+    assert braked(brakes).endswith("is spent, 240 tokens of it supposed, since replies told none")
 
 
 async def test_a_call_that_failed_gives_back_what_was_set_aside_for_it():

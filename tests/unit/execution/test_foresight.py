@@ -60,7 +60,21 @@ def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
     foresight.learn(ASKED, untold)
 
     assert foresight.expected(ASKED).tokens_out == 20
-    assert foresight.supposed(ASKED, untold) == Spending(tokens_in=10, tokens_out=20, cost_microusd=180)
+    assert foresight.supposed(ASKED, untold) == Spending(supposed_tokens=30, supposed_microusd=180)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        reply(text="x" * 60, attempts=0),
+        reply(text="x" * 60, finish=CONTENT_FILTER),
+        reply(text="x" * 60, tokens_out=5),
+        reply(text="x" * 60, cost_microusd=0),
+    ],
+    ids=["cached", "withheld", "tokens told", "cost told"],
+)
+def test_of_what_cost_nothing_or_tells_its_cost_nothing_is_supposed(said):
+    assert expecting().supposed(ASKED, said) == Spending()
 
 
 @pytest.mark.parametrize("said", [reply(text="x" * 60, attempts=0), reply(text="x", finish=CONTENT_FILTER)])
