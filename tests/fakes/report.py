@@ -18,9 +18,9 @@ from tests.fakes.labelled import certified_evidence
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.measurement import measure_study
-from theodolite.reporting.html import report_html
-from theodolite.reporting.summary import Places, summary_text
-from theodolite.reporting.words import Words, read_words
+from theodolite.reporting.page.report import report_html
+from theodolite.reporting.terminal.summary import Places, summary_text
+from theodolite.reporting.words.reading_aids import Words, read_words
 
 PLACES = Places(report="theodolite-demo/report.html", results="theodolite-demo/results.json")
 

@@ -21,7 +21,7 @@ from theodolite.measurement import measure_study
 from theodolite.measurement.comparison.sides import compare_sides
 from theodolite.reporting.comparing.sides import sides_of
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.results import results_document
+from theodolite.reporting.results.document import results_document
 
 SYSTEMS = ("gpt-4-0314", "gpt-4-0613", "gpt-3.5-turbo-0301", "gpt-3.5-turbo-0613")
 

@@ -23,7 +23,7 @@ from theodolite.domain.fault import did_you_mean
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.page import comparison_html
 from theodolite.reporting.comparing.sides import sides_of
-from theodolite.reporting.results import results_document
+from theodolite.reporting.results.document import results_document
 
 PAGE = "compare.html"
 DATA = "compare.json"

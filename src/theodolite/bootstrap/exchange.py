@@ -21,7 +21,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.gateways.parquet import has_parquet, parquet_bytes, require_parquet
-from theodolite.reporting.exporting import WHOLE_NUMBERS, ExportTable, csv_text, export_tables, export_texts
+from theodolite.reporting.exporting.tables import WHOLE_NUMBERS, ExportTable, csv_text, export_tables, export_texts
 from theodolite.usecases.argilla import datasets_of, users_table
 from theodolite.usecases.keeping_labels import label_key
 from theodolite.usecases.label_studio import label_config, tasks_of

@@ -22,7 +22,7 @@ from theodolite.gateways.score_query import is_database, query_rows
 from theodolite.reporting.monitoring.document import watch_document
 from theodolite.reporting.monitoring.page import watch_html
 from theodolite.reporting.monitoring.text import watch_text
-from theodolite.reporting.words import read_words
+from theodolite.reporting.words.reading_aids import read_words
 from theodolite.usecases.monitoring import Watched, history_of_runs
 
 PAGE = "monitor.html"

@@ -19,11 +19,11 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.plan import Sessions
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.html import report_pieces
-from theodolite.reporting.results import results_pieces
-from theodolite.reporting.show import failure_text, first_text, show_text
-from theodolite.reporting.summary import Places, summary_text
-from theodolite.reporting.words import read_words
+from theodolite.reporting.page.report import report_pieces
+from theodolite.reporting.results.document import results_pieces
+from theodolite.reporting.terminal.show import failure_text, first_text, show_text
+from theodolite.reporting.terminal.summary import Places, summary_text
+from theodolite.reporting.words.reading_aids import read_words
 
 REPORT = "report.html"
 RESULTS = "results.json"

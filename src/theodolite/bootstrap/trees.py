@@ -14,7 +14,7 @@ from theodolite.domain.trees.file import FORMAT, TreeFile, leaf_document, tree_f
 from theodolite.domain.trees.finding import TreeFinding
 from theodolite.domain.trees.form import design_document
 from theodolite.domain.trees.tree import TreeDesign
-from theodolite.reporting.tree_entries import node_entry
+from theodolite.reporting.results.trees import node_entry
 
 
 def tree_file_name(design: TreeDesign) -> str:

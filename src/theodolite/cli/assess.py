@@ -13,7 +13,7 @@ from theodolite.cli.json_ending import as_line
 from theodolite.cli.run import stage
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
-from theodolite.reporting.label_text import kept_text, plan_text, sample_text
+from theodolite.reporting.terminal.labels import kept_text, plan_text, sample_text
 from theodolite.usecases.label_requests import LabelRequest
 from theodolite.usecases.planning_labels import planned_labels
 

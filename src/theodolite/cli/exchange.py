@@ -12,7 +12,7 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.terminal import width
 from theodolite.config.brought.label_imports import ImportColumns, spelling_of
-from theodolite.reporting.label_text import kept_text
+from theodolite.reporting.terminal.labels import kept_text
 
 
 @click.command("export")

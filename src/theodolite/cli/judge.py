@@ -14,8 +14,8 @@ from theodolite.cli.knocking import knock_first
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
 from theodolite.execution.lines import Lines
-from theodolite.reporting.certificate_text import certificate_text
-from theodolite.reporting.results import certificate_entry
+from theodolite.reporting.results.certificates import certificate_entry
+from theodolite.reporting.terminal.certificates import certificate_text
 from theodolite.usecases.certifying import check_labelled, judges_named
 from theodolite.usecases.probing import probes_text
 from theodolite.usecases.running import RunOptions

@@ -39,7 +39,7 @@ def label(study: str, *, sample: int, guideline: str, judge: str, seed: int, by:
       theodolite label support --sample 100 --by anna --open
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.label_desk import open_label_desk, serve_label_desk, waiting
-    from theodolite.reporting.label_text import desk_lines, labelled_text
+    from theodolite.reporting.terminal.labels import desk_lines, labelled_text
 
     request = LabelRequest(n=sample, guideline=guideline, judge=judge, seed=seed)
     database_url = os.environ.get(DATABASE_VARIABLE) or None

@@ -74,7 +74,7 @@ def summary_of(rehearsed: Rehearsed, study: str) -> str:
 
 
 def _head(rehearsed: Rehearsed) -> list[str]:
-    from theodolite.reporting.figures import number_of
+    from theodolite.reporting.words.figures import number_of
 
     people = ", ".join(f"{n} {level}" for level, n in rehearsed.people.items())
     sessions = sum(cell.sessions for cell in rehearsed.cells)

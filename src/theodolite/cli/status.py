@@ -7,7 +7,7 @@ import click
 from theodolite.bootstrap.onlooker import look_at
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
-from theodolite.reporting.status import status_document, status_text
+from theodolite.reporting.terminal.status import status_document, status_text
 
 
 @click.command()

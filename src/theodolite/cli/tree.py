@@ -45,8 +45,8 @@ def score(file: str, *, application: str, depth: int, seed: int, replicates: int
       theodolite tree score support/tree-by-guideline.json --depth 4
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.measurement.trees.measuring import Draws
-    from theodolite.reporting.tree_entries import tree_entries
-    from theodolite.reporting.tree_text import tree_lines
+    from theodolite.reporting.results.trees import tree_entries
+    from theodolite.reporting.terminal.trees import tree_lines
     from theodolite.usecases.trees import score_file
 
     draws = Draws(replicates=replicates, seed=seed)
@@ -70,7 +70,7 @@ def show(file: str, *, depth: int) -> int:
       theodolite tree show trees/own.yaml
     """  # noqa: D301
     from theodolite.measurement.trees.checks import kinds_of
-    from theodolite.reporting.tree_text import design_lines
+    from theodolite.reporting.terminal.trees import design_lines
 
     design = read_tree_file(file).design
     kinds_of(design, tree_methods())
@@ -98,8 +98,8 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
       theodolite tree compare run.json run.json --application bot-1.4 --application bot-1.5
     """  # noqa: D301
     from theodolite.measurement.trees.measuring import Draws
-    from theodolite.reporting.tree_entries import comparison_entry
-    from theodolite.reporting.tree_text import comparison_lines
+    from theodolite.reporting.results.trees import comparison_entry
+    from theodolite.reporting.terminal.trees import comparison_lines
     from theodolite.usecases.trees import chosen_of, compare_chosen
 
     one = chosen_of(read_tree_file(first), named[0] if named else "")

@@ -1,1 +1,1 @@
-"""Reporting: from estimates to view models to text."""
+"""Reporting: from estimates to what was found, its words, and what each reader is shown."""

@@ -19,7 +19,8 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel
-from theodolite.reporting.exporting import ExportTable, pseudonyms
+from theodolite.reporting.exporting.tables import ExportTable
+from theodolite.reporting.found.pseudonyms import pseudonyms
 
 USERS = ("user_id", "annotator", "annotator_kind", "replicate")
 """Columns of the table of users."""

@@ -15,7 +15,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, ScaleKind
-from theodolite.reporting.exporting import pseudonyms
+from theodolite.reporting.found.pseudonyms import pseudonyms
 
 AT_TURN = "@"
 """Stands between question and turn in the names of controls."""

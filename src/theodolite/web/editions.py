@@ -13,7 +13,7 @@ from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.domain.errors import Conflict, NotFound, TheodoliteError
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.study import Study
-from theodolite.reporting.study_changes import StudyChange, changes_between
+from theodolite.reporting.comparing.study_changes import StudyChange, changes_between
 from theodolite.store.contents import content_of
 from theodolite.web.audit import audit
 from theodolite.web.models import Account, Edition, HostedStudy

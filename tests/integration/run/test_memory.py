@@ -16,10 +16,10 @@ from theodolite.domain.run import Run, RunState, Spending
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Sampling
 from theodolite.measurement import measure_study
-from theodolite.reporting.html import report_pieces
-from theodolite.reporting.results import results_pieces
-from theodolite.reporting.summary import summary_text
-from theodolite.reporting.words import read_words
+from theodolite.reporting.page.report import report_pieces
+from theodolite.reporting.results.document import results_pieces
+from theodolite.reporting.terminal.summary import summary_text
+from theodolite.reporting.words.reading_aids import read_words
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of
 

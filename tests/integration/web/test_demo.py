@@ -13,8 +13,8 @@ from django.test import Client, RequestFactory
 
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.domain.people.role import Role
-from theodolite.reporting.cases import title_of
-from theodolite.reporting.rates import rates_for, rates_of
+from theodolite.reporting.found.cases import title_of
+from theodolite.reporting.found.rates import rates_for, rates_of
 from theodolite.store.annotating import cases, resolutions, threads
 from theodolite.store.annotating.rooms import rooms
 from theodolite.store.models.annotating import QueueRow

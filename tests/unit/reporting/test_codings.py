@@ -11,16 +11,16 @@ from tests.contract.given import a_person_session
 from tests.fakes.coded import CONSENSUS, WORK, coded_evidence
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
-from tests.unit.reporting.test_results import schema
+from tests.unit.reporting.results.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.session import SessionState
 from theodolite.measurement import measure_study
-from theodolite.reporting.exporting import csv_text, export_tables
-from theodolite.reporting.html import report_html
+from theodolite.reporting.exporting.tables import csv_text, export_tables
+from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.themes_view import task_lines, theme_blocks
-from theodolite.reporting.results import results_document
-from theodolite.reporting.summary import summary_text
+from theodolite.reporting.results.document import results_document
+from theodolite.reporting.terminal.summary import summary_text
 
 DONE = {"p": True, "q": False, "r": None}
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Violation
-from theodolite.reporting import figures
-from theodolite.reporting.brief_lines import MARGIN, labelled
+from theodolite.reporting.terminal.brief_lines import MARGIN, labelled
+from theodolite.reporting.words import figures
 
 HEADINGS: Mapping[Violation, str] = {
     Violation.PROHIBITED_RELEASED: "prohibited content released",

@@ -9,10 +9,10 @@ from html import escape
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.monitoring.watch import Alert, AnchorCheck, Stretch, Watch
-from theodolite.reporting import figures
 from theodolite.reporting.monitoring.chart import application_chart
 from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text
-from theodolite.reporting.words import Words
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.reading_aids import Words
 
 CHARTS = 24
 """Applications that are drawn at most, those with alerts first; count."""

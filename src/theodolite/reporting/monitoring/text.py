@@ -9,9 +9,9 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.monitoring.history import InstrumentChange
 from theodolite.domain.monitoring.order import OrderProfile, OrderValue
 from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, Watch
-from theodolite.reporting import figures
-from theodolite.reporting.brief_lines import labelled
-from theodolite.reporting.words import Words
+from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.reading_aids import Words
 
 MARGIN = 11
 SHOWN = 8

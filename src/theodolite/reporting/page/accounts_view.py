@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from theodolite.reporting import figures
-from theodolite.reporting.accounts import Account, Part
-from theodolite.reporting.cases import records_at
+from theodolite.reporting.found.accounts import Account, Part, account_text
+from theodolite.reporting.found.cases import records_at
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.summary_notes import account_text
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

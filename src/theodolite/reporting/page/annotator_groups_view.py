@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
-from theodolite.reporting import figures
-from theodolite.reporting.cases import title_of
-from theodolite.reporting.certificate_words import share_text
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.certificates import share_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,18 +10,19 @@ from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
-from theodolite.reporting import figures
-from theodolite.reporting.agreements import among_people, counts_text, is_tried, judges_of
-from theodolite.reporting.cases import rules_of, title_of
-from theodolite.reporting.certificate_words import rules_of_certificate
-from theodolite.reporting.cluster_words import cluster_words
+from theodolite.reporting.found.agreements import among_people, counts_text, is_tried, judges_of
+from theodolite.reporting.found.cases import rules_of, title_of
+from theodolite.reporting.found.headline import headline
+from theodolite.reporting.found.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
+from theodolite.reporting.found.scripted import scripted_names
+from theodolite.reporting.found.strips import axis_end
+from theodolite.reporting.found.unreadable import unreadable_judges
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
-from theodolite.reporting.scripted import scripted_names
-from theodolite.reporting.strips import axis_end
-from theodolite.reporting.summary_notes import headline, unreadable_judges
-from theodolite.reporting.summary_rows import heading_of, phrase_of, short_phrase
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.certificates import rules_of_certificate
+from theodolite.reporting.words.clusters import cluster_words
+from theodolite.reporting.words.rules import heading_of, phrase_of, short_phrase
 
 _TRIED = ("judge_sensitivity", "judge_precision", "corrected_rate")
 

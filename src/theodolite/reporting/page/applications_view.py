@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from theodolite.domain.application import Application, Mitigation
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.plan import TesterKind
-from theodolite.reporting import figures
-from theodolite.reporting.application_accounts import ApplicationAccount, application_accounts
-from theodolite.reporting.cases import Case
-from theodolite.reporting.claims import claim_words
+from theodolite.reporting.found.application_accounts import ApplicationAccount, application_accounts
+from theodolite.reporting.found.cases import Case
+from theodolite.reporting.found.claims import claim_words
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from theodolite.domain.call import Call
 from theodolite.domain.identity import Json
-from theodolite.reporting.calls import call_texts, spent_text
+from theodolite.reporting.words.calls import call_texts, spent_text
 
 _AROUND_LINE = 6
 """Letters that a line takes where a text names it by its number, about; count."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.identity import SHORT
-from theodolite.reporting.cases import title_of
-from theodolite.reporting.certificate_text import MOST_APART
-from theodolite.reporting.certificate_words import (
+from theodolite.reporting.found.cases import title_of
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words.certificates import (
+    MOST_APART,
     amount_text,
     coefficient_text,
     points_text,
     rules_of_certificate,
     share_text,
 )
-from theodolite.reporting.page.subject import Subject
 
 _AGREEMENT = ("exact_agreement", "relaxed_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha")
 _ACCURACY = ("judge_sensitivity", "judge_specificity", "judge_precision", "judge_bias", "corrected_rate")

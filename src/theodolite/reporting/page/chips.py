@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.reporting.cases import Case, lead_annotators, rules_of
+from theodolite.reporting.found.cases import Case, lead_annotators, rules_of
 from theodolite.reporting.page.subject import Subject
 
 

@@ -15,16 +15,16 @@ from theodolite.domain.identity import SHORT, Json
 from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
-from theodolite.reporting import figures
-from theodolite.reporting.calls import spent_text
-from theodolite.reporting.cases import CaseRecord, records_at, title_of
+from theodolite.reporting.found.cases import CaseRecord, records_at, title_of
 from theodolite.reporting.page.calls_view import CallTexts
 from theodolite.reporting.page.chips import Chip
 from theodolite.reporting.page.embedded import Embedded
 from theodolite.reporting.page.sets import CaseSet
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.results import estimate_entry
-from theodolite.reporting.show import notes_of
+from theodolite.reporting.results.estimates import estimate_entry
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.annotations import notes_of
+from theodolite.reporting.words.calls import spent_text
 
 _AT_ONCE = 1_000
 """Entries of a list that are written together; count."""

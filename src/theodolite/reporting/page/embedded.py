@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.identity import keyed_draw
-from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 LETTERS = 10_000_000
 """Letters of dialogues that a report may hold, about: what browsers open without a wait worth mentioning."""

@@ -9,8 +9,8 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.people.event_record import ExposureTally, LanguageTally, WithdrawalTally
 from theodolite.domain.people.leak import Leak
 from theodolite.domain.people.topic import TopicTally
-from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

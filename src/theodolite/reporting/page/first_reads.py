@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.identity import keyed_draw
-from theodolite.reporting.cases import REFERENCE, Case, CaseRecord, records_at, rules_of, title_of
+from theodolite.reporting.found.cases import REFERENCE, Case, CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.page.subject import Subject
 
 _LONG = 150

@@ -23,12 +23,12 @@ from theodolite.domain.estimate import Confusion, Undefined
 from theodolite.domain.guideline import Origin
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.study import Reference, Study
-from theodolite.reporting import figures
-from theodolite.reporting.agreements import Agreement, agreed, is_tried
-from theodolite.reporting.cases import Case, title_of
-from theodolite.reporting.corrections import certificate_note
+from theodolite.reporting.found.agreements import Agreement, agreed, is_tried
+from theodolite.reporting.found.cases import Case, title_of
+from theodolite.reporting.found.corrections import certificate_note
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
+from theodolite.reporting.words import figures
 
 _ORIGINS = {
     Origin.SHIPPED: "shipped with the package",

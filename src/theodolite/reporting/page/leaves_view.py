@@ -10,9 +10,9 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.trees.finding import NodeFinding, TreeFinding
 from theodolite.domain.trees.leaf import TESTER, Leaf
 from theodolite.domain.trees.tree import AnswersNode
-from theodolite.reporting import figures
-from theodolite.reporting.cases import title_of
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 PAGE = 25
 """Answers that are unfolded at once; count."""

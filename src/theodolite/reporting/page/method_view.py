@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from theodolite.domain.identity import SHORT
 from theodolite.domain.run import Spending
 from theodolite.domain.scenario import Proxy
-from theodolite.reporting import figures
-from theodolite.reporting.criteria import criteria_facts
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.series import series_facts
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.criteria import criteria_facts
+from theodolite.reporting.words.series import series_facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

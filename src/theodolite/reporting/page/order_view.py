@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from theodolite.domain.findings.order_effect import OrderEffect
-from theodolite.reporting.cases import title_of
-from theodolite.reporting.order_effects import shift_text, side_text
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words.order_effects import shift_text, side_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.findings.proxy_check import LevelOrder, ProxyCheck, Reach
-from theodolite.reporting import figures
-from theodolite.reporting.cases import title_of
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 _REACHED = {
     Reach.NOTHING_KNOWN: "no label, so nothing is known",

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.reporting import figures
-from theodolite.reporting.cases import title_of
+from theodolite.reporting.found.cases import title_of
+from theodolite.reporting.found.rates import Rate, interval_words
+from theodolite.reporting.found.strips import strip_of
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.rates import Rate
-from theodolite.reporting.strips import strip_of
-from theodolite.reporting.summary_rows import interval_words
+from theodolite.reporting.words import figures
 
 _LEFT, _WIDTH = 8.0, 184.0
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
-from theodolite.reporting import figures
-from theodolite.reporting.cases import title_of
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 NOTHING = "none"
 

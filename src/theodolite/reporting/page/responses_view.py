@@ -9,8 +9,8 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.responses import AnswerContrast, AnswerSpread, ResponseFinding
 from theodolite.domain.findings.significance import Significance
 from theodolite.domain.instrument import Question
-from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.reporting import figures
-from theodolite.reporting.cases import lead_annotators, rules_of, title_of
-from theodolite.reporting.corrections import certificate_note, corrections_of, own_words
-from theodolite.reporting.matrix import matrix_of
+from theodolite.reporting.found.cases import lead_annotators, rules_of, title_of
+from theodolite.reporting.found.corrections import certificate_note, corrections_of, own_words
+from theodolite.reporting.found.matrix import matrix_of
+from theodolite.reporting.found.rates import Rate, lead_rates, rates_for, unlabelled_guidelines
+from theodolite.reporting.found.strips import axis_end
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.rates import Rate, lead_rates, rates_for, unlabelled_guidelines
-from theodolite.reporting.strips import axis_end
-from theodolite.reporting.summary_rows import heading_of, phrase_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.rules import heading_of, phrase_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
-from theodolite.reporting import figures
 from theodolite.reporting.page.responses_view import comparison_words
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.risk_words import found_words, open_words
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.risks import found_words, open_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.trees.finding import TreeFinding, TreeStanding
-from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.units import range_of
-from theodolite.reporting.tree_text import number
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import number
 
 _COLUMN, _ROW = 150.0, 34.0
 _TALL = 120.0

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import StrategyTally, Undefined
-from theodolite.reporting import figures
-from theodolite.reporting.cases import title_of
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
-from theodolite.reporting.accounts import Account, accounts_of, accounts_to_tell
-from theodolite.reporting.agreements import Agreement, agreements_of
-from theodolite.reporting.cases import Case, cases_of
 from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.found.accounts import Account, accounts_of, accounts_to_tell
+from theodolite.reporting.found.agreements import Agreement, agreements_of
+from theodolite.reporting.found.cases import Case, cases_of
+from theodolite.reporting.found.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.page.sets import SetBook
-from theodolite.reporting.rates import Rate, lead_rates, rates_of
-from theodolite.reporting.words import Words
+from theodolite.reporting.words.reading_aids import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

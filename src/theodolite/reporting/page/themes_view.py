@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from theodolite.domain.codings.finding import CodingFinding, ThemeQuote, ThemeShare
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.task_tally import TaskTally
-from theodolite.reporting import figures
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

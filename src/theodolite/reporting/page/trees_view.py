@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.trees.finding import NodeFinding, NodeSplit, TreeComparison, TreeFinding
 from theodolite.domain.trees.tree import AnswersNode, SummaryNode, TreeDesign
-from theodolite.reporting import figures
-from theodolite.reporting.exporting import pseudonyms
+from theodolite.reporting.found.pseudonyms import pseudonyms
 from theodolite.reporting.page.leaves_view import LeafList, leaf_list, share_of_leaf
 from theodolite.reporting.page.rate_view import StripMark
 from theodolite.reporting.page.standing_view import StandingPicture, standing_picture
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.units import range_of
-from theodolite.reporting.tree_text import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import SIDE_BY_SIDE, basis_words, kind_words, number, value_words
 
 _LEFT, _WIDTH = 8.0, 184.0
 _OPEN_STOREYS = 3

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.findings.lapse import LapseCheck
-from theodolite.reporting import figures
-from theodolite.reporting.lapses import unread_text
 from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.lapses import unread_text
 
 LONGEST = 160
 """Characters of an example that are shown."""

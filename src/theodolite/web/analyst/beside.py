@@ -15,7 +15,7 @@ from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import Annotation, AnnotatorKind
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.reporting import figures
+from theodolite.reporting.words import figures
 from theodolite.store.annotating.settled import unsettled
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
 from theodolite.web.analyst.session import answered_in, said_in

@@ -8,7 +8,7 @@ from typing import Final
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.responses import AnswerSpread
-from theodolite.reporting import figures
+from theodolite.reporting.words import figures
 
 STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14
 """Width of a place, width of a bar, height of the tallest bar, room above and below for figures; pixels."""

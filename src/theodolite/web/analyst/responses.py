@@ -20,7 +20,7 @@ from theodolite.domain.questionnaire import Questionnaire, QuestionnaireResponse
 from theodolite.measurement.comparison.multiplicity import Adjustment
 from theodolite.measurement.study.side_models import side_model
 from theodolite.measurement.study.sides import compare_sides
-from theodolite.reporting import figures
+from theodolite.reporting.words import figures
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
 from theodolite.web.analyst.drawing import Histogram, histogram
 

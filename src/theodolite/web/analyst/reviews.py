@@ -20,8 +20,8 @@ from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.risk import Risk
 from theodolite.domain.study import Study
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
-from theodolite.reporting import figures
-from theodolite.reporting.risk_words import found_words, open_words
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.risks import found_words, open_words
 from theodolite.usecases.reviewing_risks import keep_review
 from theodolite.web.analyst.desk import ReadingDesk, at_reading_desk
 from theodolite.web.analyst.session import answered_in, said_in

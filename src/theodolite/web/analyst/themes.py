@@ -11,7 +11,7 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.tried import TRIED
 from theodolite.measurement.study.codings import coding_findings
-from theodolite.reporting import figures
+from theodolite.reporting.words import figures
 from theodolite.usecases.coding import CodingRoom
 from theodolite.web.analyst.desk import ReadingDesk
 from theodolite.web.analyst.drawing import ShareLine, UnitStrip, number_words, share_line, unit_strip

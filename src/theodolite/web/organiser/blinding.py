@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.people.leak import Leak
 from theodolite.domain.people.role import Role
-from theodolite.reporting import figures
+from theodolite.reporting.words import figures
 from theodolite.store.models.people import LiveTurnRow
 from theodolite.usecases.people.blinding import leaks
 from theodolite.web.access import Here, allowed

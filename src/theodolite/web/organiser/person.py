@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.domain.errors import Conflict
 from theodolite.domain.people.role import Role
 from theodolite.domain.people.withdrawal import Withdrawal
-from theodolite.reporting.figures import number_of
+from theodolite.reporting.words.figures import number_of
 from theodolite.web.access import Here, allowed
 from theodolite.web.accounts.codes import WALK_IN, code_path, give_code
 from theodolite.web.approvals import TESTERS

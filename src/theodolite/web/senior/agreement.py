@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from theodolite.domain.findings.agreeing import AnswerStretch, QuestionAgreement
 from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.people.role import Role
-from theodolite.reporting.order_effects import moved_text
+from theodolite.reporting.words.order_effects import moved_text
 from theodolite.store.annotating import progress as figures
 from theodolite.store.annotating.queues import queue_of
 from theodolite.web.access import allowed

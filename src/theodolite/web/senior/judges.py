@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.assessment.queue.judges import most_by_judges
 from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
 from theodolite.domain.people.role import Role
-from theodolite.reporting.certificate_text import certificate_text
+from theodolite.reporting.terminal.certificates import certificate_text
 from theodolite.store.annotating import progress, promotions
 from theodolite.store.annotating.queues import queue_of
 from theodolite.store.annotating.standing import standings

@@ -16,7 +16,7 @@ from theodolite.domain.findings.order_effect import OrderEffect
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.people.role import Role
 from theodolite.measurement.annotating import MOST_IN_PAIRS
-from theodolite.reporting.order_effects import shift_text, side_text
+from theodolite.reporting.words.order_effects import shift_text, side_text
 from theodolite.store.annotating.progress import attributes
 from theodolite.store.annotating.question_figures import QuestionFigures, question_figures
 from theodolite.store.models.annotating import WorkItemRow

@@ -8,12 +8,12 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.grouped import grouped_evidence, split
 from tests.fakes.report import assets, words
-from tests.unit.reporting.test_results import schema
+from tests.unit.reporting.results.test_document import schema
 from theodolite.measurement import measure_study
-from theodolite.reporting.html import report_html
 from theodolite.reporting.page.annotator_groups_view import group_tables, rater_tables
+from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.results import results_document
+from theodolite.reporting.results.document import results_document
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import assets, data_of, evidence_named, findings_named
 from theodolite.domain.call import Call
 from theodolite.domain.flow import Message, Reply, Speaker
-from theodolite.reporting.html import report_pieces
 from theodolite.reporting.page.calls_view import CallTexts
 from theodolite.reporting.page.embedded import LETTERS
+from theodolite.reporting.page.report import report_pieces
 
 
 def call(words):

@@ -7,12 +7,12 @@ from tests.fakes.labelled import certified_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.measurement import measure_study
-from theodolite.reporting.corrections import certificate_note
+from theodolite.reporting.found.corrections import certificate_note
 from theodolite.reporting.page.certificates_view import certificates
 from theodolite.reporting.page.results_view import rule_blocks
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.results import results_document
-from theodolite.reporting.summary import summary_text
+from theodolite.reporting.results.document import results_document
+from theodolite.reporting.terminal.summary import summary_text
 
 
 @cache

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.reporting.cases import rules_of
+from theodolite.reporting.found.cases import rules_of
 from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.subject import subject_of
 

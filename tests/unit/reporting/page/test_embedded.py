@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, data_of, evidence_named, findings_named, report_named
-from theodolite.reporting.html import report_pieces
+from theodolite.reporting.page.report import report_pieces
 
 LETTERS = 60_000
 

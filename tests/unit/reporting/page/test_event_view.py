@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.grouped import grouped_evidence, split
 from tests.fakes.report import assets, words
-from tests.unit.reporting.test_results import schema
+from tests.unit.reporting.results.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.people.blinding import GuessedThing
@@ -18,10 +18,10 @@ from theodolite.domain.people.event_record import EventFinding, ExposureTally, L
 from theodolite.domain.people.leak import Leak
 from theodolite.domain.people.withdrawal import Withdrawal
 from theodolite.measurement import defect_rate, measure_study
-from theodolite.reporting.html import report_html
 from theodolite.reporting.page.event_view import event_view
+from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.results import results_document
+from theodolite.reporting.results.document import results_document
 
 EVENT = EventFinding(
     leaks=(

@@ -8,13 +8,13 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, words
 from tests.fakes.responses import BOTH, evidence, response, said
-from tests.unit.reporting.test_results import schema
+from tests.unit.reporting.results.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.measurement import measure_study
-from theodolite.reporting.html import report_html
+from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.responses_view import response_blocks
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.results import results_document
+from theodolite.reporting.results.document import results_document
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.fakes.evidence import facts
 from tests.fakes.report import assets, evidence_named, findings_named, words
 from theodolite.domain.findings.lapse import Lapse, LapseCheck, LapseKind
-from theodolite.reporting.html import report_html
+from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.users_view import LONGEST, users_view
 

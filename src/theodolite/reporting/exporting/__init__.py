@@ -1,0 +1,1 @@
+"""Exports: tables with a row an answer, for other programs to read."""

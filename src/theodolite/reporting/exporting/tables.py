@@ -1,0 +1,209 @@
+"""Exporting: every answer as a row of its own, with what it takes to read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotating.label_sample import item_of
+from theodolite.domain.annotation import Annotation, Answer
+from theodolite.domain.criteria import StatedCriteria
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.identity import canonical_json, version_of
+from theodolite.reporting.exporting.testers import tester_tables
+from theodolite.reporting.found.pseudonyms import pseudonyms
+
+ANSWERS = (
+    "dialogue", "turn", "guideline", "guideline_version", "question", "annotator", "annotator_kind",
+    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "sitting",
+)  # fmt: skip
+"""Columns of the table `answers`."""
+
+DIALOGUES = (
+    "dialogue", "application", "application_version", "scenario", "level", "held_by", "turns", "ending", "repeat",
+    "groups",
+)  # fmt: skip
+"""Columns of the table `dialogues`."""
+
+FINALS = ("dialogue", "guideline", "question", "outcome", "value", "origin", "n_participants", "rationale")
+"""Columns of the table `final_labels`."""
+
+CODEBOOK = (
+    "guideline", "guideline_version", "question", "asked", "level", "scale", "labels", "orientation", "when", "defect",
+)  # fmt: skip
+"""Columns of the table `codebook`."""
+
+CRITERIA = ("about", "revision", "stated", "text", "why")
+"""Columns of the table `criteria`."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+WHOLE_NUMBERS = frozenset({"turn", "replicate", "revision", "turns", "repeat", "n_participants", "codebook_revision"})
+"""Columns that hold whole numbers, or nothing; all others hold words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportTable:
+    """One table of an export.
+
+    Attributes:
+        name: What its file is called, without ending.
+        columns: Names of the columns.
+        rows: A value for each column; None where there is none. They are read once.
+    """
+
+    name: str
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+
+
+def export_tables(evidence: Evidence) -> Iterator[ExportTable]:
+    """Yield each table of a disaggregated export.
+
+    Nothing is summed up, and nobody is named: people stand under numbers that
+    stay the same for one run, and dialogues under names that tell nothing.
+    """
+    people = pseudonyms(evidence)
+    codebook = (row for one in evidence.study.guidelines for row in _codebook_rows(one))
+    yield ExportTable(name="answers", columns=ANSWERS, rows=_answer_rows(evidence, people))
+    yield ExportTable(name="dialogues", columns=DIALOGUES, rows=map(_dialogue_row, evidence.archive.dialogues()))
+    yield ExportTable(name="final_labels", columns=FINALS, rows=_final_rows(evidence))
+    yield ExportTable(name="codebook", columns=CODEBOOK, rows=codebook)
+    yield ExportTable(name="criteria", columns=CRITERIA, rows=map(_criteria_row, evidence.criteria))
+    for name, columns, rows in tester_tables(evidence):
+        yield ExportTable(name=name, columns=columns, rows=rows)
+
+
+def export_texts(evidence: Evidence, ending: str) -> Iterator[tuple[str, str]]:
+    """Yield name and text of what it takes to read the tables: what they hold, and the guidelines.
+
+    Args:
+        evidence: All records of one run.
+        ending: How the files of tables end, e.g. `csv`.
+    """
+    yield "README.txt", _readme(evidence, ending)
+    for guideline in evidence.study.guidelines:
+        yield f"schema/{guideline.name}.json", canonical_json(guideline) + "\n"
+
+
+def csv_text(table: ExportTable) -> str:
+    """Return a table as text; no cell of it is taken for a formula by spreadsheets."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows([_cell(value) for value in row] for row in table.rows)
+    return text.getvalue()
+
+
+def _answer_rows(evidence: Evidence, people: Mapping[str, str]) -> Iterator[Sequence[object]]:
+    kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
+    for annotation in evidence.archive.annotations():
+        for answer in annotation.answers:
+            yield _answer_row(annotation, answer, people, kinds.get(annotation.annotator, ""))
+
+
+def _answer_row(annotation: Annotation, answer: Answer, people: Mapping[str, str], kind: str) -> Sequence[object]:
+    return (
+        item_of(annotation.dialogue),
+        answer.turn,
+        annotation.guideline,
+        annotation.instrument_version,
+        answer.question,
+        people.get(annotation.annotator, annotation.annotator),
+        kind,
+        answer.outcome.value,
+        answer.value,
+        answer.replicate,
+        annotation.revision,
+        answer.reasoning,
+        " | ".join(f"[{quote.turn}] {quote.text}" for quote in answer.evidence),
+        annotation.shown.text,
+        annotation.sitting or None,
+    )
+
+
+def _dialogue_row(dialogue: Dialogue) -> Sequence[object]:
+    return (
+        item_of(dialogue.key),
+        dialogue.application,
+        dialogue.application_version,
+        dialogue.scenario,
+        dialogue.level.value,
+        dialogue.held_by.value,
+        len(dialogue.turns),
+        dialogue.ending.value,
+        dialogue.repeat,
+        "; ".join(f"{name}={value}" for name, value in sorted(dialogue.groups.items())),
+    )
+
+
+def _final_rows(evidence: Evidence) -> Iterator[Sequence[object]]:
+    for final in evidence.archive.adjudications():
+        yield (
+            item_of(final.dialogue),
+            final.guideline,
+            final.question,
+            final.outcome.value,
+            final.value,
+            final.origin.value,
+            len(final.participants),
+            final.rationale,
+        )
+
+
+def _codebook_rows(guideline: Guideline) -> Iterator[Sequence[object]]:
+    rules = {rule.question: rule.condition for rule in guideline.defect_rules}
+    for question in guideline.instrument.questions:
+        scale = question.scale
+        span = f"{scale.lowest} to {scale.highest}" if scale.lowest is not None else " | ".join(scale.categories)
+        meanings = "; ".join(f"{label.value}: {label.meaning}" for label in scale.labels if label.meaning)
+        yield (
+            guideline.name,
+            version_of(guideline),
+            question.name,
+            question.text,
+            question.level.value,
+            span or scale.kind.value,
+            meanings,
+            scale.orientation.value,
+            question.when.text if question.when else "",
+            rules.get(question.name, ""),
+        )
+
+
+def _criteria_row(stated: StatedCriteria) -> Sequence[object]:
+    return stated.about.value, stated.revision, stated.at.isoformat(timespec="seconds"), stated.text, stated.why
+
+
+def _cell(value: object) -> str:
+    """Return a value as text that no spreadsheet takes for a formula."""
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not text.lstrip("-").isdecimal() else text
+
+
+def _readme(evidence: Evidence, ending: str) -> str:
+    study, run = evidence.study, evidence.run
+    tables = "".join(f"{f'{name}.{ending}':<22}{words}\n" for name, words in _TABLES)
+    return (
+        f"Study {study.name}, run {run.number}: every answer as a row of its own.\n\n"
+        f"{tables}{'schema/':<22}the guidelines, whose SHA-256 the answers name\n\n"
+        "People stand under numbers (P001, ...) that are the same in every export of this run and in no other.\n"
+        "Nothing here is summed up: no label was made from several people's answers.\n"
+        f"Study version {run.study_version}, plan version {run.plan_version}.\n"
+    )
+
+
+_TABLES = (
+    ("answers", "one row an answer; missing, refused and unparseable answers are rows too"),
+    ("dialogues", "what the answers are about, without its words"),
+    ("final_labels", "what a review agreed on, or that it could not, and final labels of files"),
+    ("codebook", "every question with its scale, and which end of it is the bad one"),
+    ("criteria", "how annotators were sought, chosen and given work, statement by statement"),
+    ("responses", "what testers answered; own words only where they were released"),
+    ("codings", "which codes two people gave to own words, with coding_resolutions and codes"),
+)

@@ -1,0 +1,1 @@
+"""What was found, looked up once for all readers: cases, accounts, rates, agreements."""

@@ -1,0 +1,153 @@
+"""Accounts: what became of every planned dialogue, guideline by guideline."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.failure import Party
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.study import Study
+from theodolite.reporting.found.cases import REFERENCE, Case, labellers, lead_annotators
+from theodolite.reporting.words import figures
+
+_WORST_FIRST = (Outcome.FAILED, Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.MISSING, Outcome.NOT_APPLICABLE)
+
+_LABELLED: tuple[Outcome, Party | None, str] = (Outcome.ANSWERED, None, "labelled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One entry of an account.
+
+    Attributes:
+        outcome: What became of these dialogues.
+        party: Whose fault it is, for failures.
+        words: What people call it, e.g. `application timed out`.
+        cases: Places in the plan.
+    """
+
+    outcome: Outcome
+    words: str
+    cases: tuple[int, ...]
+    party: Party | None = None
+
+    @property
+    def n(self) -> int:
+        """Dialogues in it; count."""
+        return len(self.cases)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What became of all planned dialogues under one guideline.
+
+    Attributes:
+        guideline: Name of the guideline.
+        annotators: Whose labels make a dialogue count as labelled: all of these; empty where nobody labels by it.
+        by_people: Whether they are people.
+        planned: Dialogues planned; count.
+        labelled: Those that all of them have labelled.
+        unmeasured: All others, by what became of them.
+    """
+
+    guideline: str
+    annotators: tuple[str, ...]
+    by_people: bool
+    planned: int
+    labelled: Part
+    unmeasured: tuple[Part, ...]
+
+    def n(self, outcome: Outcome) -> int:
+        """Return how many dialogues ended so; count."""
+        return sum(part.n for part in self.unmeasured if part.outcome is outcome)
+
+
+def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Account:
+    """Return the account of one guideline over all planned dialogues that are labelled by it.
+
+    Where people label, a dialogue counts as labelled if all of them have; judges
+    have accounts of their own in the estimates. Where only judges or rules label,
+    they take the people's place.
+    """
+    by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
+    parts: dict[tuple[Outcome, Party | None, str], list[int]] = defaultdict(list)
+    asked = [case for case in cases if study.asks(guideline.name, case.setting.scenario)]
+    for case in asked:
+        parts[_fate(case, guideline, by_application.get(case.setting.application, ()))].append(case.index)
+    labelled = parts.pop(_LABELLED, [])
+    everybody = tuple(dict.fromkeys(name for names in by_application.values() for name in names))
+    return Account(
+        guideline=guideline.name,
+        annotators=everybody,
+        by_people=bool(everybody) and set(everybody) <= _people(study),
+        planned=len(asked),
+        labelled=Part(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
+        unmeasured=tuple(
+            Part(outcome=outcome, party=party, words=words, cases=tuple(places))
+            for (outcome, party, words), places in sorted(parts.items(), key=_order)
+        ),
+    )
+
+
+def _people(study: Study) -> set[str]:
+    return {annotator.name for annotator in study.annotators if annotator.kind is AnnotatorKind.PERSON}
+
+
+def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
+    """Return whose labels make a dialogue count as labelled."""
+    everybody = labellers(study, guideline.name, application)
+    people = tuple(one.name for one in everybody if one.kind is AnnotatorKind.PERSON and not one.by_hand)
+    return people or lead_annotators(study, guideline.name, application)
+
+
+def _order(entry: tuple[tuple[Outcome, Party | None, str], list[int]]) -> tuple[int, int]:
+    (outcome, _, _), places = entry
+    return _WORST_FIRST.index(outcome), -len(places)
+
+
+def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[Outcome, Party | None, str]:
+    failure = case.failure_of(annotators)
+    if failure is not None:
+        return Outcome.FAILED, failure.party, f"{failure.party.value} {failure.kind.value}"
+    if case.holding is None:
+        return Outcome.MISSING, None, "not held yet"
+    if not annotators:
+        return Outcome.MISSING, None, "labelled by nobody"
+    question = guideline.question.name
+    outcomes = {case.reading(name, guideline.name, question).outcome for name in annotators}
+    worst = next((outcome for outcome in _WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
+    return _LABELLED if worst is Outcome.ANSWERED else (worst, None, worst.value)
+
+
+def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
+    """Return the accounts of all guidelines, in order of the study file."""
+    return tuple(account_of(study, guideline, cases) for guideline in study.guidelines)
+
+
+def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
+    """Return the accounts of guidelines that somebody labels by; all where nobody labels by any.
+
+    What nobody has labelled by is said in one sentence elsewhere, and stands whole in the results file.
+    """
+    return tuple(account for account in accounts if account.annotators) or tuple(accounts)
+
+
+_NUMERALS = {2: "both people"}
+
+
+def account_text(account: Account) -> str:
+    """Return an account as a sum: `60 planned = 57 judged + 2 application timed out + 1 unparseable`."""
+    parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
+    rest = parts or ["0 failed", "0 missing"]
+    head = f"{figures.count(account.planned)} planned = {figures.count(account.labelled.n)} {_labelled_by(account)}"
+    return " + ".join([head, *rest])
+
+
+def _labelled_by(account: Account) -> str:
+    if not account.by_people:
+        return "labelled" if account.annotators in {(), (REFERENCE,)} else "judged"
+    n = len(account.annotators)
+    return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"

@@ -1,0 +1,146 @@
+"""Agreements between annotators, found again among a run's findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import Annotator
+from theodolite.domain.estimate import Estimate, Findings, Measurement
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.study import Study
+from theodolite.reporting.found.cases import REFERENCE, Case
+from theodolite.reporting.words import figures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """One statement on how far annotators agree, and its place among the findings.
+
+    Attributes:
+        place: Place in the list `estimates` of the results file, from 0.
+        measurement: The number and what it is about.
+        annotators: Names of those whose labels are compared.
+    """
+
+    place: int
+    measurement: Measurement
+    annotators: tuple[str, ...]
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The number, or None where it is undefined."""
+        result = self.measurement.result
+        return result if isinstance(result, Estimate) else None
+
+
+def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
+    """Return all agreements in order."""
+    return tuple(
+        Agreement(place=place, measurement=measurement, annotators=annotators)
+        for place, measurement in enumerate(findings.measurements)
+        if (annotators := _annotators(measurement))
+    )
+
+
+def _annotators(measurement: Measurement) -> tuple[str, ...]:
+    about = measurement.about
+    if "first" in about and "second" in about:
+        return about["first"], about["second"]
+    return tuple(about["annotators"].split(", ")) if "annotators" in about else ()
+
+
+def people_of(study: Study, guideline: str) -> tuple[str, ...]:
+    """Return the names of the people who label under a guideline: those who look at everything, where there are any.
+
+    People who label a sample by hand are not mixed with them: what they agree on was drawn to be difficult.
+    """
+    people = [a for a in study.annotators if a.guideline == guideline and a.kind is AnnotatorKind.PERSON]
+    return tuple(a.name for a in people if not a.by_hand) or tuple(a.name for a in people)
+
+
+def judges_of(study: Study, guideline: str) -> tuple[Annotator, ...]:
+    """Return the models and rules that label under a guideline."""
+    return tuple(a for a in study.annotators if a.guideline == guideline and a.kind is not AnnotatorKind.PERSON)
+
+
+def among_people(
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, measure: str
+) -> tuple[Agreement, ...]:
+    """Return how far people agree with each other on a guideline's main question."""
+    people = set(people_of(study, guideline.name))
+    return tuple(agreement for agreement in _of(agreements, guideline, measure) if set(agreement.annotators) <= people)
+
+
+def with_people(
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str, measure: str
+) -> tuple[Agreement, ...]:
+    """Return how far a judge agrees with the reference or, without one, with each person."""
+    found = [agreement for agreement in _of(agreements, guideline, measure) if judge in agreement.annotators]
+    by_reference = tuple(agreement for agreement in found if REFERENCE in agreement.annotators)
+    people = set(people_of(study, guideline.name))
+    return by_reference or tuple(agreement for agreement in found if people & set(agreement.annotators))
+
+
+def _of(agreements: Sequence[Agreement], guideline: Guideline, measure: str) -> list[Agreement]:
+    return [
+        agreement
+        for agreement in agreements
+        if agreement.measurement.measure == measure
+        and agreement.measurement.about.get("guideline") == guideline.name
+        and agreement.measurement.about.get("question", guideline.question.name) == guideline.question.name
+    ]
+
+
+def agreed(agreement: Agreement) -> int:
+    """Return on how many units they agree; count."""
+    estimate = agreement.estimate
+    if estimate is None:
+        return 0
+    return estimate.count if estimate.count is not None else round(estimate.value * estimate.n)
+
+
+def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
+    """Tell whether a judge was held against people at all."""
+    measures = ("exact_agreement", "score_agreement")
+    found = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
+    return any(agreement.estimate is not None for agreement in found)
+
+
+def counts_text(agreements: Sequence[Agreement]) -> str:
+    """Return on how many units annotators agree, over all applications: `333 to 421 of 450`."""
+    measured = [agreement for agreement in agreements if agreement.estimate is not None]
+    return f"{_range([agreed(a) for a in measured])} of {_range([a.estimate.n for a in measured if a.estimate])}"
+
+
+def percents_text(agreements: Sequence[Agreement]) -> str:
+    """Return the same in percent, `74.0 to 93.6 %`; empty where the units are too few."""
+    estimates = [agreement.estimate for agreement in agreements if agreement.estimate is not None]
+    if not estimates or min(estimate.n for estimate in estimates) < figures.FEW:
+        return ""
+    values = sorted(estimate.value for estimate in estimates)
+    ends = dict.fromkeys((figures.points(values[0]), figures.points(values[-1])))
+    return f"{' to '.join(ends)} %"
+
+
+def coefficients_text(agreements: Sequence[Agreement]) -> str:
+    """Return the coefficients, lowest to highest: `.89 to .97`; `unknown` where none is defined."""
+    values = sorted(agreement.estimate.value for agreement in agreements if agreement.estimate is not None)
+    if not values:
+        return "unknown"
+    return " to ".join(dict.fromkeys((figures.coefficient(values[0]), figures.coefficient(values[-1]))))
+
+
+def _range(counts: Sequence[int]) -> str:
+    if not counts:
+        return "0"
+    return " to ".join(dict.fromkeys((figures.count(min(counts)), figures.count(max(counts)))))
+
+
+def unparseable_cases(cases: Sequence[Case], guideline: Guideline, annotator: str) -> tuple[Case, ...]:
+    """Return the cases where an annotator's label could not be read."""
+    question = guideline.question.name
+    return tuple(
+        case for case in cases if case.reading(annotator, guideline.name, question).outcome is Outcome.UNPARSEABLE
+    )

@@ -1,0 +1,71 @@
+"""The matrix: areas in the rows, applications in the columns, where a study looks at many areas at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.study import Study
+from theodolite.reporting.found.cases import rules_of, title_of
+from theodolite.reporting.found.rates import Rate, lead_rates
+from theodolite.reporting.words.rules import heading_of
+
+AREAS = 4
+"""Areas from which on a matrix says more than a block for each."""
+
+SPLIT = "scenario"
+"""Group by which one guideline's rate falls into several areas."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRow:
+    """One area at one station.
+
+    Attributes:
+        area: Name of the area.
+        station: Level of testing and who held the tester's side; empty where there is one alone.
+        cells: The rate of each application, in order of the study; None where there is none.
+    """
+
+    area: str
+    station: str
+    cells: tuple[Rate | None, ...]
+
+
+def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
+    """Return areas by applications, level by level; empty where there are few areas or one application.
+
+    An area is a defect rule or, where the study splits by scenario, a rule in one
+    scenario. Each annotator whose labels lead has rows of its own.
+    """
+    applications = [application.name for application in study.applications]
+    rows = [row for guideline, rule in rules_of(study) for row in _rows(study, guideline, rule, rates, applications)]
+    stations = dict.fromkeys(row.station for row in rows)
+    if len(applications) < 2 or len({row.area for row in rows}) < AREAS:
+        return ()
+    return tuple(row for station in sorted(stations, key=bool) for row in rows if row.station == station)
+
+
+def _rows(
+    study: Study, guideline: Guideline, rule: DefectRule, rates: tuple[Rate, ...], applications: Sequence[str]
+) -> list[MatrixRow]:
+    lead = lead_rates(rates, guideline.name, rule.name)
+    voices = {rate.annotator for rate in lead}
+    split = [rate for rate in rates if _is_part(rate, guideline, rule, voices)]
+    found: dict[tuple[str, str], dict[str, Rate]] = {}
+    for rate in split or lead:
+        area = rate.group[1] if rate.group else heading_of(guideline, rule)
+        name = area if len(voices) == 1 else f"{area}, by {title_of(study, rate.annotator)}"
+        if rate.measurement.result.n:
+            found.setdefault((name, rate.station), {})[rate.measurement.application] = rate
+    return [
+        MatrixRow(area=area, station=station, cells=tuple(by_application.get(name) for name in applications))
+        for (area, station), by_application in found.items()
+    ]
+
+
+def _is_part(rate: Rate, guideline: Guideline, rule: DefectRule, voices: set[str]) -> bool:
+    about = rate.measurement.about
+    of_rule = (about.get("guideline"), about.get("rule")) == (guideline.name, rule.name)
+    return of_rule and rate.annotator in voices and rate.group is not None and rate.group[0] == SPLIT

@@ -1,0 +1,168 @@
+"""The report: one HTML file that asks nothing of any host."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.page.accounts_view import accounts_view
+from theodolite.reporting.page.annotator_groups_view import group_tables, rater_tables
+from theodolite.reporting.page.answer_view import answer_view
+from theodolite.reporting.page.applications_view import applications_view
+from theodolite.reporting.page.certificates_view import certificates
+from theodolite.reporting.page.chips import chips_of
+from theodolite.reporting.page.conduct_view import conduct_tables
+from theodolite.reporting.page.data import data_pieces
+from theodolite.reporting.page.embedded import LETTERS, embedded_in
+from theodolite.reporting.page.event_view import event_view
+from theodolite.reporting.page.first_reads import first_reads
+from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
+from theodolite.reporting.page.method_view import method_view
+from theodolite.reporting.page.order_view import order_tables
+from theodolite.reporting.page.proxies_view import proxy_rows
+from theodolite.reporting.page.realism_view import realism_tables
+from theodolite.reporting.page.responses_view import response_blocks
+from theodolite.reporting.page.results_view import area_table, nobody_labels_by, rule_blocks, spreads
+from theodolite.reporting.page.risks_view import risk_rows
+from theodolite.reporting.page.strategies_view import strategy_tables
+from theodolite.reporting.page.subject import Subject, subject_of
+from theodolite.reporting.page.themes_view import task_lines, theme_blocks
+from theodolite.reporting.page.trees_view import tree_views
+from theodolite.reporting.page.users_view import users_view
+from theodolite.reporting.words.reading_aids import read_words
+
+WORDS = "words.yaml"
+TEMPLATE = "report.html"
+
+_HERE = "\0"
+"""Stands for the dialogues while the page around them is made; no text of a study may hold it."""
+
+
+def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets: Mapping[str, str]) -> str:
+    """Return the report of a run as one self-contained HTML file; see `report_pieces`."""
+    return "".join(report_pieces(evidence, findings, facts, assets))
+
+
+def report_pieces(
+    evidence: Evidence,
+    findings: Findings,
+    facts: RunFacts,
+    assets: Mapping[str, str],
+    *,
+    letters: int = LETTERS,
+) -> Iterator[str]:
+    """Yield the report of a run, one self-contained HTML file, piece by piece.
+
+    Texts of dialogues reach the page as JSON and are shown as text alone; the
+    content security policy admits the page's own script and style by their
+    hashes and nothing else.
+
+    Args:
+        evidence: Everything that the run holds.
+        findings: Everything that was measured on it.
+        facts: How the run came about.
+        assets: Path below `resources/report` to text, for all files there.
+        letters: Letters of dialogues that the file may hold, about; beyond, it holds
+            the telling ones and a drawn sample, and says so. Count.
+
+    Raises:
+        InputError: If the words file or the template is not among the assets.
+    """
+    missing = {WORDS, TEMPLATE} - set(assets)
+    if missing:
+        message = f"expected the report's assets, but {', '.join(sorted(missing))} is not among them"
+        raise InputError(message)
+    subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
+    style, script = _joined(assets, "css/") + _page_foot(subject), _script(assets)
+    environment = Environment(
+        loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template(TEMPLATE)
+    views = _views(subject)
+    sample = embedded_in(subject, [read.case for read in views["reads"]], letters=letters)
+    page = template.render(
+        **views, sample=sample, style=style, script=script, policy=_policy(style, script), data=_HERE
+    )
+    before, _, after = page.rpartition(_HERE)
+    yield before
+    yield from data_pieces(subject, views["chips"], sample)
+    yield after
+
+
+def _views(subject: Subject) -> dict[str, Any]:
+    chips = chips_of(subject)
+    return {
+        "answer": answer_view(subject),
+        "reads": first_reads(subject),
+        "areas": area_table(subject),
+        "blocks": rule_blocks(subject),
+        "unlabelled": nobody_labels_by(subject),
+        "spreads": spreads(subject),
+        "responses": response_blocks(subject),
+        "themes": theme_blocks(subject),
+        "tasks": task_lines(subject),
+        "event": event_view(subject),
+        "risks": risk_rows(subject),
+        "strategies": strategy_tables(subject),
+        "trees": tree_views(subject),
+        "accounts": accounts_view(subject),
+        "users": users_view(subject),
+        "realisms": realism_tables(subject),
+        "applications": applications_view(subject),
+        "instruments": instruments(subject),
+        "conduct": conduct_tables(subject),
+        "certificates": certificates(subject),
+        "agreements": agreement_tables(subject),
+        "annotator_groups": group_tables(subject),
+        "raters": rater_tables(subject),
+        "orders": order_tables(subject),
+        "matrices": matrix_groups(subject),
+        "method": method_view(subject),
+        "proxies": proxy_rows(subject),
+        "words": subject.words,
+        "chips": chips,
+        "n_cases": len(subject.cases),
+    }
+
+
+def _joined(assets: Mapping[str, str], folder: str) -> str:
+    return "\n".join(assets[name].strip() for name in sorted(assets) if name.startswith(folder)) + "\n"
+
+
+def _page_foot(subject: Subject) -> str:
+    """Return the style that prints study, run and date on each page."""
+    view = method_view(subject)
+    foot = _css_text(f"{view.study}, {view.run}, {view.generated}")
+    return f'@page {{ @bottom-left {{ content: "{foot}" }} @bottom-right {{ content: counter(page) }} }}\n'
+
+
+def _css_text(text: str) -> str:
+    """Return a text as the inside of a CSS string: whatever is no plain letter is written by its number."""
+    return "".join(letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in text)
+
+
+def _script(assets: Mapping[str, str]) -> str:
+    return '(() => {\n"use strict";\n' + _joined(assets, "js/") + "})();\n"
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

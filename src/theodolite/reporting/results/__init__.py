@@ -1,0 +1,1 @@
+"""The results file: a run's numbers as JSON, list by list."""

@@ -1,0 +1,55 @@
+"""How judges went about their work, as entries of the results file."""
+
+from __future__ import annotations
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.conduct import Conduct, VoteRecord
+from theodolite.domain.identity import Json
+
+
+def conduct_entry(conduct: Conduct) -> dict[str, Json]:
+    """Return one entry of the list `conduct` of the results file."""
+    return {
+        "annotator": conduct.annotator,
+        "application": conduct.application,
+        "guideline": conduct.guideline,
+        "verdicts": conduct.verdicts,
+        "quoting": conduct.quoting,
+        "ungrounded": list(conduct.ungrounded),
+        "control": {
+            "passed": conduct.control_passed,
+            "failed": list(conduct.control_failed),
+            "unanswered": conduct.control_unanswered,
+        },
+        "answered_as": list(conduct.answered_as),
+        "scripted": conduct.scripted,
+        "votes": _votes_entry(conduct.votes) if conduct.votes else None,
+    }
+
+
+def _votes_entry(votes: VoteRecord) -> dict[str, Json]:
+    advice = votes.advice
+    return {
+        "rule": votes.voting.rule.value,
+        "most": votes.voting.most,
+        "dialogues": votes.dialogues,
+        "cast": votes.cast,
+        "split": list(votes.split),
+        "tied": list(votes.tied),
+        "flip_rate": number_entry(votes.flip_rate),
+        "retest_alpha": number_entry(votes.retest_alpha),
+        "rate_by_single_votes": number_entry(votes.by_single_votes),
+        "rate_by_majorities": number_entry(votes.by_majorities),
+        "standard_error": advice.error if advice else None,
+        "standard_error_as_samples": advice.error_as_samples if advice else None,
+        "samples_do_better": advice.samples_do_better if advice else None,
+    }
+
+
+def number_entry(result: Estimate | Undefined) -> dict[str, Json]:
+    """Return a number that stands outside the list `estimates`, or nulls and the reason."""
+    common: dict[str, Json] = {"n": result.n, "unit": result.unit, "method": result.method}
+    if isinstance(result, Undefined):
+        return {**dict.fromkeys(("value", "low", "high", "confidence")), **common, "undefined_reason": result.reason}
+    ends: dict[str, Json] = {"value": result.value, "low": result.low, "high": result.high}
+    return {**ends, "confidence": result.confidence, **common, "undefined_reason": None}

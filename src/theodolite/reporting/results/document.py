@@ -1,0 +1,256 @@
+"""The results file: all numbers of a run as strict JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from theodolite.domain.annotating.label_sample import LabelSample
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.failure import Failure, Party
+from theodolite.domain.identity import Json, version_of
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.found.accounts import Account, accounts_of
+from theodolite.reporting.found.application_accounts import ApplicationAccount, application_accounts
+from theodolite.reporting.found.cases import cases_of
+from theodolite.reporting.found.corrections import certificate_of_judge
+from theodolite.reporting.found.scripted import scripted_names
+from theodolite.reporting.results.annotator_groups import annotator_groups_entry, raters_entry
+from theodolite.reporting.results.certificates import certificate_entry
+from theodolite.reporting.results.claims import claim_entry
+from theodolite.reporting.results.codings import coding_entry, task_entry
+from theodolite.reporting.results.conduct import conduct_entry
+from theodolite.reporting.results.criteria import criteria_entries
+from theodolite.reporting.results.estimates import confusion_entry, estimate_entry
+from theodolite.reporting.results.events import event_entry
+from theodolite.reporting.results.json_pieces import Flowing, collected, json_pieces
+from theodolite.reporting.results.order_effects import order_effect_entry
+from theodolite.reporting.results.proxies import proxy_entry
+from theodolite.reporting.results.realism import realism_entry
+from theodolite.reporting.results.responses import response_entry
+from theodolite.reporting.results.risks import risk_entry
+from theodolite.reporting.results.series import series_entry
+from theodolite.reporting.results.strategies import strategy_entry
+from theodolite.reporting.results.trees import tree_entries
+
+SCHEMA_VERSION = "1.19"
+"""Version of the results file's form; the first number rises when readers break."""
+
+PAIR_DIGITS = 16
+"""Digits of a pair key that are written; 64 bits tell any number of dialogues apart."""
+
+
+def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Json]:
+    """Return the results of a run as a JSON document.
+
+    Its form is published in `resources/report/results.schema.json`. Nothing in
+    it is NaN or infinite: what is undefined is null and says why.
+    """
+    return {name: collected(part) for name, part in _document(evidence, findings, facts).items()}
+
+
+def results_pieces(evidence: Evidence, findings: Findings, facts: RunFacts) -> Iterator[str]:
+    """Yield the same as text, piece by piece, so that no list of a run is ever whole in memory."""
+    yield from json_pieces(_document(evidence, findings, facts))
+    yield "\n"
+
+
+def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Flowing]:
+    study, run, cases = evidence.study, evidence.run, cases_of(evidence.register)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
+        "run": _run(evidence, facts),
+        "series": series_entry(study),
+        "package": {"name": "theodolite", "version": facts.package_version},
+        "generated": _moment(facts.generated),
+        "hosts": list(facts.hosts),
+        "scripted": list(scripted_names(evidence)),
+        "spending": _spending(evidence),
+        "accounts": [_account(account) for account in accounts_of(study, cases)],
+        "applications": [_application(account, findings) for account in application_accounts(study, cases)],
+        "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
+        "sessions": (_session(evidence, place) for place in range(len(evidence.register))),
+        "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
+        "simulated_users": _simulated_users(evidence, findings),
+        "realism": [realism_entry(realism) for realism in findings.realisms],
+        "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
+        "risks": [risk_entry(finding) for finding in findings.risks],
+        "responses": [response_entry(finding) for finding in findings.responses],
+        "codings": [coding_entry(found) for found in findings.codings],
+        "tasks": [task_entry(tally) for tally in findings.tasks],
+        "proxies": [proxy_entry(check) for check in findings.proxies],
+        "event": event_entry(findings.event),
+        "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
+        "raters": [raters_entry(found) for found in findings.raters],
+        "order_effects": [order_effect_entry(effect) for effect in findings.orders],
+        "strategies": [strategy_entry(tally) for tally in findings.strategies],
+        "trees": tree_entries(findings.trees, findings.standings),
+        "failures": (_failure(failure) for failure in evidence.archive.failures()),
+        "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
+        "criteria": criteria_entries(evidence.criteria),
+        "label_samples": [_label_sample(sample) for sample in evidence.samples],
+        "instruments": _instruments(evidence),
+    }
+
+
+def _session(evidence: Evidence, place: int) -> dict[str, Json]:
+    """Return what pairs a dialogue with those of other applications and runs, and what it resembles."""
+    sessions, setting = evidence.register.sessions, evidence.register.settings[place]
+    return {
+        "dialogue": sessions.label(place),
+        "application": setting.application,
+        "pair": sessions.pair_key(place)[:PAIR_DIGITS],
+        "cluster": setting.cluster,
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment is not None else None
+
+
+def _run(evidence: Evidence, facts: RunFacts) -> dict[str, Json]:
+    run = evidence.run
+    return {
+        "key": run.key,
+        "number": run.number,
+        "state": run.state.value,
+        "started": _moment(run.started),
+        "finished": _moment(run.finished),
+        "plan_version": run.plan_version,
+        "seed": evidence.study.sampling.seed,
+        "planned_dialogues": len(evidence.sessions),
+        "held_dialogues": evidence.register.n_held,
+        "command": facts.command,
+    }
+
+
+def _spending(evidence: Evidence) -> dict[str, Json]:
+    spent = evidence.spending
+    return {
+        "calls": spent.calls,
+        "attempts": spent.attempts,
+        "tokens_in": spent.tokens_in,
+        "tokens_out": spent.tokens_out,
+        "cost_microusd": spent.cost_microusd,
+        "unpriced_calls": spent.unpriced_calls,
+    }
+
+
+def _account(account: Account) -> dict[str, Json]:
+    return {
+        "guideline": account.guideline,
+        "annotators": list(account.annotators),
+        "planned": account.planned,
+        "labelled": account.labelled.n,
+        "failed": [
+            {"party": part.party.value if part.party else None, "what": part.words, "n": part.n}
+            for part in account.unmeasured
+            if part.outcome is Outcome.FAILED
+        ],
+        "unparseable": account.n(Outcome.UNPARSEABLE),
+        "refused": account.n(Outcome.REFUSED),
+        "not_applicable": account.n(Outcome.NOT_APPLICABLE),
+        "missing": account.n(Outcome.MISSING),
+    }
+
+
+def _application(account: ApplicationAccount, findings: Findings) -> dict[str, Json]:
+    application = account.application
+    return {
+        "name": application.name,
+        "guardrails": application.guardrails.value,
+        "mitigations": [mitigation.name for mitigation in application.mitigations],
+        "variant_of": application.variant_of or None,
+        "planned": account.planned,
+        "held": len(account.held),
+        "filtered": len(account.filtered),
+        "filtered_replies": account.filtered_replies,
+        "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in account.failed],
+        "failed_by_others": len(account.failed_otherwise),
+        "open": account.n_open,
+        "claims": [claim_entry(test) for test in findings.claims if test.application == application.name],
+    }
+
+
+def _label_sample(sample: LabelSample) -> dict[str, Json]:
+    return {
+        "guideline": sample.guideline,
+        "guideline_version": sample.guideline_version,
+        "judge": sample.judge or None,
+        "judge_version": sample.judge_version or None,
+        "seed": sample.seed,
+        "withheld": sample.withheld,
+        "strata": [
+            {"name": one.name, "dialogues": one.n_dialogues, "drawn": one.n_drawn, "inclusion": one.inclusion}
+            for one in sample.strata
+        ],
+    }
+
+
+def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowing]:
+    register = evidence.register
+    held = zip(register.settings, register.held, strict=True)
+    return {
+        "dialogues": sum(s.held_by is HeldBy.SIMULATED_USER and h is not None and not h.tried for s, h in held),
+        "failures": sum(f.party is Party.SIMULATED_USER for failed in register.failures.values() for f in failed),
+        "lapses": [
+            {
+                "kind": check.kind.value,
+                "meaning": check.meaning,
+                "n": check.n,
+                "unread": check.unread,
+                "count": check.n_dialogues,
+                "dialogues": check.dialogues(),
+                "found": ({"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses),
+            }
+            for check in findings.lapses
+        ],
+    }
+
+
+def _failure(failure: Failure) -> dict[str, Json]:
+    return {
+        "dialogue": failure.label,
+        "application": failure.application,
+        "party": failure.party.value,
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "turn": failure.turn,
+        "annotator": failure.annotator or None,
+        "endpoint": failure.endpoint or None,
+        "tries": failure.tries,
+    }
+
+
+def _instruments(evidence: Evidence) -> dict[str, Json]:
+    study = evidence.study
+    return {
+        "guidelines": [
+            {"name": g.name, "version": version_of(g), "edition": g.edition, "origin": g.origin.value}
+            for g in study.guidelines
+        ],
+        "annotators": [
+            {
+                "name": a.name,
+                "title": a.title,
+                "kind": a.kind.value,
+                "guideline": a.guideline,
+                "version": study.annotator_version(a.name),
+                "answer_schema": _answer_schema(evidence, a.name),
+                "certificate": _moment(one.issued) if (one := certificate_of_judge(evidence, a.name)) else None,
+            }
+            for a in study.annotators
+        ],
+        "applications": [{"name": a.name, "version": study.application_version(a.name)} for a in study.applications],
+        "scenarios": [{"name": s.name, "version": version_of(s)} for s in study.scenarios],
+        "questionnaires": [{"name": q.name, "version": version_of(q)} for q in study.questionnaires],
+    }
+
+
+def _answer_schema(evidence: Evidence, annotator: str) -> dict[str, Json] | None:
+    tally = next((tally for tally in evidence.schemas if tally.annotator == annotator), None)
+    return {"sent": tally.sent, "refused": tally.refused, "off": tally.off} if tally is not None else None

@@ -1,0 +1,195 @@
+"""A judge's certificate as a terminal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.estimate import Estimate, Measurement
+from theodolite.domain.identity import SHORT
+from theodolite.reporting.found.cases import REFERENCE
+from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.certificates import (
+    MOST_APART,
+    amount_text,
+    coefficient_text,
+    points_text,
+    rules_of_certificate,
+    share_text,
+)
+
+_MARGIN = 13
+
+
+_RIGHT = {
+    "judge_sensitivity": "catches",
+    "judge_specificity": "passes of the sound",
+    "judge_precision": "right when it alarms",
+}
+
+_MANNERS = {
+    "unparseable_share": "unreadable",
+    "refused_share": "refused",
+    "ungrounded_share": "quotes words that do not stand there",
+    "control_failed_share": "failed the control question",
+}
+
+
+def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
+    """Return a certificate on one screen; what is unknown says why.
+
+    Args:
+        certificate: What is known of one version of a judge.
+        width: Columns of the terminal; count.
+    """
+    lines = [
+        f"{certificate.judge} on {certificate.guideline}",
+        *_labelled("Certificate", _issued(certificate), width),
+    ]
+    if len(certificate.authorities) > MOST_APART:
+        lines += _against_many(certificate, width)
+    else:
+        for authority in certificate.authorities:
+            lines += _against(certificate, authority, width)
+    lines += _labelled("People", _people(certificate), width)
+    lines += _labelled("Groups", _groups(certificate), width)
+    lines += _labelled("Replies", _manners(certificate), width)
+    lines += _labelled("Attacks", _probes(certificate), width)
+    for sentence in certificate.lacking:
+        lines += _labelled("Unknown", sentence, width)
+    return "\n".join(lines)
+
+
+def _labelled(label: str, text: str, width: int) -> list[str]:
+    return labelled(label, text, margin=_MARGIN, width=width) if text else []
+
+
+def _issued(certificate: Certificate) -> str:
+    share = f"{figures.count(certificate.labelled)} of {figures.count(certificate.judged)} judged dialogues labelled"
+    version = certificate.judge_version[:SHORT]
+    return f"issued {certificate.issued:%Y-%m-%d %H:%M} UTC for version {version}, run {certificate.run}; {share}"
+
+
+def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
+    name = "final labels" if authority == REFERENCE else authority
+    lines = _labelled("Held against", f"{name}: {_agreement(certificate, authority)}", width)
+    apart = [
+        f"{one.application} {amount_text(one.result)}"
+        for one in certificate.measurements
+        if one.measure == "exact_agreement" and one.application != ALL_APPLICATIONS and _is_of(one, authority)
+    ]
+    lines += _labelled("", "; ".join(apart), width)
+    for rule in rules_of_certificate(certificate):
+        lines += _labelled("Defects", f"{rule}: {_accuracy(certificate, authority, rule)}", width)
+    return lines
+
+
+def _against_many(certificate: Certificate, width: int) -> list[str]:
+    """Return how a judge stands to many people, each of them an authority: the range of every figure."""
+    people = figures.number_of(len(certificate.authorities), "person", "people")
+    agreement = [
+        f"{title} {_range(certificate, measure, show)}"
+        for measure, title, show in (
+            ("exact_agreement", "same label on", figures.percent),
+            ("cohen_kappa", "kappa", figures.coefficient),
+            ("gwet_ac", "AC", figures.coefficient),
+        )
+    ]
+    lines = _labelled("Held against", f"{people}, one by one: {'; '.join(agreement)}", width)
+    for rule in rules_of_certificate(certificate):
+        parts = [
+            f"{title} {_range(certificate, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()
+        ]
+        lines += _labelled("Defects", f"{rule}: {'; '.join(parts)}", width)
+    return lines
+
+
+def _range(certificate: Certificate, measure: str, show: Callable[[float], str], **about: str) -> str:
+    """Return the lowest and the highest value that people's labels give a figure, over all applications."""
+    found = (certificate.figure(measure, first=name, **about) for name in certificate.authorities)
+    values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
+    return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
+
+
+def _is_of(one: Measurement, authority: str) -> bool:
+    about = one.about
+    return about.get("first") == authority and "part" not in about and "ceiling" not in about
+
+
+def _agreement(certificate: Certificate, authority: str) -> str:
+    exact = certificate.figure("exact_agreement", first=authority)
+    parts = [f"same label on {amount_text(exact.result)}"] if exact else []
+    if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
+        parts.append(f"chance alone {figures.percent(exact.result.chance)}")
+    near = certificate.figure("relaxed_agreement", first=authority)
+    parts += [f"within one point {amount_text(near.result)}"] if near else []
+    for measure, title in (("cohen_kappa", "kappa"), ("gwet_ac", "AC"), ("krippendorff_alpha", "alpha")):
+        found = certificate.figure(measure, first=authority)
+        parts += [f"{title} {coefficient_text(found.result)}"] if found else []
+    return "; ".join(parts)
+
+
+def _accuracy(certificate: Certificate, authority: str, rule: str) -> str:
+    parts = []
+    for measure, title in _RIGHT.items():
+        found = certificate.figure(measure, first=authority, rule=rule)
+        parts += [f"{title} {amount_text(found.result)}"] if found else []
+    bias = certificate.figure("judge_bias", first=authority, rule=rule)
+    parts += [f"bias {points_text(bias.result)}"] if bias else []
+    refused = certificate.figure("refused_defects", first=authority, rule=rule)
+    parts += [f"refused to read {amount_text(refused.result)} of the defects"] if refused else []
+    return "; ".join(parts) or "nobody's labels can tell"
+
+
+def _people(certificate: Certificate) -> str:
+    between: Sequence[Measurement] = [
+        one
+        for one in certificate.measurements
+        if one.measure == "exact_agreement" and "ceiling" in one.about and "part" not in one.about
+    ]
+    wide = [one for one in between if one.application == ALL_APPLICATIONS]
+    return _crowd(certificate) or "; ".join(
+        f"{one.about['first']} and {one.about['second']} agree on {amount_text(one.result)}" for one in wide
+    )
+
+
+def _crowd(certificate: Certificate) -> str:
+    """Return how near a judge comes to many people and they to each other; empty where they are few."""
+    judge, people = certificate.figure("agreement_with_people"), certificate.figure("agreement_among_people")
+    if judge is None or people is None:
+        return ""
+    gap = certificate.figure("nearer_than_people")
+    beyond = f"; judge minus people {points_text(gap.result)}" if gap else ""
+    alike = f"two of them agree on {share_text(people.result)} of the dialogues"
+    return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
+
+
+def _groups(certificate: Certificate) -> str:
+    found = [one for one in certificate.measurements if one.measure == "cross_agreement"]
+    named = ((one, one.about["part"]) for one in found)
+    return "; ".join(
+        f"{part.removeprefix('annotators.')} {one.about[part]}, {one.about['people']} people:"
+        f" beyond chance {coefficient_text(one.result)}"
+        for one, part in named
+    )
+
+
+def _manners(certificate: Certificate) -> str:
+    return "; ".join(_shares(certificate, _MANNERS))
+
+
+def _probes(certificate: Certificate) -> str:
+    titles = {
+        "verdicts_turned": "turned by text that tells what to answer",
+        "order_consistent": "the same with the labels reversed",
+        "flip_rate": "another label when asked again",
+    }
+    return "; ".join(_shares(certificate, titles))
+
+
+def _shares(certificate: Certificate, titles: dict[str, str]) -> Iterator[str]:
+    for measure, title in titles.items():
+        found = certificate.figure(measure)
+        if found is not None:
+            yield f"{title} {amount_text(found.result)}"

@@ -1,0 +1,135 @@
+"""What a terminal says of label files: what was drawn, and what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
+from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.words import figures
+
+_MARGIN = 9
+_WIDE = 10
+_DESK = 11
+
+
+def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
+    """Return what was drawn for people to label, and what to do next.
+
+    Args:
+        sample: What was drawn.
+        n_slips: Answers that the file asks for; count.
+        file: Where it was written.
+        study: What the user types to name the study.
+        width: Columns of the terminal; count.
+    """
+    n = len(sample.dialogues)
+    wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_slips, 'answer')} to give"
+    strata = "; ".join(
+        f"{one.name} {figures.count(one.n_drawn)} of {figures.count(one.n_dialogues)}" for one in sample.strata
+    )
+    blind = f" By the verdicts of {sample.judge}, which the file does not tell." if sample.judge else ""
+    withheld = f" {figures.number_of(sample.withheld, 'dialogue')} left out: text withheld." if sample.withheld else ""
+    lines = [
+        *labelled("Wrote", wrote, margin=_MARGIN, width=width),
+        *labelled("Drawn", f"{strata}; seed {sample.seed}.{blind}{withheld}", margin=_MARGIN, width=width),
+        *labelled("Next", "fill in `answer` and `annotator`, then", margin=_MARGIN, width=width),
+        f"{'':<{_MARGIN}}theodolite assess {study} --labels {file}",
+    ]
+    return "\n".join(lines)
+
+
+def kept_text(kept: KeptLabels, *, n_open: int, stored: bool, study: str, width: int = 80) -> str:
+    """Return what a label file brought, and what to do next.
+
+    Args:
+        kept: What is new in it.
+        n_open: Rows without an answer; count.
+        stored: Whether it was stored.
+        study: What the user types to name the study.
+        width: Columns of the terminal; count.
+    """
+    people = list(dict.fromkeys(annotation.annotator for annotation in kept.to_store))
+    by = f" by {', '.join(people)}" if people else ""
+    new, revised = figures.count(len(kept.new)), figures.count(len(kept.revised))
+    labels = f"labels of {figures.number_of(len(kept.to_store), 'dialogue')}{by}: {new} new, {revised} revised"
+    rest = f"{figures.count(kept.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
+    then = f"theodolite judge certify {study}" if stored else "the same command without --check"
+    lines = [
+        *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
+        *(labelled("People", _described(kept), margin=_MARGIN, width=width) if kept.described else ()),
+        *labelled("Next", then, margin=_MARGIN, width=width),
+    ]
+    return "\n".join(lines)
+
+
+def _described(kept: KeptLabels) -> str:
+    attributes = dict.fromkeys(attribute for groups in kept.described.values() for attribute in groups)
+    people = figures.number_of(len(kept.described), "person", "people")
+    return f"{', '.join(attributes)} of {people}; agreement is told by group where three are alike."
+
+
+def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
+    """Return what waits on the page of one person who labels.
+
+    Args:
+        n: Dialogues that wait; count.
+        guideline: Name of the guideline.
+        judge: Whose verdicts they were drawn by; empty for none.
+        by: Name under which the labels count.
+        width: Columns of the terminal; count.
+    """
+    drawn = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
+    minutes = max(1, round(n / 2))
+    waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){drawn}"
+    ends = "Ctrl-C, whenever you like: what you submit counts at once, and other answers are kept"
+    return [
+        *labelled("To label", waits, margin=_DESK, width=width),
+        *labelled("Ends with", ends, margin=_DESK, width=width),
+    ]
+
+
+def labelled_text(*, n: int, n_open: int, study: str, by: str, width: int = 80) -> str:
+    """Return what one person has labelled at the page, and what to do next.
+
+    Args:
+        n: Dialogues that were submitted this time; count.
+        n_open: Dialogues that still wait; count.
+        study: What the user types to name the study.
+        by: Name under which the labels count.
+        width: Columns of the terminal; count.
+    """
+    on = f"theodolite label {study}" + ("" if by == "me" else f" --by {by}")
+    then = f"{on}    (goes on)" if n_open else f"theodolite judge certify {study}"
+    waits = f"; {figures.count(n_open)} still {'waits' if n_open == 1 else 'wait'}" if n_open else "; nothing waits"
+    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{waits}.", margin=_DESK, width=width)
+    lines += [f"{'Next':<{_DESK}}{then}"]
+    if n_open and n:
+        lines += [f"{'or':<{_DESK}}theodolite measure {study}    (what is labelled counts already)"]
+    return "\n".join(lines)
+
+
+def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelled: int, study: str, width: int) -> str:
+    """Return which dialogues to label next and what interval to expect.
+
+    Args:
+        take: How many to label of each stratum; counts.
+        widths: Width of the corrected rate's interval `now`, `then`, and were they drawn `at_random`; fractions.
+        n_labelled: Dialogues that people have labelled so far; count.
+        study: What the user types to name the study.
+        width: Columns of the terminal; count.
+    """
+    n = sum(take.values())
+    strata = "; ".join(f"{name} {figures.count(count)}" for name, count in take.items())
+    now = f"now about {100 * widths['now']:.1f} points wide" if widths["now"] < 1 else "now unknown"
+    then, plain = f"{100 * widths['then']:.1f}", f"{100 * widths['at_random']:.1f}"
+    label = f"{figures.number_of(n, 'further dialogue')}: {strata}"
+    interval = f"of the corrected rate over all applications {now}, then about {then} (drawn at random {plain})"
+    caveat = "Dialogues that resemble each other widen it."
+    lines = [
+        *labelled("Labelled", f"{figures.number_of(n_labelled, 'dialogue')} so far", margin=_WIDE, width=width),
+        *labelled("Label", label, margin=_WIDE, width=width),
+        *labelled("Interval", f"{interval}. {caveat}", margin=_WIDE, width=width),
+        *labelled("Next", f"theodolite assess {study} --sample {n}", margin=_WIDE, width=width),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,57 @@
+"""The matrix of areas and applications as lines of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from theodolite.domain.study import Study
+from theodolite.reporting.found.matrix import MatrixRow
+from theodolite.reporting.found.rates import Rate
+from theodolite.reporting.words import figures
+
+_NAME = 20
+
+_CELL = 20
+
+
+def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[str]:
+    """Return a matrix as lines of a terminal; applications that do not fit follow in a further table."""
+    names = [application.name for application in study.applications]
+    fitting = max(1, (width - _NAME) // _CELL)
+    lines: list[str] = []
+    for start in range(0, len(names), fitting):
+        lines += _table(names[start : start + fitting], [(row, row.cells[start : start + fitting]) for row in rows])
+    return [*lines, " " * _NAME + "defects of labelled, 95 % interval in percent; no ranking"]
+
+
+def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]]) -> list[str]:
+    lines = [_line("", names)]
+    station = ""
+    for row, cells in rows:
+        if row.station != station:
+            station = row.station
+            lines.append(station)
+        lines.append(_line(f"{'  ' if station else ''}{row.area}", [_cell(rate) for rate in cells]))
+    return lines
+
+
+def _line(name: str, cells: Sequence[str]) -> str:
+    return (f"{name[: _NAME - 1]:<{_NAME}}" + "".join(f"{cell[: _CELL - 1]:<{_CELL}}" for cell in cells)).rstrip()
+
+
+def _cell(rate: Rate | None) -> str:
+    if rate is None or rate.estimate is None:
+        return "not measured"
+    estimate = rate.estimate
+    counts = f"{figures.count(rate.defects)} of {figures.count(estimate.n)}"
+    if estimate.n < figures.FEW or estimate.low is None or estimate.high is None:
+        return counts
+    if rate.defects == 0:
+        return f"{counts}, to {_whole(rate.ceiling if rate.ceiling is not None else estimate.high)}"
+    return f"{counts}, {_whole(estimate.low)} to {_whole(estimate.high)}"
+
+
+def _whole(fraction: float) -> str:
+    """Return a fraction in whole percents; one that is neither none nor all is never rounded to that."""
+    percent = round(100 * fraction)
+    return "<1" if fraction > 0 and not percent else ">99" if fraction < 1 and percent == 100 else str(percent)

@@ -1,0 +1,205 @@
+"""A dialogue as a terminal shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Quote
+from theodolite.domain.call import Call
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.failure import Failure
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.passage import found_in
+from theodolite.domain.persona import Persona
+from theodolite.domain.study import Study
+from theodolite.reporting.found.cases import title_of
+from theodolite.reporting.terminal.brief_lines import labelled
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.annotations import notes_of
+from theodolite.reporting.words.calls import call_texts, spent_text
+
+_INDENT = 2
+_WHO = 8
+_WHO_AT_MOST = 20
+_STEERING = {"\t": "    ", "\r": "", "\u00a0": " "}
+
+
+def show_text(
+    study: Study,
+    dialogue: Dialogue,
+    annotations: Sequence[Annotation] = (),
+    adjudications: Sequence[Adjudication] = (),
+    *,
+    failures: Sequence[Failure] = (),
+    calls: Mapping[str, Sequence[Call]] | None = None,
+    width: int = 80,
+) -> str:
+    """Return one dialogue with everything that was said about it.
+
+    Args:
+        study: The study that it belongs to.
+        dialogue: What was said.
+        annotations: What annotators answered about it.
+        adjudications: Its final labels.
+        failures: What failed in it.
+        calls: Unit to its calls, where prompts, raw replies and costs are wanted.
+        width: Columns of the terminal; count.
+    """
+    said = _turns(dialogue)
+    said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
+    said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
+    said += [("failed", failure_text(failure)) for failure in failures]
+    if calls is not None:
+        said += _calls_said(study, dialogue, annotations, calls)
+    margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in said), _WHO))
+    lines = [line for who, text in said for line in said_lines(who, text, margin=margin, width=width)]
+    return "\n".join([_heading(study, dialogue, annotations), *lines])
+
+
+def _calls_said(
+    study: Study, dialogue: Dialogue, annotations: Sequence[Annotation], calls: Mapping[str, Sequence[Call]]
+) -> list[tuple[str, str]]:
+    """Return what the dialogue took, and of each annotator what it took, was sent and replied."""
+    spent = spent_text(calls.get(dialogue.key, ()))
+    said = [("dialogue took", spent)] if spent else []
+    for annotation in annotations:
+        if made := calls.get(annotation.unit, ()):
+            said.append((title_of(study, annotation.annotator), f"took {spent_text(made) or 'nothing'}"))
+            said += call_texts(made)
+    return said
+
+
+def first_text(
+    study: Study,
+    dialogues: Sequence[Dialogue],
+    annotations: Sequence[Annotation],
+    failures: Sequence[Failure],
+    *,
+    width: int = 80,
+) -> str:
+    """Return what a look before paying shows: the first dialogue in full, all others in one line each."""
+    by_dialogue = {d.key: [a for a in annotations if a.dialogue == d.key] for d in dialogues}
+    texts = [show_text(study, dialogue, by_dialogue[dialogue.key], width=width) for dialogue in dialogues[:1]]
+    rest = [
+        f"{d.label}  {verdict_text(study, by_dialogue[d.key], d.groups) or 'not labelled yet'}" for d in dialogues[1:]
+    ]
+    rest += [f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures]
+    lines = labelled("", "     ".join(rest), margin=0, width=width) if len("     ".join(rest)) <= width else rest
+    return "\n".join([*texts, *lines])
+
+
+def failure_text(failure: Failure) -> str:
+    """Return a failure in words: whose fault, what, where."""
+    where = f" in turn {failure.turn}" if failure.turn is not None else ""
+    who = f"{failure.party.value} {failure.kind.value}{where}"
+    return f"{who} ({failure.message})" if failure.message else who
+
+
+def verdict_text(study: Study, annotations: Sequence[Annotation], groups: Mapping[str, str]) -> str:
+    """Return what annotators found, e.g. `groundedness 2: defect (score <= 3)`."""
+    return "; ".join(dict.fromkeys(text for annotation in annotations for text in _verdicts(study, annotation, groups)))
+
+
+def _verdicts(study: Study, annotation: Annotation, groups: Mapping[str, str]) -> list[str]:
+    guideline = study.guideline(annotation.guideline)
+    rules = [rule for rule in guideline.defect_rules if rule.applies_to(groups)]
+    return [text for rule in rules if (text := _verdict(guideline, rule, annotation.answer(rule.question)))]
+
+
+def _verdict(guideline: Guideline, rule: DefectRule, answer: Answer | None) -> str:
+    if answer is None:
+        return ""
+    if answer.value is None:
+        return f"{guideline.name}: {answer.outcome.value}"
+    scale = guideline.instrument.question(rule.question).scale
+    if not scale.admits(answer.value):
+        return f"{guideline.name}: unparseable"
+    is_defect = rule.is_defect(answer.value, scale)
+    return f"{guideline.name} {answer.value}: {'defect' if is_defect else 'no defect'} ({rule.condition})"
+
+
+def _heading(study: Study, dialogue: Dialogue, annotations: Sequence[Annotation]) -> str:
+    who = dialogue.persona.name if isinstance(dialogue.persona, Persona) else dialogue.held_by.value
+    verdict = verdict_text(study, annotations, dialogue.groups) if len(annotations) == 1 else ""
+    parts = [who, figures.number_of(len(dialogue.turns), "turn"), verdict]
+    scripted = f"  SCRIPTED: {', '.join(dialogue.scripted)}" if dialogue.scripted else ""
+    return f"{dialogue.label}  {', '.join(part for part in parts if part)}{scripted}"
+
+
+def _turns(dialogue: Dialogue) -> list[tuple[str, str]]:
+    if dialogue.withheld:
+        return [("texts", f"withheld: {dialogue.withheld}")]
+    user = dialogue.persona.name if dialogue.persona is not None else "user"
+    _, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    found = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
+    said: list[tuple[str, str]] = []
+    for turn in dialogue.turns:
+        said += [(user, turn.prompt), *([("found", found[turn.number])] if turn.number in found else [])]
+        said += [("bot", turn.response), *_tried(dialogue, turn.number)]
+    return said
+
+
+def _tried(dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
+    """Yield what a red teamer tried in a turn and what came of it."""
+    for strategy in dialogue.strategies:
+        for attempt in strategy.attempts:
+            if attempt.turn == turn:
+                refines = f" (refines attempt {attempt.refines})" if attempt.refines else ""
+                yield "tried", f"{strategy.name}: {attempt.description}{refines}; {attempt.outcome.value}"
+
+
+def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:
+    """Return who said what as lines of a terminal, without characters that steer it.
+
+    Args:
+        who: Name at the left.
+        text: What was said.
+        margin: Columns before the text; count.
+        width: Columns of the terminal; count.
+    """
+    lines: list[str] = []
+    name = who if len(who) < margin - _INDENT else f"{who[: margin - _INDENT - 3]}~"
+    for number, paragraph in enumerate(harmless(text).strip().splitlines() or [""]):
+        label = " " * _INDENT + (name if number == 0 else "")
+        lines += labelled(label, paragraph, margin=margin, width=width) or [label.rstrip()]
+    return lines
+
+
+def harmless(text: str) -> str:
+    """Return a text without the characters that steer a terminal: an application's words must not."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else _STEERING.get(letter, "\ufffd") for letter in text
+    )
+
+
+def _annotation_texts(study: Study, annotation: Annotation) -> list[str]:
+    """Return what an annotator answered, how it voted, and what makes its answers doubtful.
+
+    Reason and quotes that several answers share are said once.
+    """
+    several = len(study.guideline(annotation.guideline).instrument.questions) > 1
+    texts, told = [], set()
+    for answer in annotation.answers:
+        grounds = (answer.reasoning, answer.evidence)
+        told_before = grounds in told
+        told.add(grounds)
+        brief = replace(answer, reasoning="", evidence=()) if told_before else answer
+        texts.append(_answer_text(brief, named=several))
+    return texts + notes_of(annotation)
+
+
+def _answer_text(answer: Answer, *, named: bool) -> str:
+    turn = f" (turn {answer.turn})" if answer.turn is not None else ""
+    name = f"{answer.question}: " if named else ""
+    parts = [f"{name}{answer.value or answer.outcome.value}{turn}.", answer.reasoning]
+    parts += [_quote_text(quote) for quote in answer.evidence]
+    if answer.value is None and answer.raw:
+        parts.append(f'It said: "{answer.raw[:200]}"')
+    return " ".join(part for part in parts if part)
+
+
+def _quote_text(quote: Quote) -> str:
+    place = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
+    place = "source material" if quote.turn == SOURCE_MATERIAL else place
+    return f'"{quote.text}" ({place}, {"verified" if quote.verified else "NOT in the text"})'

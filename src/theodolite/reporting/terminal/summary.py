@@ -1,0 +1,239 @@
+"""The result on one screen of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.run import RunState
+from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.found.accounts import Account, account_text, accounts_of, accounts_to_tell
+from theodolite.reporting.found.agreements import agreements_of
+from theodolite.reporting.found.application_accounts import application_accounts, filtered_text
+from theodolite.reporting.found.cases import Case, cases_of, rules_of
+from theodolite.reporting.found.claims import claims_text
+from theodolite.reporting.found.headline import headline
+from theodolite.reporting.found.matrix import matrix_of
+from theodolite.reporting.found.rates import Guardrail, Rate, guardrail_of, lead_rates, rates_of, unlabelled_guidelines
+from theodolite.reporting.found.scripted import scripted_names
+from theodolite.reporting.found.unreadable import unreadable_judges
+from theodolite.reporting.terminal.brief_lines import GUARDRAIL_MARGIN, MARGIN, labelled
+from theodolite.reporting.terminal.conduct import conduct_lines
+from theodolite.reporting.terminal.matrix import matrix_lines
+from theodolite.reporting.terminal.next_step import next_step
+from theodolite.reporting.terminal.show import harmless
+from theodolite.reporting.terminal.strips import pen_for
+from theodolite.reporting.terminal.summary_notes import corrected_text, judges_text, people_text
+from theodolite.reporting.terminal.summary_rows import Screen, guardrail_rows, rule_rows
+from theodolite.reporting.terminal.testers import testers_text
+from theodolite.reporting.terminal.trees import summary_words
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.lapses import lapses_text
+from theodolite.reporting.words.reading_aids import Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where the files of a run were written, as people may type it; empty where there is none."""
+
+    report: str = ""
+    results: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Summary:
+    """Everything that the parts of a summary are drawn from."""
+
+    evidence: Evidence
+    findings: Findings
+    facts: RunFacts
+    screen: Screen
+    cases: tuple[Case, ...]
+    accounts: tuple[Account, ...]
+    rates: tuple[Rate, ...]
+    guardrail: Guardrail | None
+
+    @property
+    def margin(self) -> int:
+        return GUARDRAIL_MARGIN if self.guardrail else MARGIN
+
+    def lines(self, label: str, text: str) -> list[str]:
+        """Return a labelled paragraph; nothing where there is no text."""
+        return labelled(label, text, margin=self.margin, width=self.screen.width) if text else []
+
+
+def summary_text(
+    evidence: Evidence,
+    findings: Findings,
+    facts: RunFacts,
+    words: Words,
+    *,
+    width: int = 80,
+    unicode: bool = True,
+    places: Places | None = None,
+) -> str:
+    """Return the result of a run as one screen of text.
+
+    Args:
+        evidence: Everything that the run holds.
+        findings: Everything that was measured on it.
+        facts: How the run came about.
+        words: The reading aids.
+        width: Columns of the terminal; count.
+        unicode: Whether the terminal shows more than plain letters.
+        places: Where the report and the results were written.
+
+    Returns:
+        Lines without a line break at the end; every percent stands beside its count.
+    """
+    cases = cases_of(evidence.register)
+    summary = _Summary(
+        evidence=evidence,
+        findings=findings,
+        facts=facts,
+        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.register.settings),
+        cases=cases,
+        accounts=accounts_of(evidence.study, cases),
+        rates=rates_of(findings),
+        guardrail=guardrail_of(evidence.study),
+    )
+    parts = [_head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
+    text = "\n".join(line for part in [*parts, _ending(summary, places or Places())] for line in part)
+    return text if unicode else text.replace("…", "~")
+
+
+def _head(summary: _Summary) -> list[str]:
+    study, words = summary.evidence.study, summary.screen.words
+    title = study.title or study.name
+    about = headline(summary.evidence, agreements_of(summary.findings))
+    margin = len(title) + 4 if summary.guardrail else max(len(title) + 2, MARGIN)
+    lines = labelled(title, about, margin=margin, width=summary.screen.width)
+    if summary.evidence.run.state is RunState.UNFINISHED:
+        done, planned = summary.evidence.register.n_held, len(summary.evidence.sessions)
+        lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
+    if scripted_names(summary.evidence):
+        lines += summary.lines("", words.short("scripted"))
+    for warning in unreadable_judges(study, summary.cases):
+        lines += summary.lines("", harmless(warning))
+    return lines
+
+
+def _rows(summary: _Summary) -> list[str]:
+    study, guardrail = summary.evidence.study, summary.guardrail
+    matrix = matrix_of(study, summary.rates) if guardrail is None else ()
+    if matrix:
+        return matrix_lines(study, matrix, summary.screen.width)
+    if guardrail is None:
+        return rule_rows(study, rules_of(study), summary.rates, summary.screen)
+    rest = [(guideline, rule) for guideline, rule in rules_of(study) if guideline is not guardrail.guideline]
+    rows = guardrail_rows(study, guardrail, summary.rates, summary.screen)
+    return rows + (rule_rows(study, rest, summary.rates, summary.screen) if rest else [])
+
+
+def _account_lines(summary: _Summary) -> list[str]:
+    """Return one account for all guidelines; several, with the guidelines' names, where they differ."""
+    alike: dict[str, list[Account]] = {}
+    for account in accounts_to_tell(summary.accounts):
+        alike.setdefault(account_text(account), []).append(account)
+    lines: list[str] = []
+    for text, accounts in alike.items():
+        names = ", ".join(account.guideline for account in accounts)
+        lines += summary.lines("" if lines else "Accounts", f"{names}: {text}" if len(alike) > 1 else text)
+        lines += summary.lines("", _bounds_text(summary, accounts[0]))
+    return lines
+
+
+def _notes(summary: _Summary) -> list[str]:
+    lines = []
+    study, agreements = summary.evidence.study, agreements_of(summary.findings)
+    lines += _account_lines(summary)
+    lines += summary.lines("Unlabelled", _unlabelled_text(summary))
+    for guideline in study.guidelines:
+        lines += summary.lines("People", people_text(study, guideline, agreements))
+        judges = judges_text(summary.evidence, guideline, agreements, summary.cases, summary.findings)
+        lines += summary.lines("Judges", judges)
+        lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
+    lines += _conduct(summary)
+    lines += summary.lines("Users", lapses_text(summary.findings.lapses))
+    lines += summary.lines("Testers", testers_text(summary.findings))
+    lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
+    lines += summary.lines("Claims", claims_text(summary.findings.claims))
+    return lines + summary.lines("Tree", summary_words(summary.findings.trees))
+
+
+def _unlabelled_text(summary: _Summary) -> str:
+    names = ", ".join(one.name for one in unlabelled_guidelines(summary.evidence.study, summary.rates))
+    return f"nobody has labelled by {names} yet" if names else ""
+
+
+def _conduct(summary: _Summary) -> list[str]:
+    lines, said = [], set()
+    for label, text in conduct_lines(summary.evidence.study, summary.findings.conducts):
+        lines += summary.lines("" if label in said else label, text)
+        said.add(label)
+    return lines
+
+
+def _bounds_text(summary: _Summary, account: Account) -> str:
+    """Return between which rates the unmeasured dialogues leave the only rate of a guideline."""
+    rates = [rate for rate in _leading(summary) if rate.measurement.about.get("guideline") == account.guideline]
+    if len(rates) != 1 or rates[0].measurement.bounds is None or rates[0].measurement.result.n < figures.FEW:
+        return ""
+    low, high = rates[0].measurement.bounds
+    these = f"these {figures.count(rates[0].measurement.outcomes.unmeasured)}"
+    return summary.screen.words.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
+
+
+def _ending(summary: _Summary, places: Places) -> list[str]:
+    step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
+    lines = summary.lines("Read this", _read_this(summary))
+    lines += summary.lines("Spent", _spent(summary))
+    lines += _places(summary, places)
+    return lines + summary.lines("Next", step)
+
+
+def _places(summary: _Summary, places: Places) -> list[str]:
+    """Return where the files are: on one line where it holds both, never broken, so that they can be copied."""
+    named = [(name, path) for name, path in (("Open", places.report), ("Data", places.results)) if path]
+    lines = [name.ljust(summary.margin) + path for name, path in named]
+    together = "      ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
+    return [together] if named and len(together) <= summary.screen.width else lines
+
+
+def _read_this(summary: _Summary) -> str:
+    words, texts = summary.screen.words, []
+    zero = _largest_zero([rate for rate in _leading(summary) if rate.defects == 0])
+    if zero is not None and zero.estimate is not None and zero.ceiling is not None:
+        bound = figures.percent(zero.ceiling)
+        texts.append(words.short("zero_defects", zero=0, n=figures.count(zero.estimate.n), bound=bound))
+    held_by = {setting.held_by for setting in summary.evidence.register.settings}
+    if HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by:
+        texts.append(words.short("simulated_users"))
+    spoken = bool(held_by & {HeldBy.SIMULATED_USER, HeldBy.PERSON})
+    texts.append(words.short("any_rate", units="dialogues" if spoken else "prompts"))
+    return " ".join(texts[:2])
+
+
+def _leading(summary: _Summary) -> list[Rate]:
+    study = summary.evidence.study
+    return [r for g, rule in rules_of(study) for r in lead_rates(summary.rates, g.name, rule.name)]
+
+
+def _largest_zero(zeros: Sequence[Rate]) -> Rate | None:
+    known = [rate for rate in zeros if rate.estimate is not None and rate.estimate.n >= figures.FEW]
+    return max(known, key=lambda rate: rate.estimate.n if rate.estimate else 0, default=None)
+
+
+def _spent(summary: _Summary) -> str:
+    spending = summary.evidence.spending
+    if not spending.calls:
+        return ""
+    parts = [figures.number_of(spending.calls, "call"), figures.money(spending.cost_microusd)]
+    if spending.unpriced_calls:
+        parts.append(f"{figures.count(spending.unpriced_calls)} of them at an unknown price")
+    if summary.facts.duration_s is not None:
+        parts.append(figures.duration(summary.facts.duration_s))
+    return ", ".join(parts)

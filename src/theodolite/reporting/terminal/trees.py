@@ -1,0 +1,126 @@
+"""Measurement trees as lines of a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.trees.finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
+from theodolite.domain.trees.tree import SummaryNode, TreeDesign
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import NO_DATA, basis_words, kind_words, number, value_words
+
+_INDENT = 2
+_DEEPEST = 14
+
+
+def tree_lines(finding: TreeFinding, *, depth: int = _DEEPEST, width: int = 80) -> list[str]:
+    """Return a measured tree as lines, from its roots down.
+
+    Args:
+        finding: What the tree came to.
+        depth: Storeys that are shown; count.
+        width: Columns of the terminal; count.
+    """
+    lines = [f"{finding.design.name}{f', {finding.application}' if finding.application else ''}"]
+    for root in finding.design.roots:
+        lines += _branch(finding, root, 0, depth, width)
+    return lines
+
+
+def _branch(finding: TreeFinding, name: str, level: int, depth: int, width: int) -> Iterator[str]:
+    if level >= depth:
+        return
+    node, found = finding.design.by_name[name], finding.node(name)
+    margin = " " * (_INDENT * level)
+    words = f"{margin}{name}: {value_words(found)}  [{kind_words(node)}; {basis_words(found)}]"
+    yield from textwrap.wrap(words, width, subsequent_indent=f"{margin}    ", break_long_words=False)
+    if found.worst and len(found.worst_odds) > 1:
+        odds = ", ".join(f"{child} {share:.2f}" for child, share in found.worst_odds.items())
+        yield from textwrap.wrap(f"highest with odds: {odds}", width, initial_indent=f"{margin}    ")
+    for child in node.children:
+        yield from _branch(finding, child, level + 1, depth, width)
+
+
+def design_lines(design: TreeDesign, *, depth: int = _DEEPEST) -> list[str]:
+    """Return a design as lines, from its roots down: what each node does, and weights that are not 1."""
+    lines = [f"{design.name} {design.edition}".rstrip()]
+    for root in design.roots:
+        lines += _design_branch(design, root, 0, depth, "")
+    return lines
+
+
+def _design_branch(design: TreeDesign, name: str, level: int, depth: int, mark: str) -> Iterator[str]:
+    if level >= depth:
+        return
+    node = design.by_name[name]
+    yield f"{' ' * (_INDENT * level)}{name}{mark}  [{kind_words(node)}]"
+    weights = {edge.child: edge.weight for edge in node.edges} if isinstance(node, SummaryNode) else {}
+    for child in node.children:
+        weight = weights.get(child, 1.0)
+        mark = f", weight {weight:g}" if weight != 1 else ""
+        yield from _design_branch(design, child, level + 1, depth, mark)
+
+
+def comparison_lines(comparison: TreeComparison, *, width: int = 80) -> list[str]:
+    """Return how two trees stand to each other: node by node, then in words."""
+    first, second = comparison.first or "first", comparison.second or "second"
+    lines = [f"{first}  against  {second}"]
+    lines += [f"  {_difference_words(each)}" for each in comparison.differences if not _is_empty(each)]
+    return lines + [line for text in _verdict(comparison, first, second) for line in textwrap.wrap(text, width)]
+
+
+def _is_empty(each: NodeDifference) -> bool:
+    return each.first is None and each.second is None
+
+
+def _difference_words(each: NodeDifference) -> str:
+    if not isinstance(each.difference, Estimate):
+        return f"{each.node}: {number(each.first)} and {number(each.second)}: {NO_DATA} in one of them"
+    sign = f"{each.difference.value:+.2f}"
+    low, high = each.difference.low, each.difference.high
+    interval = f", {low:+.2f} to {high:+.2f}" if low is not None and high is not None else ""
+    told = " (may be nothing)" if low is not None and high is not None and low <= 0 <= high else ""
+    return f"{each.node}: {number(each.first)} -> {number(each.second)}  {sign}{interval}{told}"
+
+
+def _verdict(comparison: TreeComparison, first: str, second: str) -> Sequence[str]:
+    if comparison.warnings:
+        return ["Side by side only, in no order:", *comparison.warnings]
+    words = {
+        "equal": f"{first} and {second} are equal at every node.",
+        "lower": f"{first} is nowhere higher, and lower at {figures.number_of(len(comparison.lower), 'node')}.",
+        "higher": f"{second} is nowhere higher, and lower at {figures.number_of(len(comparison.higher), 'node')}.",
+        "incomparable": "Neither is ahead, and no overall score is made.",
+    }
+    texts = [words[comparison.order]]
+    if comparison.lower and comparison.higher:
+        texts.append(f"{first} is lower at {', '.join(comparison.lower)}.")
+        texts.append(f"{second} is lower at {', '.join(comparison.higher)}.")
+    return texts
+
+
+def summary_words(findings: Sequence[TreeFinding]) -> str:
+    """Return one paragraph about the trees of a study: each application's highest branch; no overall score."""
+    texts = []
+    for name in dict.fromkeys(finding.design.name for finding in findings):
+        own = [finding for finding in findings if finding.design.name == name]
+        tops = [(finding.application, _highest(finding)) for finding in own]
+        said = [f"{application} {_top_words(found)}" for application, found in tops]
+        texts.append(f"{name}, the highest branch of each: {'; '.join(said)}.")
+    return " ".join(texts)
+
+
+def _highest(finding: TreeFinding) -> NodeFinding | None:
+    """Return the dimension that came to the highest value; None where none has data."""
+    names = [dimension.node for dimension in finding.design.dimensions] or list(finding.design.roots)
+    shown = [name for name in names for name in (name, f"{name}, simulated sessions") if name in finding.design.by_name]
+    found = [finding.node(name) for name in shown]
+    return max((each for each in found if each.value is not None), key=lambda each: each.value or 0.0, default=None)
+
+
+def _top_words(found: NodeFinding | None) -> str:
+    if found is None:
+        return NO_DATA
+    return f"{found.node} {value_words(found)} of {figures.number_of(found.n_dialogues, 'dialogue')}"

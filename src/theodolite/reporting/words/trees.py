@@ -1,0 +1,56 @@
+"""Nodes of measurement trees in words: what they came to, on what they rest, what they do."""
+
+from __future__ import annotations
+
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.trees.finding import NodeFinding
+from theodolite.domain.trees.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
+from theodolite.reporting.words import figures
+
+NO_DATA = "no data"
+"""What a node says that rests on nothing; never 0."""
+
+SIDE_BY_SIDE = "side by side"
+"""What a node says that leaves its children as they are."""
+
+
+def value_words(finding: NodeFinding) -> str:
+    """Return what a node came to, in a line: value, interval and what it rests on; or "no data" in words."""
+    result = finding.result
+    if finding.labels:
+        return ", ".join(f"{label}: {figures.count(n)}" for label, n in finding.labels.items())
+    if finding.texts:
+        return f"{figures.number_of(len(finding.texts), 'answer')} in words"
+    if not isinstance(result, Estimate):
+        return NO_DATA if not result.n else SIDE_BY_SIDE if result.method else figures.number_of(result.n, "answer")
+    interval = f" ({number(result.low)} to {number(result.high)})" if result.low is not None else " (no interval)"
+    return f"{number(result.value)}{interval}"
+
+
+def number(value: float | None) -> str:
+    """Return a number of a node with two decimals; `-` where there is none."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def basis_words(finding: NodeFinding) -> str:
+    """Return on what a node rests, and what of it is not there."""
+    outcomes = finding.outcomes
+    parts = [figures.number_of(finding.n_dialogues, "dialogue"), figures.number_of(outcomes.used, "answer")]
+    if outcomes.unmeasured:
+        parts.append(f"{figures.count(outcomes.unmeasured)} missing")
+    if finding.conditional:
+        parts.append(f"{figures.count(outcomes.not_applicable)} not asked")
+    return ", ".join(parts)
+
+
+def kind_words(node: TreeNode) -> str:
+    """Return what a node does, in a word or two."""
+    match node:
+        case AnswersNode():
+            return f"answers to {node.question}"
+        case TransformNode():
+            return node.form.value
+        case CollapseNode():
+            return f"{node.summary} of each {node.per.value}"
+        case SummaryNode():
+            return node.summary

@@ -1,0 +1,17 @@
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from tests.fakes.conduct import PLAIN, VOTES
+from theodolite.config.shipped import shipped_text
+from theodolite.reporting.results.conduct import conduct_entry
+
+
+@pytest.mark.parametrize("votes", [None, VOTES, replace(VOTES, advice=None)])
+def test_results_hold_it_in_the_published_form(votes):
+    schema = json.loads(shipped_text("report/results.schema.json"))
+    entry = conduct_entry(replace(PLAIN, votes=votes, control_failed=("d001",)))
+
+    jsonschema.validate(entry, {"$ref": "#/$defs/conduct", "$defs": schema["$defs"]})

@@ -1,0 +1,97 @@
+import json
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import NAMES, assets, evidence_named, findings_named
+from theodolite.domain.estimate import Findings, Undefined
+from theodolite.domain.findings.schema_tally import SchemaTally
+from theodolite.reporting.results.document import results_document, results_pieces
+
+FIELDS = {
+    "measure",
+    "application",
+    "about",
+    "value",
+    "low",
+    "high",
+    "confidence",
+    "n",
+    "outcomes",
+    "n_clusters",
+    "unit",
+    "method",
+    "versions",
+    "undefined_reason",
+}
+
+
+def schema():
+    return json.loads(assets()["results.schema.json"])
+
+
+def document(name):
+    return results_document(evidence_named(name), findings_named(name), facts())
+
+
+def test_the_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_obey_their_published_schema(name):
+    written = json.loads("".join(results_pieces(evidence_named(name), findings_named(name), facts())))
+
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    assert written == document(name)
+
+
+def test_each_estimate_has_the_agreed_fields():
+    assert all(set(entry) >= FIELDS for entry in document("xstest")["estimates"])
+
+
+def test_what_is_undefined_is_null_and_says_why():
+    findings = findings_named("live")
+    undefined = replace(findings.measurements[0], result=Undefined(reason="nobody labelled", n=0))
+
+    entry = results_document(evidence_named("live"), Findings(measurements=(undefined,)), facts())["estimates"][0]
+
+    assert (entry["value"], entry["low"], entry["high"]) == (None, None, None)
+    assert entry["undefined_reason"] == "nobody labelled"
+
+
+def test_a_full_refusal_rate_of_a_published_system_stands_in_the_results():
+    found = [
+        entry
+        for entry in document("xstest")["estimates"]
+        if entry["measure"] == "defect_rate"
+        and entry["application"] == "llama2orig"
+        and entry["about"].get("annotator") == "reference"
+        and not any(name.startswith("group.") for name in entry["about"])
+    ]
+
+    values = {entry["about"]["rule"]: (round(entry["value"], 3), entry["n"]) for entry in found}
+
+    assert values == {"withheld": (0.38, 250), "released": (0.0, 200), "partly withheld": (0.216, 250)}
+
+
+def test_accounts_add_up_and_name_whose_fault_it_is():
+    account = document("live")["accounts"][0]
+
+    assert account["failed"] == [{"party": "application", "what": "application timed out", "n": 2}]
+    assert account["planned"] == account["labelled"] + 2 + account["unparseable"] == 60
+
+
+def test_how_a_judges_answers_were_asked_for_stands_beside_it():
+    tallied = replace(evidence_named("live"), schemas=(SchemaTally(annotator="grounded", sent=55, refused=2),))
+
+    [judge] = results_document(tallied, findings_named("live"), facts())["instruments"]["annotators"]
+
+    assert judge["answer_schema"] == {"sent": 55, "refused": 2, "off": 0}
+
+
+def test_scripted_endpoints_are_named():
+    assert document("scripted")["scripted"] == ["large"]
+    assert document("live")["scripted"] == []

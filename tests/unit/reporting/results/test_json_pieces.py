@@ -1,0 +1,51 @@
+"""JSON in pieces is the JSON that any library reads."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theodolite.reporting.results.json_pieces import collected, json_pieces
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+
+
+@given(VALUES)
+def test_pieces_put_together_are_read_as_what_was_written(value):
+    assert json.loads("".join(json_pieces(value))) == value
+
+
+def test_an_entry_of_words_and_numbers_takes_one_line():
+    value = {"of": {"a": 1}, "all": [{"a": 1, "b": "x"}, {"c": []}, 2]}
+
+    assert (
+        "".join(json_pieces(value))
+        == """{
+ "of": {
+  "a": 1
+ },
+ "all": [
+  {"a": 1, "b": "x"},
+  {
+   "c": []
+  },
+  2
+ ]
+}"""
+    )
+
+
+@given(VALUES)
+def test_an_iterable_stands_for_a_list(value):
+    assert collected({"all": (one for one in [value])}) == {"all": [value]}
+    assert json.loads("".join(json_pieces({"all": (one for one in [value])}))) == {"all": [value]}
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_what_is_no_number_cannot_be_written(number):
+    with pytest.raises(ValueError, match="Out of range float"):
+        "".join(json_pieces({"value": [number]}))

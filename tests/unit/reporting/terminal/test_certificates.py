@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+
+from tests.fakes.evidence import xstest_evidence
+from tests.fakes.grouped import AGE, OLD
+from tests.fakes.labelled import labelled_evidence
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.reporting.terminal.certificates import certificate_text
+from theodolite.reporting.words.certificates import amount_text, coefficient_text, points_text
+from theodolite.usecases.certifying import certificate_of
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+@cache
+def screen(name="live", width=80):
+    evidence = xstest_evidence() if name == "xstest" else labelled_evidence(lambda said: said or "1")
+    judge = evidence.study.annotator("gpt-4" if name == "xstest" else "grounded")
+    return certificate_text(certificate_of(evidence, judge, NOW), width=width)
+
+
+def estimate(value=0.5, low=0.4, high=0.6, count=10, n=20):
+    return Estimate(value=value, low=low, high=high, confidence=0.95, n=n, unit="u", method="m", count=count)
+
+
+def test_published_agreement_stands_on_the_screen_with_its_counts():
+    text = " ".join(screen("xstest").split())
+
+    assert "same label on 1,798 of 2,250 (79.9 %" in text
+    assert "llama2orig 347 of 450 (77.1 %, 73.0 to 80.8)" in text
+    assert "unreadable 11 of 2,250 (0.5 %" in text
+    assert "annotator 1 and annotator 2 agree on 2,169 of 2,250" in text
+
+
+def test_no_line_is_wider_than_the_terminal():
+    assert max(len(line) for line in screen("xstest").splitlines()) <= 80
+    assert max(len(line) for line in screen(width=60).splitlines()) <= 60
+
+
+def test_what_is_unknown_is_said_and_no_judge_passes():
+    text = screen()
+
+    assert text.count("Unknown      ") == 2
+    assert "certified" not in text
+
+
+def test_shares_never_travel_without_their_count():
+    assert amount_text(estimate()) == "10 of 20 (50.0 %, 40.0 to 60.0)"
+    assert amount_text(estimate(count=None)) == "50.0 % (from 20 labels, 40.0 to 60.0)"
+    assert amount_text(estimate(count=2, n=5)) == "2 of 5"
+    assert amount_text(Undefined(reason="Nobody looked.")) == "unknown: Nobody looked."
+
+
+def test_coefficients_and_differences_keep_their_sign():
+    assert coefficient_text(estimate(value=-0.02, low=-0.1, high=0.08)) == "-.02 (-.10 to .08)"
+    assert coefficient_text(Undefined(reason="x")) == "unknown"
+    assert points_text(estimate(value=-0.042, low=-0.06, high=-0.024)) == "-4.2 points (-6.0 to -2.4), n 20"
+    assert points_text(Undefined(reason="x")) == "unknown: x"
+
+
+def test_agreement_with_each_group_of_people_has_a_line():
+    evidence = replace(labelled_evidence(lambda said: said or "1", people=OLD), described={"age": AGE})
+    text = certificate_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
+
+    assert "age old, 3 people: beyond chance" in " ".join(text.split())
+    assert "Groups" not in screen()
+
+
+def test_a_crowd_is_told_by_its_range_and_not_one_by_one():
+    evidence = labelled_evidence(lambda said: said or "1", people=tuple(f"person {n}" for n in range(6)))
+    text = certificate_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
+    said = " ".join(text.split())
+
+    assert "6 people, one by one: same label on 98.3 % to 98.3 %" in said
+    assert "two of them agree on 100.0 %" in said
+    assert "judge minus people -" in said
+    assert "no two people" not in said

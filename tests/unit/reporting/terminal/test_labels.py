@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from tests.fakes.evidence import live_evidence
+from theodolite.domain.annotating.label_sample import KeptLabels
+from theodolite.reporting.terminal.labels import kept_text, plan_text, sample_text
+from theodolite.usecases.label_requests import LabelRequest
+from theodolite.usecases.sampling_labels import draw_labels
+
+
+def test_a_sample_says_where_it_was_drawn_from_and_what_to_do_next():
+    drawn = draw_labels(live_evidence(), LabelRequest(n=20))
+
+    text = sample_text(drawn.sample, n_slips=20, file="labels.csv", study="support")
+
+    assert text.startswith("Wrote    labels.csv: 20 dialogues, 20 answers to give")
+    assert "bot-1.4: no verdict 1 of 1" in " ".join(text.split())
+    assert text.endswith("theodolite assess support --labels labels.csv")
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_what_was_read_is_told_apart_from_what_was_stored():
+    kept = KeptLabels(new=(), revised=(), unchanged=12)
+
+    assert kept_text(kept, n_open=28, stored=True, study="s").startswith("Stored   labels of 0 dialogues: 0 new")
+    assert "the same command without --check" in kept_text(kept, n_open=0, stored=False, study="s")
+
+
+def test_a_plan_says_what_is_unknown_now():
+    widths = {"now": 1.0, "then": 0.157, "at_random": 0.16}
+
+    text = plan_text({"bot: defect": 20, "bot: sound": 80}, widths, n_labelled=0, study="support", width=80)
+
+    assert "100 further dialogues: bot: defect 20; bot: sound 80" in text
+    assert "now unknown, then about 15.7 (drawn at random 16.0)" in " ".join(text.split())
+    assert text.endswith("theodolite assess support --sample 100")

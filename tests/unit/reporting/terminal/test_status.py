@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from theodolite.domain.failure import Party
+from theodolite.domain.run import Run, RunState, Spending
+from theodolite.domain.status import RunPace, Status
+from theodolite.reporting.terminal.status import status_document, status_text
+
+STATUS = Status(
+    run=Run(
+        key="1" * 64,
+        number=2,
+        study="support",
+        study_version="2" * 64,
+        plan_version="3" * 64,
+        state=RunState.UNFINISHED,
+        started=datetime(2026, 1, 1, tzinfo=UTC),
+    ),
+    sessions={"waiting": 6, "leased": 4, "done": 9, "failed": 1},
+    annotations={"waiting": 14, "leased": 1, "done": 5, "failed": 0},
+    failed={Party.JUDGE: 1},
+    spent=Spending(calls=70, tokens_in=8000, tokens_out=400, cost_microusd=1_230_000, unpriced_calls=3),
+    pace=RunPace(calls=60, units=10, over_s=30),
+)
+
+
+def test_the_status_fits_on_a_few_lines():
+    assert status_text(STATUS).splitlines() == [
+        "support, run 2, going on",
+        "  Test    10 of 20, 4 in work, 1 failed",
+        "  Assess  5 of 20, 1 in work, 0 failed",
+        "  Failed  judge 1",
+        "  Spent   70 calls, 8,400 tokens, $1.23, 3 calls without a price",
+        "  Pace    2.0 calls/s over the last 30 s, about 1:15 left",
+    ]
+
+
+def test_tokens_that_no_reply_told_are_named_apart():
+    spent = Spending(calls=70, tokens_in=8000, tokens_out=400, supposed_tokens=1_200)
+    told = replace(STATUS, spent=spent)
+
+    assert "  Spent   70 calls, 8,400 tokens, $0.00, 1,200 further tokens supposed\n" in status_text(told)
+    assert status_document(told)["tokens"] == {"input": 8000, "output": 400, "supposed": 1200}
+
+
+def test_a_run_that_waits_for_replies_says_for_how_long():
+    still = status_text(replace(STATUS, pace=replace(STATUS.pace, calls=0, units=0)))
+
+    assert still.startswith("support, run 2, going on, but no reply came in the last 30 s\n")
+    assert "left" not in still
+
+
+def test_a_run_that_was_stopped_a_moment_ago_is_not_said_to_go_on():
+    stopped = replace(STATUS, sessions={"waiting": 10, "done": 10}, annotations={"waiting": 15, "done": 5})
+
+    assert status_text(stopped).startswith("support, run 2, not finished; nobody works on it")
+    assert "left" not in status_text(stopped)
+    assert (status_document(stopped)["going_on"], status_document(STATUS)["going_on"]) == (False, True)
+
+
+def test_a_finished_run_is_called_so():
+    assert "finished" in status_text(replace(STATUS, run=replace(STATUS.run, state=RunState.FINISHED)))
+
+
+def test_scripts_read_the_same_numbers():
+    document = status_document(STATUS)
+
+    assert document["sessions"] == STATUS.sessions
+    assert document["failed"] == {"judge": 1}
+    assert (document["calls"], document["cost_usd"], document["calls_per_s"], document["left_s"]) == (70, 1.23, 2, 75)

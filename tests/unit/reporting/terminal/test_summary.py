@@ -1,0 +1,113 @@
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from tests.fakes.evidence import changed, facts
+from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
+from theodolite.domain.annotation import Answer, Outcome
+from theodolite.domain.persona import Script
+from theodolite.domain.strategy import Aim, Attack
+from theodolite.measurement import measure_study
+from theodolite.reporting.terminal.summary import summary_text
+
+ALLOWED = re.compile(r"95 % intervals?|axis 0 to \d+ %|true rate (of|were) \S+ %|at most \S+ %")
+
+
+def visible(report):
+    """Return the text that a reader without scripts sees, one block a line."""
+    body = re.sub(r"<(script|style|svg)\b.*?</\1>", "", report, flags=re.DOTALL)
+    body = re.sub(r"\s+", " ", body)
+    body = re.sub(r"</(p|li|td|th|h1|h2|h3|tr|summary|dd|dt|caption|pre)>", "\n", body)
+    return unescape(re.sub(r"<[^>]+>", "", body))
+
+
+def bare_percents(text):
+    """Return the lines with a percent but no count such as `9 of 57` or the row's own count."""
+    lines = (ALLOWED.sub("", line) for line in text.splitlines())
+    return [line for line in lines if re.search(r"\d %", line) and not re.search(r"\d of |^\S+ .*\s\d+ +\d", line)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_percent_of_the_report_stands_without_a_count(name):
+    assert bare_percents(visible(report_named(name))) == []
+
+
+@pytest.mark.parametrize("name", ["xstest", "scripted"])
+@pytest.mark.parametrize("line", ["gpt4", "groundedness   "])
+def test_rows_of_a_summary_hold_a_count_for_each_percent(name, line):
+    rows = [row for row in summary_named(name).splitlines() if row.startswith(line) and "%" in row]
+
+    assert all(len(re.findall(r"\d+ of \d+|\s\d+ +\d+\.\d %", row)) == row.count("%") for row in rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("unicode", [True, False])
+def test_a_summary_fits_its_terminal(name, unicode):
+    lines = summary_named(name, unicode=unicode).splitlines()
+
+    assert max(len(line) for line in lines) <= 80
+    assert len(lines) <= 24
+
+
+def test_without_a_reference_there_is_one_rate_for_each_annotator():
+    evidence = evidence_named("xstest")
+    evidence = replace(evidence, study=replace(evidence.study, reference=None))
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert len(re.findall(r"^  (annotator|GPT|Key)", text, re.MULTILINE)) == 20
+
+
+def test_a_single_guideline_with_one_rule_is_one_line_an_application():
+    evidence = evidence_named("xstest")
+    guideline = evidence.study.guidelines[0]
+    lone = replace(guideline, defect_rules=guideline.defect_rules[:1])
+    evidence = replace(evidence, study=replace(evidence.study, guidelines=(lone,)))
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert re.search(r"^  gpt4 {30}\S{10} 16 of 250    6\.4 %   4\.0 to 10\.1$", text, re.MULTILINE)
+
+
+def test_the_last_line_says_what_to_do_next():
+    assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
+    assert "put a model in the place of the script" in summary_named("scripted").splitlines()[-2]
+
+
+def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies():
+    evidence = evidence_named("live")
+    unread = Answer(question="score", outcome=Outcome.UNPARSEABLE, raw="Hm.\x1b[2J It depends.")
+    annotations = [*evidence.archive.annotations()]
+    unreadable = [replace(given, answers=(unread,)) for given in annotations[:20]]
+    evidence = changed(evidence, annotations=unreadable + annotations[20:])
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert "The judge grounded could not be read on 21 of 58 (36.2 %)" in text
+    assert "\x1b" not in text
+
+
+def test_what_nobody_has_labelled_by_is_named_once_and_counts_as_missing():
+    evidence = evidence_named("live")
+    study = replace(evidence.study, annotators=())
+    evidence = changed(replace(evidence, study=study), annotations=[], failures=[])
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert "nobody has labelled by groundedness yet" in text
+    assert "60 planned = 0 labelled + 58 labelled by nobody + 2 not held yet" in text
+    assert "defect (" not in text
+
+
+def test_personas_scripts_and_attacks_are_counted_each_for_what_they_are():
+    evidence = evidence_named("live")
+    attack = Attack(key="rephrase/it", strategy="rephrase", aim=Aim(key="it", ask="Tell me"))
+    testers = [Script(key="hours", prompts=("When?",)), attack]
+    first = [replace(one, tester=tester) for one, tester in zip(evidence.sessions, testers, strict=False)]
+    mixed = changed(evidence, sessions=(*first, *list(evidence.sessions)[2:]))
+
+    said = summary_text(mixed, measure_study(mixed), facts(), words())
+
+    assert "personas, 1 script, 1 attack" in " ".join(said.split("\n")[0].split())

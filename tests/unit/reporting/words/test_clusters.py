@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.plan import Setting
+from theodolite.domain.plan import TesterKind as Kind
+from theodolite.reporting.words.clusters import cluster_words
+
+
+def setting(kind, level=Level.MODEL_TESTING, held_by=HeldBy.SIMULATED_USER):
+    return Setting(
+        application="bot", scenario="s", level=level, held_by=held_by, cluster="c", groups={}, kind=kind, tester="t"
+    )
+
+
+PERSONA = setting(Kind.PERSONA)
+ATTACK = setting(Kind.ATTACK, Level.RED_TEAMING)
+SEAT = setting(Kind.SEAT, Level.RED_TEAMING, HeldBy.PERSON)
+
+
+@pytest.mark.parametrize(
+    ("settings", "about", "words"),
+    [
+        ([PERSONA, PERSONA], {}, ("persona", "personas")),
+        ([PERSONA, ATTACK], {"level": "red teaming"}, ("strategy", "strategies")),
+        ([ATTACK, SEAT], {"level": "red teaming", "held_by": "person"}, ("person", "people")),
+        ([PERSONA, ATTACK], {}, ("tester", "testers")),
+    ],
+)
+def test_clusters_are_called_what_they_are(settings, about, words):
+    assert cluster_words(settings, about) == words

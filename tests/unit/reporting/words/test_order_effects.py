@@ -1,0 +1,51 @@
+"""Order effects in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from theodolite.domain.findings.number import Estimate, Undefined
+from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, OrderSide
+from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
+
+SHIFT = Estimate(
+    value=0.083, low=-0.021, high=0.187, confidence=0.95, n=120, unit="difference of shares", method="m", n_clusters=6
+)
+EFFECT = OrderEffect(
+    guideline="risk",
+    question="released",
+    factor=OrderFactor.QUESTIONS,
+    measured='share of "yes"',
+    first=OrderSide(shown="asked earlier", n=60, n_without_value=2, given=(("yes", 12), ("no", 48))),
+    second=OrderSide(shown="asked later", n=60, n_without_value=0, given=(("yes", 17), ("no", 43))),
+    shift=SHIFT,
+    n_annotators=6,
+    n_dialogues=60,
+    n_between=3,
+)
+
+
+def test_a_side_says_its_labels_and_what_has_none() -> None:
+    assert side_text(EFFECT.first) == "asked earlier: 12 yes, 48 no (60, 2 without a value)"
+    assert side_text(replace(EFFECT.first, n=0, given=(), n_without_value=0)) == "asked earlier: no answer (0)"
+
+
+def test_a_shift_says_what_it_is_of_and_what_it_rests_on() -> None:
+    words = 'share of "yes": +8.3 points (-2.1 to +18.7), 120 answers, 6 annotators, 60 dialogues'
+    assert shift_text(EFFECT) == words
+    assert moved_text(EFFECT) == f"asked later, beside asked earlier: {words}"
+
+
+def test_a_shift_of_ranks_is_no_number_of_points() -> None:
+    assert shift_text(replace(EFFECT, measured="ordinal shift")).startswith("ordinal shift: +.08 (-.02 to +.19), 120")
+
+
+def test_what_is_undefined_says_why() -> None:
+    undefined = replace(EFFECT, shift=Undefined(reason="All went one way."))
+    assert shift_text(undefined) == "undefined: All went one way."
+
+
+def test_only_an_interval_that_leaves_out_0_is_clear() -> None:
+    assert not EFFECT.is_clear
+    assert replace(EFFECT, shift=replace(SHIFT, low=0.01)).is_clear
+    assert replace(EFFECT, shift=replace(SHIFT, high=-0.01, low=-0.2, value=-0.1)).is_clear

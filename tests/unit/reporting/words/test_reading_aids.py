@@ -1,0 +1,63 @@
+import pytest
+
+from tests.fakes.report import words
+from theodolite.domain.errors import InputError
+from theodolite.reporting.words.reading_aids import read_words
+
+WANTED = {
+    "zero_defects",
+    "any_rate",
+    "simulated_users",
+    "interval",
+    "few_personas",
+    "failures",
+    "unparseable",
+    "judge_untried",
+    "judge_tried",
+    "agreement_undefined",
+    "defect_rare",
+    "difference_spans_zero",
+    "not_comparable",
+    "levels",
+    "worst_of_several",
+    "instrument_changed",
+    "scripted",
+}
+
+
+def test_every_reading_aid_that_was_agreed_on_is_there():
+    assert set(words().aids) >= WANTED
+
+
+def test_an_aid_is_filled_with_its_values():
+    text = words().aid("zero_defects", zero=0, n=200, bound="1.5 %")
+
+    assert text.startswith('0 of 200 is not "no harm". If the true rate were 1.5 %,')
+
+
+def test_an_unknown_aid_names_those_that_there_are():
+    with pytest.raises(InputError, match="got `zero`; it has zero_defects"):
+        words().aid("zero")
+
+
+def test_a_missing_value_is_named():
+    with pytest.raises(InputError, match="needs the value 'bound'"):
+        words().aid("zero_defects", zero=0, n=200)
+
+
+def test_a_words_file_without_all_parts_is_refused():
+    with pytest.raises(InputError, match="expected a words file"):
+        read_words("aids: {}")
+
+
+def test_each_term_is_said_in_two_sentences():
+    assert {term: text.count(".") for term, text in words().terms.items()} == dict.fromkeys(words().terms, 2)
+
+
+def test_a_method_is_found_by_the_longest_name_it_holds():
+    assert words().method("wilson, 450 units").startswith("Wilson score interval")
+    assert words().method("sundial") == ""
+
+
+def test_a_measure_that_the_file_does_not_know_keeps_its_name():
+    assert words().measure("no_such_measure").title == "No such measure"
