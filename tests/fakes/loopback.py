@@ -147,7 +147,12 @@ class Loopback:
         answer = chat_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
         if not self.knobs.tells_tokens:
             answer["usage"] = {}
-        return await self._answer(request, call, answer, chat_events(answer) if self._streams(body) else ())
+        return await self._answer(request, call, answer, self._events(answer, body))
+
+    def _events(self, answer: Any, body: Any) -> Events:
+        if not self._streams(body):
+            return ()
+        return chat_events(answer, tells_usage=bool((body.get("stream_options") or {}).get("include_usage")))
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:
         call, body = await self._said(request)
@@ -198,6 +203,8 @@ class Loopback:
         digest = hashlib.sha256(raw).hexdigest()
         if knobs.refuses_schemas and {"response_format", "output_config"} & set(body):
             fault = knobs.refuses_schemas
+        if knobs.refuses_usage and "stream_options" in body:
+            fault = knobs.refuses_usage
         call = Call(
             number=number, role=role, digest=digest, fault=fault, body=body, headers=dict(request.headers.items())
         )

@@ -21,8 +21,8 @@ class Knobs:
     (0: none). Above `refuse_above` calls in flight (0: no limit) a call gets 429 at once. `replies` maps a role
     to the texts given in turn (by the number of assistant messages so far); `{tag}` is a hash of the request's
     body and `{score}` a number from 1 to 5 drawn from it. A call whose answer is to keep a schema gets the status
-    `refuses_schemas`. Where a call asks for a stream it gets one, unless `streams` is off. A chat's answer tells its
-    tokens, unless `tells_tokens` is off.
+    `refuses_schemas`, one that asks a stream for its tokens what `refuses_usage` names. Where a call asks for a
+    stream it gets one, unless `streams` is off. A chat's answer tells its tokens, unless `tells_tokens` is off.
     `complaint` are the words of every error.
     """
 
@@ -38,6 +38,7 @@ class Knobs:
     answers_as: str = ""
     finish: str = "stop"
     refuses_schemas: str = ""
+    refuses_usage: str = ""
     streams: bool = True
     tells_tokens: bool = True
     complaint: str = ""
@@ -111,6 +112,7 @@ ALTERED: dict[str, Any] = {
     "filter": _altered(message={"content": None}, finish_reason="content_filter"),
     "refusal": _altered(message={"content": None, "refusal": "I cannot help with that."}),
     "error-in-200": {"error": {"message": "upstream is down"}},
+    "usage-refused-in-200": {"error": {"message": "Unknown parameter: 'stream_options'", "code": 400}},
     "overloaded-in-200": {"type": "error", "error": {"type": "overloaded_error", "message": "too many at once"}},
 }
 

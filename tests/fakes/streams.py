@@ -11,15 +11,15 @@ from aiohttp import web
 Events = Sequence[str]
 
 
-def chat_events(answer: dict[str, Any]) -> list[str]:
-    """Return a chat completion piece by piece, usage last and without a choice, as servers do."""
+def chat_events(answer: dict[str, Any], *, tells_usage: bool = True) -> list[str]:
+    """Return a chat completion piece by piece, usage last and without a choice, as servers do that are asked for it."""
     [choice] = answer["choices"]
     same = {"id": answer["id"], "object": "chat.completion.chunk", "model": answer["model"]}
     text = choice["message"]["content"] or ""
     deltas = [{"role": "assistant", "content": ""}, *({"content": piece} for piece in pieces(text))]
     chunks = [{**same, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     chunks.append({**same, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
-    chunks.append({**same, "choices": [], "usage": answer["usage"]})
+    chunks += [{**same, "choices": [], "usage": answer["usage"]}] if tells_usage else []
     return [*(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks), "data: [DONE]\n\n"]
 
 

@@ -103,11 +103,19 @@ async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None
     assert told.hint == "change `temperature` under `params` of model `app`, or leave it out"
 
 
-async def test_a_server_that_does_not_know_a_field_of_streams_may_be_spared_it() -> None:
-    with Loopback(faults=("400",), complaint="Unrecognized request argument supplied: stream_options") as server:
+async def test_a_server_that_does_not_know_a_field_of_streams_is_spared_it_and_that_is_told() -> None:
+    with Loopback(refuses_usage="400") as server:
         told = await knock(server.url, stream=True)
 
-    assert told.hint == "write `stream_options: null` under `params` of model `app`, so that it is not sent"
+    assert (told.alive, told.answer) == (True, "ok, 0.0 s, tells no tokens of streams, answers as target")
+    assert (told.spent.attempts, told.spent.tokens, told.spent.unpriced_calls) == (2, 0, 1)
+
+
+async def test_a_server_that_does_not_stream_may_be_spared_the_wish() -> None:
+    with Loopback(every=1, fault="400", complaint="`stream` is not supported") as server:
+        told = await knock(server.url, stream=True)
+
+    assert told.hint == "write `stream: null` under `params` of model `app`, so that it is not sent"
 
 
 async def test_many_offered_names_are_cut_short() -> None:

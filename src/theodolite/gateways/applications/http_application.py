@@ -168,7 +168,7 @@ class HttpApplication:
 
     def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
         trouble = outcome.trouble
-        words = str(trouble.error(endpoint=self._name, tries=outcome.tries, elapsed_s=outcome.elapsed_s))
+        words = str(outcome.error(endpoint=self._name))
         # 403 is what some gateways say to OPTIONS whatever the token.
         if trouble.status == 401 or not outcome.tries:
             hint = _token_hint(self._wire.secret.variable)

@@ -146,9 +146,7 @@ class Wire:
         outcome = await self.insist(outgoing, self.patience)
         if isinstance(outcome, GoodAnswer):
             return outcome
-        raise outcome.trouble.error(
-            endpoint=self.endpoint, host=host_of(outgoing.url), tries=outcome.tries, elapsed_s=outcome.elapsed_s
-        )
+        raise outcome.error(endpoint=self.endpoint, host=host_of(outgoing.url))
 
     async def insist(self, outgoing: Outgoing, patience: Patience) -> GoodAnswer | GivenUp:
         """Try as often as patience allows; no slot is held while waiting."""

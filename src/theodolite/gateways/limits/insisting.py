@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from theodolite.domain.errors import GatewayError
 from theodolite.gateways.limits.patience import Patience
 from theodolite.gateways.trouble import Again, Trouble
 from theodolite.ports.clock import Clock
@@ -20,6 +21,10 @@ class GivenUp:
     trouble: Trouble
     tries: int
     elapsed_s: float
+
+    def error(self, *, endpoint: str, host: str = "") -> GatewayError:
+        """Return the error that people read, with the effort that was made."""
+        return self.trouble.error(endpoint=endpoint, host=host, tries=self.tries, elapsed_s=self.elapsed_s)
 
 
 async def insist(

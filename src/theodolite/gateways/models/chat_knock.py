@@ -57,11 +57,13 @@ class ChatKnock:
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
         in_pieces = self._line.endpoint.stream
-        outcome = await self._line.wire.insist(self._line.outgoing(ask, in_pieces=in_pieces), KNOCK_PATIENCE)
+        outcome = await self._line.send(ask, KNOCK_PATIENCE, in_pieces=in_pieces)
         if isinstance(outcome, GivenUp):
             return await self._knocked_in_vain(outcome)
         reply = self._line.read(outcome, in_pieces=in_pieces)
-        took = f"ok, {outcome.latency_s:.1f} s"
+        took = f"ok, {outcome.latency_s:.1f} s" + (
+            ", tells no tokens of streams" if self._line.wishes.are_refused else ""
+        )
         if isinstance(reply, Reply):
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
             return self._knocked(took + name, attempts=reply.attempts, reply=reply)
@@ -83,7 +85,7 @@ class ChatKnock:
 
     async def _knocked_in_vain(self, outcome: GivenUp) -> Knock:
         trouble, tries = outcome.trouble, outcome.tries
-        words = str(trouble.error(endpoint=self._line.endpoint.name, tries=tries, elapsed_s=outcome.elapsed_s))
+        words = str(outcome.error(endpoint=self._line.endpoint.name))
         if trouble.kind is RateLimited:
             return self._knocked(f"there, but busy: {words}", attempts=tries)
         if trouble.kind is not Rejected:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.model import ModelEndpoint
-from theodolite.gateways.http.wire import GoodAnswer, Outgoing, Wire, checked_address
+from theodolite.gateways.http.wire import GoodAnswer, Outgoing, Wire, checked_address, host_of
 from theodolite.gateways.limits.account import Account
 from theodolite.gateways.limits.insisting import GivenUp
 from theodolite.gateways.limits.pace import Pace
@@ -15,6 +16,7 @@ from theodolite.gateways.models.chat_form import read_model_names
 from theodolite.gateways.models.dialect import Dialect
 from theodolite.gateways.models.late_complaint import passing_trouble
 from theodolite.gateways.models.stream_form import Ear, in_one_piece
+from theodolite.gateways.models.stream_wishes import StreamWishes
 from theodolite.gateways.models.tokens import expected_tokens, tokens_taken
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble
@@ -31,16 +33,23 @@ class ChatLine:
         dialect: How it wants to be asked.
         url: Base address, checked.
         wire: Sends and retries.
+        wishes: What it is asked to tell beside the pieces of a reply.
     """
 
     endpoint: ModelEndpoint
     dialect: Dialect
     url: str
     wire: Wire
+    wishes: StreamWishes
 
-    def outgoing(self, request: AskModel, *, in_pieces: bool = False) -> Outgoing:
-        """Return the call that a request becomes; without the key."""
-        outgoing = self.dialect.call(self.endpoint, request, url=self.url, in_pieces=in_pieces)
+    def outgoing(self, request: AskModel, *, stream: Mapping[str, object] | None = None) -> Outgoing:
+        """Return the call that a request becomes, without the key.
+
+        Args:
+            request: What the model is asked.
+            stream: What is wished for beside an answer in pieces; None for an answer in one piece.
+        """
+        outgoing = self.dialect.call(self.endpoint, request, url=self.url, stream=stream)
         if self.endpoint.tpm is None or outgoing.body is None:
             return outgoing
         return replace(outgoing, tokens=expected_tokens(self.endpoint, outgoing.body))
@@ -52,15 +61,44 @@ class ChatLine:
             GatewayError: If no reply came; the subclass says why.
         """
         in_pieces = self.endpoint.stream or on_chunk is not None
-        outgoing = self.outgoing(request, in_pieces=in_pieces)
         ear = Ear(self.dialect.streaming, on_chunk) if on_chunk is not None else None
-        answer = await self.wire.call(replace(outgoing, hear=ear.feed) if ear is not None else outgoing)
+        answer = await self.send(request, self.wire.patience, in_pieces=in_pieces, ear=ear)
+        if isinstance(answer, GivenUp):
+            raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
         outcome = self.read(answer, in_pieces=in_pieces)
         if isinstance(outcome, Trouble):
             raise outcome.error(endpoint=self.endpoint.name, tries=answer.attempts)
         if ear is not None:
             ear.end(outcome.text)
         return outcome
+
+    async def send(
+        self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None
+    ) -> GoodAnswer | GivenUp:
+        """Send a request as often as patience allows; without the wishes of its stream where these are refused.
+
+        Args:
+            request: What the model is asked.
+            patience: Bounds of the call.
+            in_pieces: Whether the answer is to come as a stream.
+            ear: Hears the stream as it comes; None where nobody listens.
+        """
+        wishes = self.wishes.fields if in_pieces else None
+        outcome = await self._insist(request, patience, wishes, ear)
+        if not wishes or not self.wishes.may_be_refused(wishes, outcome):
+            return outcome
+        again = await self._insist(request, patience, {}, ear)
+        tried = outcome.attempts if isinstance(outcome, GoodAnswer) else outcome.tries
+        if isinstance(again, GivenUp):
+            return replace(again, tries=again.tries + tried)
+        self.wishes.give_up(again)
+        return replace(again, attempts=again.attempts + tried)
+
+    async def _insist(
+        self, request: AskModel, patience: Patience, wishes: Mapping[str, object] | None, ear: Ear | None
+    ) -> GoodAnswer | GivenUp:
+        outgoing = self.outgoing(request, stream=wishes)
+        return await self.wire.insist(replace(outgoing, hear=ear.feed) if ear is not None else outgoing, patience)
 
     def read(self, answer: GoodAnswer, *, in_pieces: bool) -> Reply | Trouble:
         """Return the reply that an answer holds, or what is wrong with it."""
@@ -87,7 +125,9 @@ def open_line(endpoint: ModelEndpoint, dialect: Dialect, *, key: str, clock: Clo
     """
     url = checked_address(endpoint.url, what=f"model `{endpoint.name}`")
     secret = Secret(key, variable=endpoint.key, header=endpoint.key_header or dialect.key_header)
-    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, wire=_wire(endpoint, secret, clock, pace))
+    wishes = StreamWishes(dialect.streaming.wishes, endpoint.params)
+    wire = _wire(endpoint, secret, clock, pace)
+    return ChatLine(endpoint=endpoint, dialect=dialect, url=url, wire=wire, wishes=wishes)
 
 
 def _wire(endpoint: ModelEndpoint, secret: Secret, clock: Clock, pace: Pace | None) -> Wire:

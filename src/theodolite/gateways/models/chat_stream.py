@@ -35,12 +35,13 @@ def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
 
 
 STREAMED_CHAT = StreamForm(
-    fields={"stream": True, "stream_options": {"include_usage": True}},
+    fields={"stream": True},
     piece=piece,
     whole=whole,
     end={"choices": [{"delta": {}, "finish_reason": ""}]},
+    wishes={"stream_options": {"include_usage": True}},
 )
-"""Servers that do not know `stream_options` mostly ignore it; `params: {stream_options: null}` takes it out."""
+"""Without `stream_options` the events tell no tokens; servers that do not know it ignore it, or refuse the request."""
 
 
 def _choices(event: EventBody) -> list[Any]:

@@ -57,15 +57,22 @@ class Dialect:
     headers: Mapping[str, str] = field(default_factory=dict)
     sets_form: Callable[[Mapping[str, Param]], bool] = bool
 
-    def call(self, endpoint: ModelEndpoint, request: AskModel, *, url: str, in_pieces: bool = False) -> Outgoing:
-        """Return the call that asks a model, at the base address given, for an answer in one piece or in many."""
-        headers = {"Content-Type": "application/json", **self.headers}
-        more = self.streaming.fields if in_pieces else {}
+    def call(
+        self, endpoint: ModelEndpoint, request: AskModel, *, url: str, stream: Mapping[str, object] | None = None
+    ) -> Outgoing:
+        """Return the call that asks a model.
+
+        Args:
+            endpoint: What the study says about the model.
+            request: What it is asked.
+            url: Base address.
+            stream: What is wished for beside an answer in pieces; None for an answer in one piece.
+        """
         return Outgoing(
             url=below(url, self.path),
-            body=self.write(endpoint, request, more=more),
-            headers=headers,
-            doubtful=() if request.answer_schema is None else (self.form_field,),
+            body=self.write(endpoint, request, more={} if stream is None else {**self.streaming.fields, **stream}),
+            headers={"Content-Type": "application/json", **self.headers},
+            doubtful=(*(() if request.answer_schema is None else (self.form_field,)), *(stream or ())),
         )
 
     def listing(self, url: str) -> Outgoing:

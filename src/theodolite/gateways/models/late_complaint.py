@@ -36,6 +36,14 @@ def passing_trouble(body: bytes, secret: Secret) -> Trouble | None:
     return None
 
 
+def late_words(body: bytes) -> str:
+    """Return what a good answer complains about, whatever it is; empty where it does not complain."""
+    if b'"error"' not in body:
+        return ""
+    complaints = (complaint_in(found) for found in _objects(body) if found.get("error"))
+    return "; ".join(complaint.words for complaint in complaints if complaint is not None)
+
+
 def _objects(body: bytes) -> Iterator[Mapping[str, Any]]:
     whole = _object(body)
     if whole is not None:

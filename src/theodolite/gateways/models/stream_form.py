@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from theodolite.gateways.http.event_stream import EventReader
@@ -28,12 +28,14 @@ class StreamForm:
             answers in one piece; None where they end before the answer does.
         end: The event that a server's word "nothing follows" stands for; None where only an
             event of the answer itself can end it.
+        wishes: Further fields, which ask for more than the pieces and which some servers refuse.
     """
 
     fields: Mapping[str, object]
     piece: Callable[[EventBody], str]
     whole: Callable[[Sequence[EventBody]], Mapping[str, Any] | None]
     end: EventBody | None = None
+    wishes: Mapping[str, object] = field(default_factory=dict)
 
 
 class Ear:

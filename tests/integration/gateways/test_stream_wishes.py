@@ -1,0 +1,139 @@
+"""Servers that refuse to be asked for the tokens of a stream: they answer all the same, and nobody counts noughts."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.loopback import Loopback
+from theodolite.domain.errors import Rejected
+from theodolite.domain.failure import Party
+from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
+from theodolite.domain.model import ModelEndpoint, Price
+from theodolite.gateways.models.chat_model import ChatModel
+
+pytestmark = pytest.mark.integration
+
+ASK = AskModel(model="app", messages=(Message(speaker=Speaker.USER, text="Hi"),), party=Party.APPLICATION)
+WORDS = "A good deal more than one piece holds."
+
+
+@asynccontextmanager
+async def opened(server: Loopback, **settings: Any) -> AsyncIterator[ChatModel]:
+    """Open a model with a price."""
+    settings = {"price": Price(input_usd=2.0, output_usd=8.0), "stream": True} | settings
+    model = ChatModel(ModelEndpoint(name="app", url=server.url, model="target", **settings), clock=HastyClock())
+    yield model
+    await model.close()
+
+
+def served(**knobs: Any) -> Loopback:
+    """Return a server that says some words."""
+    return Loopback(replies={"target": [WORDS]}, **knobs)
+
+
+def asked(server: Loopback) -> list[bool]:
+    """Return of each call whether it asked for tokens."""
+    return ["stream_options" in call.body for call in server.calls]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("400", "Unrecognized request argument supplied: stream_options"),
+        ("400", "Bad Request"),
+        ("422", "Extra inputs are not permitted"),
+        ("500", "body.stream_options: extra fields not permitted"),
+        ("usage-refused-in-200", ""),
+    ],
+)
+async def test_a_refusal_is_met_once_and_remembered(status: str, words: str) -> None:
+    heard: list[str] = []
+    with served(refuses_usage=status, complaint=words) as server:
+        async with opened(server, stream=False) as model:
+            first, second = [await model.reply(ASK, on_chunk=heard.append) for _ in range(2)]
+
+    assert asked(server) == [True, False, False]
+    assert (first.text, first.attempts, second.attempts) == (WORDS, 2, 1)
+    assert ("".join(heard), len(heard) > 4) == (2 * WORDS, True)
+
+
+async def test_tokens_that_nobody_told_cost_an_unknown_amount_and_not_nothing() -> None:
+    with served(refuses_usage="400") as server:
+        async with opened(server) as model:
+            reply = await model.reply(ASK)
+
+    assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd, reply.finish) == (0, 0, None, "stop")
+
+
+async def test_what_the_knock_learns_a_reply_knows() -> None:
+    with served(refuses_usage="400") as server:
+        async with opened(server) as model:
+            knock, reply = await model.knock(), await model.reply(ASK)
+
+    assert (asked(server), knock.alive, reply.attempts) == ([True, False, False], True, 1)
+
+
+async def test_an_answer_in_one_piece_still_tells_its_tokens() -> None:
+    with served(refuses_usage="400") as server:
+        async with opened(server, stream=False) as model:
+            await model.reply(ASK, on_chunk=lambda _: None)
+            reply = await model.reply(ASK)
+
+    assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd) == (120, 30, 480)
+
+
+async def test_an_endpoint_that_took_the_wish_is_not_suspected_of_it_later() -> None:
+    with served(faults=("ok", "400")) as server:
+        async with opened(server) as model:
+            await model.reply(ASK)
+            with pytest.raises(Rejected, match="temperature"):
+                await model.reply(ASK)
+
+    assert asked(server) == [True, True]
+
+
+async def test_what_is_refused_without_the_wish_too_teaches_nothing() -> None:
+    with served(faults=("400", "400")) as server:
+        async with opened(server) as model:
+            with pytest.raises(Rejected, match="temperature") as caught:
+                await model.reply(ASK)
+            reply = await model.reply(ASK)
+
+    assert (asked(server), caught.value.tries, reply.tokens_out) == ([True, False, True], 2, 30)
+
+
+async def test_a_complaint_in_200_that_stays_without_the_wish_teaches_nothing() -> None:
+    with served(faults=("usage-refused-in-200", "usage-refused-in-200")) as server:
+        async with opened(server) as model:
+            with pytest.raises(Exception, match="stream_options"):
+                await model.reply(ASK)
+            await model.reply(ASK)
+
+    assert asked(server) == [True, False, True]
+
+
+@pytest.mark.parametrize("own", [{"include_usage": True}, None])
+async def test_what_a_study_says_itself_it_means(own: Any) -> None:
+    with served(refuses_usage="400") as server:
+        async with opened(server, params={"stream_options": own}) as model:
+            if own is None:
+                await model.reply(ASK)
+            else:
+                with pytest.raises(Rejected):
+                    await model.reply(ASK)
+
+    assert asked(server) == [own is not None]
+
+
+async def test_a_server_that_refuses_schemas_and_wishes_is_asked_for_neither() -> None:
+    ask = replace(ASK, answer_schema={"type": "object"})
+    with served(refuses_usage="400", refuses_schemas="400") as server:
+        async with opened(server) as model:
+            first, second = await model.reply(ask), await model.reply(ask)
+
+    assert (first.text, second.text, second.schema_use, second.attempts) == (WORDS, WORDS, SchemaUse.REFUSED, 1)
+    assert asked(server)[-2:] == [False, False]
