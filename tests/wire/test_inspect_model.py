@@ -141,6 +141,16 @@ async def test_a_provider_that_inspect_does_not_know_is_said_at_the_knock() -> N
     assert "nowhere" in knock.answer
 
 
+async def test_a_model_whose_minute_is_used_up_is_not_asked_at_the_knock() -> None:
+    with Loopback() as server:
+        async with opened(server, rpm=1) as model:
+            await model.reply(ASK)
+            knock = await model.knock()
+
+    assert (knock.alive, knock.answer) == (True, "not asked, its limits a minute are used up for 61 s yet")
+    assert (knock.spent.calls, len(server.calls)) == (0, 1)
+
+
 @PROVIDERS
 async def test_a_knock_says_that_it_is_there(provider: str) -> None:
     with Loopback() as server:

@@ -120,7 +120,7 @@ def _dialect_of(kind: ModelKind) -> Dialect:
 
 
 def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> Pace:
-    """Return a model's pace: slots are its account's, limits per minute its own."""
+    """Return a model's pace: slots are its account's, limits a minute those of all names that a study has for it."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel)
     if endpoint.rpm is None and endpoint.tpm is None:
@@ -128,8 +128,11 @@ def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Pat
     from theodolite.gateways.limits.start_log import start_log
     from theodolite.gateways.limits.window import Window
 
-    log = start_log(starts, clock, host, endpoint.key, endpoint.model) if starts is not None else None
-    return Pace(account, clock, window=Window(requests=endpoint.rpm, tokens=endpoint.tpm), log=log)
+    model = host, endpoint.key, endpoint.model
+    log = start_log(starts, clock, *model) if starts is not None else None
+    window = accounts.windows.setdefault(model, Window())
+    window.keep_to(requests=endpoint.rpm, tokens=endpoint.tpm)
+    return Pace(account, clock, window=window, log=log)
 
 
 def open_application(

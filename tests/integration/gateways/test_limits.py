@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,3 +127,22 @@ async def test_an_attempt_gets_what_the_deadline_leaves() -> None:
         await model.close()
 
     assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize(("second", "waits"), [({"rpm": 3}, True), ({"rpm": 6}, True), ({"rpm": 3, "key": "B"}, False)])
+async def test_names_of_one_model_keep_to_its_limit_together(second: dict[str, Any], waits: bool) -> None:
+    clock = HastyClock()
+    accounts = Accounts(clock)
+    with Loopback() as server:
+        known = {"url": server.url, "model": "target", "key": "A"}
+        user = ModelEndpoint(name="user", rpm=3, **known)
+        judge = ModelEndpoint(name="judge", params={"temperature": 0}, **(known | second))
+        models = [
+            open_model(endpoint, environ={"A": "a", "B": "b"}, clock=clock, accounts=accounts)
+            for endpoint in (user, judge)
+        ]
+        await asyncio.gather(*(model.reply(ASK) for model in models * 3))
+        for model in models:
+            await model.close()
+
+    assert (sum(clock.waits) > 60) == waits

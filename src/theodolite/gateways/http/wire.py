@@ -84,6 +84,10 @@ class GoodAnswer:
         return found[1] if found else ""
 
 
+_Ended = tuple[GoodAnswer | Trouble, float]
+"""How an attempt ended and how long it took; seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Lines:
     """What belongs to one event loop."""
@@ -164,6 +168,10 @@ class Wire:
         answer, tries = outcome
         return replace(answer, attempts=tries) if tries > 1 else answer
 
+    def wait_s(self, outgoing: Outgoing) -> float:
+        """Return how long a request would wait for its minute, were it made now; seconds."""
+        return self._pace.wait_s(outgoing.tokens)
+
     async def close(self) -> None:
         """Let go of the connections; a later call opens new ones."""
         lines, self._lines = self._lines, None
@@ -177,15 +185,11 @@ class Wire:
             self._lines = _Lines(loop, pool, asyncio.Semaphore(self._parallel))
         return self._lines
 
-    async def _in_slot(
-        self, outgoing: Outgoing, patience: Patience, spent_s: float
-    ) -> tuple[GoodAnswer | Trouble, float]:
+    async def _in_slot(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> _Ended:
         async with self._open().slots:
             return await self._in_turn(outgoing, patience, spent_s)
 
-    async def _in_turn(
-        self, outgoing: Outgoing, patience: Patience, spent_s: float
-    ) -> tuple[GoodAnswer | Trouble, float]:
+    async def _in_turn(self, outgoing: Outgoing, patience: Patience, spent_s: float) -> _Ended:
         """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
         turn = await self._pace.begin(outgoing.tokens)
         begun = self.clock.monotonic_s()

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from theodolite.gateways.limits.adaptive_limit import START, AdaptiveLimit
 from theodolite.gateways.limits.limit_log import LimitLog, limit_log
 from theodolite.ports.clock import Clock
+
+if TYPE_CHECKING:  # endpoints without a limit per minute have none
+    from theodolite.gateways.limits.window import Window
 
 PARALLEL = 256
 """Calls in flight at most where nobody says otherwise; count."""
@@ -93,7 +97,11 @@ class Account:
 
 
 class Accounts:
-    """All accounts of a run: models with one host and one key share one."""
+    """All accounts of a run: models with one host and one key share one.
+
+    Attributes:
+        windows: Limits per minute by host, name of the key and model; whoever makes one enters it.
+    """
 
     def __init__(self, clock: Clock, *, folder: Path | None = None) -> None:
         """Know of none yet.
@@ -105,6 +113,7 @@ class Accounts:
         self._clock = clock
         self._folder = folder
         self._accounts: dict[tuple[str, str], Account] = {}
+        self.windows: dict[tuple[str, str, str], Window] = {}
 
     def of(self, host: str, variable: str, *, parallel: int = PARALLEL) -> Account:
         """Return the account of a host and the name of a key.

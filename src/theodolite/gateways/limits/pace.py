@@ -48,7 +48,7 @@ class Pace:
     def __init__(
         self, account: Account, clock: Clock, *, window: Window | None = None, log: StartLog | None = None
     ) -> None:
-        """Recall what an earlier process has started within the window.
+        """Recall what an earlier process has started within the window, unless another pace has done so.
 
         Args:
             account: Hands out slots.
@@ -62,7 +62,7 @@ class Pace:
         self._log = log
         self._share_taken = 1.0
         self._queue: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
-        if window is not None and log is not None:
+        if window is not None and log is not None and window.is_empty:
             now_s = clock.monotonic_s()
             window.recall((now_s - age_s, tokens) for age_s, tokens in log.recall(_RECALLED * window.span_s))
 
@@ -76,6 +76,16 @@ class Pace:
             return Permit(await self._account.enter())
         async with self._first_come():
             return await self._through(self._window, tokens)
+
+    def wait_s(self, tokens: int = 0) -> float:
+        """Return how long an attempt would wait for its minute, were it made now; seconds.
+
+        Args:
+            tokens: What it is expected to take; count.
+        """
+        if self._window is None:
+            return 0.0
+        return self._window.wait_s(self._clock.monotonic_s(), math.ceil(tokens * self._share_taken))
 
     def end(self, permit: Permit, trouble: Trouble | None, *, answered: bool, tokens: int | None = None) -> None:
         """Learn how an attempt ended.

@@ -16,6 +16,7 @@ from theodolite.gateways.trouble import Again, Trouble
 REFUSALS = 8
 """Refusals for "too many requests" that are borne for each attempt of a call; count."""
 
+_DOUBLINGS = 64  # more than any wait is long; twice as much again would one day be too large for a number
 _IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
@@ -86,7 +87,7 @@ class Patience:
                 assert_never(trouble.again)
 
     def _pause_s(self, trouble: Trouble, tries: int, key: str) -> float | None:
-        own = min(self.longest_wait_s, self.first_wait_s * 2.0 ** (tries - 1))
+        own = min(self.longest_wait_s, self.first_wait_s * 2.0 ** min(tries - 1, _DOUBLINGS))
         jittered = own * (0.5 + keyed_draw(tries, "backoff", key))
         if trouble.asked_wait_s is None:
             return jittered
@@ -132,7 +133,7 @@ def _number(text: str) -> float | None:
 def _until(header: str, now: datetime) -> float | None:
     try:
         moment = parsedate_to_datetime(header)
-    except ValueError:
+    except (ValueError, OverflowError):  # a year, or a distance from Greenwich, that no clock can show
         return None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -64,6 +64,21 @@ class Window:
         """How long a start is remembered; seconds."""
         return self._span_s
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no start is remembered."""
+        return not self._starts
+
+    def keep_to(self, *, requests: int | None = None, tokens: int | None = None) -> None:
+        """Keep to these limits as well; the smallest of each holds.
+
+        Args:
+            requests: Starts in any window at most; count, None for no further limit.
+            tokens: Tokens in any window at most; count, None for no further limit.
+        """
+        self._requests = _smallest(self._requests, requests)
+        self._tokens = _smallest(self._tokens, tokens)
+
     def recall(self, starts: Iterable[tuple[float, int]]) -> None:
         """Take in earlier starts as moment and tokens, the oldest first; seconds and counts."""
         for moment_s, tokens in starts:
@@ -88,7 +103,7 @@ class Window:
             if n_over <= 0 and tokens_over <= 0:
                 break
             n_over, tokens_over = n_over - 1, tokens_over - start.tokens
-            free_at_s = start.moment_s + self._span_s
+            free_at_s = max(free_at_s, start.moment_s + self._span_s)  # each is forgotten after those before it
         return max(_SHORTEST_WAIT_S, free_at_s - now_s) if self._starts else 0.0
 
     def start(self, now_s: float, tokens: int = 0) -> Start:
@@ -116,3 +131,7 @@ class Window:
             oldest = self._starts.popleft()
             oldest.is_past = True
             self._tokens_in_window -= oldest.tokens
+
+
+def _smallest(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)

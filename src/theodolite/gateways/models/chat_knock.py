@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 
 from theodolite.domain.errors import ContentRefused, EmptyReply, RateLimited, Rejected, TimedOut, Unreachable
@@ -25,6 +26,7 @@ KNOCK_S = 4.0
 
 _CHAT_SHARE = 0.75
 _LIST_S = 0.6
+_BESIDE_S = 0.9  # waiting for the minute of the limits included
 
 KNOCK_PATIENCE = Patience(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
@@ -46,30 +48,32 @@ class ChatKnock:
         self._curl = line.dialect.curl(line.url, line.wire.secret)
 
     async def ask(self) -> Knock:
-        """Ask once, within the deadline; never raises a `GatewayError`."""
-        try:
-            async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
-                return await self._knock()
-        except TimeoutError:
-            return await self._knocked_without_answer()
+        """Ask once, within the deadline; never raises a `GatewayError`.
 
-    async def _knock(self) -> Knock:
+        Nothing is asked where the endpoint's limits a minute are used up, as after a run that was stopped just now.
+        """
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._line.endpoint.name, messages=(greeting,), party=Party.MACHINERY)
-        in_pieces = self._line.endpoint.stream
-        outcome = await self._line.send(ask, KNOCK_PATIENCE, in_pieces=in_pieces)
-        if isinstance(outcome, GivenUp):
-            return await self._knocked_in_vain(outcome)
-        reply = self._line.read(outcome, in_pieces=in_pieces)
-        took = f"ok, {outcome.latency_s:.1f} s" + (
+        if (wait_s := self._line.wire.wait_s(self._line.outgoing(ask))) > 0 and not self._line.wire.secret.is_missing:
+            return self._knocked(used_up(wait_s), attempts=0)
+        try:
+            async with asyncio.timeout(_CHAT_SHARE * self._knock_s):
+                outcome = await self._line.send(ask, KNOCK_PATIENCE, in_pieces=self._line.endpoint.stream)
+        except TimeoutError:
+            return await self._knocked_without_answer()
+        return await self._knocked_in_vain(outcome) if isinstance(outcome, GivenUp) else self._answered(outcome)
+
+    def _answered(self, answer: GoodAnswer) -> Knock:
+        reply = self._line.read(answer, in_pieces=self._line.endpoint.stream)
+        took = f"ok, {answer.latency_s:.1f} s" + (
             ", tells no tokens of streams" if self._line.wishes.are_refused else ""
         )
         if isinstance(reply, Reply):
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
             return self._knocked(took + name, attempts=reply.attempts, reply=reply)
         if reply.kind in {EmptyReply, ContentRefused}:
-            return self._knocked(f"{took}, but {reply.words}", attempts=outcome.attempts)
-        return self._knocked(reply.words, alive=False, hint=self._curl, attempts=outcome.attempts)
+            return self._knocked(f"{took}, but {reply.words}", attempts=answer.attempts)
+        return self._knocked(reply.words, alive=False, hint=self._curl, attempts=answer.attempts)
 
     async def _knocked_without_answer(self) -> Knock:
         """Tell a model that thinks from a port that takes connections and says nothing.
@@ -77,7 +81,11 @@ class ChatKnock:
         A server that thinks about one call still answers others, be it with a 404.
         """
         patience = Patience(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
-        listed = await self._line.models(patience)
+        try:
+            async with asyncio.timeout(_BESIDE_S):
+                listed = await self._line.models(patience)
+        except TimeoutError:  # the limits a minute bear no second question
+            return self._knocked(f"no answer within {self._knock_s:g} s yet", attempts=1)
         if isinstance(listed, GoodAnswer) or listed.trouble.status:
             return self._knocked(f"connected, no answer within {self._knock_s:g} s yet", attempts=1)
         words = f"takes connections but says nothing within {self._knock_s:g} s"
@@ -100,7 +108,11 @@ class ChatKnock:
 
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, where ours is not among them."""
-        names = sorted(await self._line.model_names())
+        try:
+            async with asyncio.timeout(_BESIDE_S):
+                names = sorted(await self._line.model_names())
+        except TimeoutError:  # as above
+            names = []
         if not names and status == 404 and not self._line.url.endswith("/v1") and "?" not in self._line.url:
             return "; such addresses mostly end in `/v1`"
         if not names or self._line.endpoint.model in names:
@@ -128,6 +140,15 @@ class ChatKnock:
             spent=_spent(attempts, reply),
             reached=reached,
         )
+
+
+def used_up(wait_s: float) -> str:
+    """Return what is said of an endpoint that may not be asked now.
+
+    Args:
+        wait_s: Time until its limits a minute bear a call; seconds.
+    """
+    return f"not asked, its limits a minute are used up for {math.ceil(wait_s)} s yet"
 
 
 def _spent(attempts: int, reply: Reply | None) -> Spending:

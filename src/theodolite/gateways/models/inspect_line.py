@@ -34,10 +34,15 @@ _NOT_MEANT = (TypeError, AttributeError, LookupError)
 
 @dataclass(slots=True)
 class _Opened:
-    """Inspect's model, which belongs to one event loop."""
+    """Inspect's model, which belongs to one event loop, or what is making it."""
 
     loop: asyncio.AbstractEventLoop
-    model: Any
+    making: asyncio.Future[Any]
+
+    def model(self) -> Any:
+        """Return the model; None while there is none."""
+        is_made = self.making.done() and not self.making.cancelled() and self.making.exception() is None
+        return self.making.result() if is_made else None
 
 
 @dataclass(slots=True)
@@ -88,13 +93,14 @@ class InspectLine:
         Args:
             request: What the model is asked.
             on_chunk: Receives pieces as they arrive.
-            timeout_s: Patience; seconds.
+            timeout_s: Patience, once the provider's code is loaded; seconds.
         """
         listener = _Listener(on_chunk) if on_chunk is not None else None
-        begun = self._clock.monotonic_s()
         try:
+            model = await self._open()
+            begun = self._clock.monotonic_s()
             async with asyncio.timeout(timeout_s):
-                output = await self._generate(request, listener)
+                output = await self._generate(model, request, listener)
         except TimeoutError:
             return Trouble(kind=TimedOut, words=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
         except Exception as error:  # noqa: BLE001 - providers raise what they like; this is the boundary
@@ -109,10 +115,11 @@ class InspectLine:
     async def close(self) -> None:
         """Let go of connections."""
         opened, self._opened = self._opened, None
-        if opened is not None and not opened.loop.is_closed():
-            await opened.model.api.aclose()
+        model = opened.model() if opened is not None and not opened.loop.is_closed() else None
+        if model is not None:
+            await model.api.aclose()
 
-    async def _generate(self, request: AskModel, listener: _Listener | None) -> Any:
+    async def _generate(self, model: Any, request: AskModel, listener: _Listener | None) -> Any:
         from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, GenerateConfig
 
         kinds = {
@@ -122,24 +129,29 @@ class InspectLine:
         }
         messages = [kinds[message.speaker](content=message.text) for message in request.messages]
         config = GenerateConfig(**_schema_fields(request.answer_schema))
-        return await self._open().generate(messages, config=config, on_stream=listener.hear if listener else None)
+        return await model.generate(messages, config=config, on_stream=listener.hear if listener else None)
 
-    def _open(self) -> Any:
+    async def _open(self) -> Any:
+        """Return the model; the first time, what a provider's code imports takes seconds, in which others go on."""
         loop = asyncio.get_running_loop()
-        if self._opened is None or self._opened.loop is not loop:
-            from inspect_ai.model import GenerateConfig, get_model
+        opened = self._opened
+        if opened is None or opened.loop is not loop or (opened.making.done() and opened.model() is None):
+            opened = self._opened = _Opened(loop, asyncio.ensure_future(asyncio.to_thread(self._made)))
+        return await asyncio.shield(opened.making)
 
-            own = {"max_retries": 0, "max_connections": self._endpoint.parallel, "adaptive_connections": False}
-            model = get_model(
-                self._endpoint.model,
-                config=GenerateConfig(**{**self._fields, **own}),
-                base_url=self._endpoint.url or None,
-                api_key=self._key or None,
-                memoize=False,
-            )
-            _leave_retries_to_us(model)
-            self._opened = _Opened(loop, model)
-        return self._opened.model
+    def _made(self) -> Any:
+        from inspect_ai.model import GenerateConfig, get_model
+
+        own = {"max_retries": 0, "max_connections": self._endpoint.parallel, "adaptive_connections": False}
+        model = get_model(
+            self._endpoint.model,
+            config=GenerateConfig(**{**self._fields, **own}),
+            base_url=self._endpoint.url or None,
+            api_key=self._key or None,
+            memoize=False,
+        )
+        _leave_retries_to_us(model)
+        return model
 
     def _trouble_of(self, error: Exception) -> Trouble:
         """Return what a provider's error means; Inspect knows which of them pass."""
@@ -148,7 +160,8 @@ class InspectLine:
         words = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
         status = getattr(cause, "status_code", None)
         words = _MARKUP.sub("", words).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
-        decision = self._opened.model.api.should_retry(cause) if self._opened is not None else False
+        model = self._opened.model() if self._opened is not None else None
+        decision = model.api.should_retry(cause) if model is not None else False
         if isinstance(status, int):
             return of_status(status, words, asked_wait_s=getattr(decision, "retry_after", None))
         if isinstance(cause, _NOT_MEANT):

@@ -18,6 +18,7 @@ from theodolite.gateways.http.wire import host_of
 from theodolite.gateways.limits.insisting import GivenUp, insist
 from theodolite.gateways.limits.pace import Pace
 from theodolite.gateways.limits.patience import Patience, patience_with
+from theodolite.gateways.models.chat_knock import used_up
 from theodolite.gateways.models.inspect_line import InspectLine
 from theodolite.gateways.models.schema_offer import SchemaOffer
 from theodolite.gateways.trouble import Trouble
@@ -75,6 +76,8 @@ class InspectModel:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=Party.MACHINERY)
+        if (wait_s := self._pace.wait_s(_foreseen(ask))) > 0 and not self._line.secret.is_missing:
+            return self._knocked(used_up(wait_s), asked=False)
         outcome = await self._insist(ask, None, Patience(timeout_s=KNOCK_S, deadline_s=KNOCK_S, attempts=1))
         if not isinstance(outcome, GivenUp):
             reply = outcome[0]
@@ -129,8 +132,8 @@ class InspectModel:
             trouble = outcome if isinstance(outcome, Trouble) else None
             self._pace.end(turn, trouble, answered=reply is not None, tokens=tokens)
 
-    def _knocked(self, answer: str, *, alive: bool = True, reply: Reply | None = None) -> Knock:
-        spent = Spending(calls=1, attempts=1)
+    def _knocked(self, answer: str, *, alive: bool = True, asked: bool = True, reply: Reply | None = None) -> Knock:
+        spent = Spending(calls=1, attempts=1) if asked else Spending()
         if reply is not None:
             unpriced = int(reply.cost_microusd is None)
             spent = replace(

@@ -92,3 +92,13 @@ async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> N
 
     assert turn.start is not None
     assert clock.passed_s > 60.0
+
+
+async def test_how_long_an_attempt_would_wait_is_told_beforehand() -> None:
+    clock = FakeClock()
+    pace = Pace(Account(clock), clock, window=Window(tokens=1_000))
+    before = pace.wait_s(1_000)
+    pace.end(await pace.begin(600), None, answered=True, tokens=600)
+
+    assert (before, pace.wait_s(400), pace.wait_s(401)) == (0.0, 0.0, pytest.approx(60.6))
+    assert Pace(Account(clock), clock).wait_s(9_999) == 0.0

@@ -53,6 +53,15 @@ def test_pauses_grow_within_bounds(tried: int, key: str) -> None:
     assert wait == patience.wait_s(FAULT, tried, key)
 
 
+def test_a_call_that_may_be_tried_for_days_waits_no_longer_for_it() -> None:
+    patience = Patience(attempts=10_000, longest_wait_s=30.0, deadline_s=1e9)
+
+    wait = patience.wait_s(FAULT, 5_000, "call")
+
+    assert wait is not None
+    assert 15.0 <= wait < 45.0
+
+
 def test_calls_that_failed_together_do_not_come_back_together() -> None:
     patience = Patience()
 
@@ -80,6 +89,8 @@ def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
         ("soon", None),
         ("nan", None),
         ("inf", None),
+        (f"Mon, 01 Jan {10**20} 00:00:00 GMT", None),
+        (f"Mon, 02 Mar 2026 09:00:30 +{10**20}", None),
     ],
 )
 def test_retry_after_is_read_as_seconds_or_date(header: str, expected: float | None) -> None:

@@ -70,3 +70,11 @@ def test_a_call_counts_from_its_arrival_which_is_before_its_answer(answered_s: f
     window.settle(window.start(0.0), answered_s)
 
     assert answered_s + window.wait_s(answered_s) == pytest.approx(free_s)
+
+
+def test_who_waits_behind_a_call_that_goes_on_looks_again_when_that_one_is_forgotten() -> None:
+    window = Window(tokens=100)
+    window.start(0.0, 50)
+    window.settle(window.start(0.5, 50), 0.5)
+
+    assert window.wait_s(61.2, 100) == pytest.approx(3.0 + 60.6 - 61.2)
