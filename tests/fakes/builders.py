@@ -24,7 +24,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.ports.store import Store
 from theodolite.testing.planning import draw_plan
-from theodolite.testing.sessions import SessionTask
+from theodolite.testing.sessions.task import SessionTask
 from theodolite.usecases.measuring import evidence_of
 from theodolite.usecases.placing import latest_run
 

@@ -16,7 +16,7 @@ from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.cells import Cells, stretches_of
 from theodolite.testing.drawn import DrawnSessions, RecordedSessions, SessionsToHold
-from theodolite.testing.sessions import FLOW_VERSION
+from theodolite.testing.sessions.holding import FLOW_VERSION
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
     from theodolite.domain.recording import RecordedDialogue

@@ -15,7 +15,8 @@ from theodolite.domain.passage import Search
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Unit
 from theodolite.domain.study import Study
-from theodolite.testing.sessions import SessionTask, hold_session
+from theodolite.testing.sessions.holding import hold_session
+from theodolite.testing.sessions.task import SessionTask
 from theodolite.testing.strategies.catalogue import APPROACHES
 from theodolite.testing.strategies.line import Approach
 

@@ -13,8 +13,8 @@ from theodolite.domain.people.session import SessionState
 from theodolite.domain.plan import Sessions
 from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
-from theodolite.testing import sessions as holding
 from theodolite.testing.people import counted, label_of
+from theodolite.testing.sessions import holding
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
     from theodolite.domain.live import HeldDialogue

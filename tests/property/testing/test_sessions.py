@@ -10,7 +10,7 @@ from tests.fakes.lines import gone_on, held_by_hand
 from theodolite.domain.flow import AskModel
 from theodolite.domain.replay import replay
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.sessions import hold_session
+from theodolite.testing.sessions.holding import hold_session
 
 WORDS = st.sampled_from(["a", "b c", "Thanks [END]", " spaced ", "é{}", "[END"])
 

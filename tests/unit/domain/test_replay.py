@@ -8,7 +8,7 @@ from tests.fakes.lines import held_by_hand
 
 from theodolite.domain.errors import ReplayError
 from theodolite.domain.replay import Returned, Waiting, begin, replay
-from theodolite.testing.sessions import hold_session
+from theodolite.testing.sessions.holding import hold_session
 
 TASK = session_task(study())
 WHOLE = held_by_hand(hold_session(TASK))

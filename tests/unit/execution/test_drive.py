@@ -18,7 +18,7 @@ from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.flow import FILTERED_TEXT, SayToApplication
 from theodolite.domain.scenario import Scenario
 from theodolite.execution.drive import drive
-from theodolite.testing.sessions import hold_session
+from theodolite.testing.sessions.holding import hold_session
 
 TASK = session_task(study())
 WHOLE = held_by_hand(hold_session(TASK))

@@ -16,7 +16,7 @@ from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyCard
 from theodolite.domain.study import Sampling
-from theodolite.testing.sessions import hold_session
+from theodolite.testing.sessions.holding import hold_session
 from theodolite.testing.strategies.line import Approach, Try
 
 PACKET = Packet(

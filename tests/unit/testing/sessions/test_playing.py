@@ -3,18 +3,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import group, reply, scripts, session_task, study
-from tests.fakes.lines import held_by_hand, usual_answer
+from tests.fakes.builders import group, reply, session_task, study
+from tests.fakes.lines import held_by_hand
 
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.failure import Party
-from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
-from theodolite.domain.passage import Passage
-from theodolite.domain.persona import ParameterRow, Script
+from theodolite.domain.flow import CONTENT_FILTER, AskModel, SayToApplication, Speaker
+from theodolite.domain.persona import ParameterRow
 from theodolite.domain.scenario import Scenario, SourceText, Task
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.testing.sessions import hold_session, task_version
+from theodolite.testing.sessions.holding import hold_session
 from theodolite.testing.tasks import LEFT_OUT, OPENING
 
 
@@ -28,11 +27,6 @@ def played(*said, turns=3, **scenario):
         return next(words) if isinstance(request, AskModel) else f"on {request.prompt}"
 
     return held_by_hand(hold_session(task), answer)
-
-
-def followed(script, answer=usual_answer, **scenario):
-    scene = Scenario(name="shop", scripts=(script,), **scenario)
-    return held_by_hand(hold_session(session_task(study(scenarios=(scene,), personas=()))), answer)
 
 
 def test_a_simulated_user_and_an_application_take_turns():
@@ -120,47 +114,9 @@ def test_a_row_may_bring_the_material_of_its_own_dialogue():
     assert (said.context, held.result.context) == ("A long letter.", "A long letter.")
 
 
-def searched(*prompts):
-    """Hold a session of a script whose every word but `nothing` is found in a corpus of one passage."""
-    scene = Scenario(name="shop", scripts=(Script(key="s", prompts=prompts),))
-    task = session_task(study(scenarios=(scene,), personas=()))
-
-    def search(query):
-        return () if query == "nothing" else (Passage(name="faq, paragraph 1", text=f"About {query}."),)
-
-    return held_by_hand(hold_session(replace(task, search=search)))
-
-
-def test_every_turn_is_given_what_its_own_prompt_found():
-    held = searched("coats", "hats")
-
-    assert [said.context for said in held.requests] == [
-        'Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.',
-        'Passages found for "hats": 1\n\n[1] faq, paragraph 1\nAbout hats.',
-    ]
-    assert held.requests[1].history[0].context == held.requests[0].context
-
-
-def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():
-    context = searched("coats", "nothing").result.context
-
-    assert context == (
-        'Turn 1. Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.\n\n'
-        'Turn 2. Passages found for "nothing": 0'
-    )
-
-
 def test_a_filter_on_the_simulated_user_is_not_the_applications_refusal():
     with pytest.raises(ContentRefused, match="withheld what the simulated user"):
         played(reply("", finish=CONTENT_FILTER))
-
-
-def test_a_reply_that_the_applications_filter_withheld_is_a_turn():
-    withheld = reply(FILTERED_TEXT, finish=CONTENT_FILTER)
-    held = followed(Script(key="s", prompts=("a",)), lambda _: withheld)
-
-    assert held.result.turns[0].response == FILTERED_TEXT
-    assert held.result.turns[0].withheld == ""
 
 
 def test_a_fixed_starter_is_said_without_asking_the_model():
@@ -180,36 +136,9 @@ def test_turns_say_where_their_texts_stand_in_the_journal():
     assert held.journal[1].reply.text == "b"
 
 
-def test_a_script_is_followed_to_its_end():
-    held = followed(scripts("s", turns=2)[0])
-
-    assert [turn.prompt for turn in held.result.turns] == ["s 1", "s 2"]
-    assert held.result.ending is Ending.SCRIPT_END
-    assert held.result.held_by is HeldBy.SCRIPT
-    assert held.result.persona is None
-
-
-def test_withheld_prompts_make_a_withheld_dialogue():
-    held = followed(Script(key="s", prompts=("",), withheld="harmful"), lambda _: reply("", withheld="harmful"))
-
-    assert held.result.withheld == "harmful"
-
-
-def test_a_scripted_reply_is_labelled_as_such():
-    held = followed(scripts("s", turns=2)[0], lambda _: reply("a", scripted=True))
-
-    assert held.result.scripted == ("bot",)
-
-
 def test_braces_in_a_persona_are_words():
     people = group("Ana", text="{% raw %}{persona} {{x}} {0}{% endraw %}")
 
     held = held_by_hand(hold_session(session_task(study(personas=(people,)))))
 
     assert "{persona} {{x}} {0}" in held.requests[0].messages[0].text
-
-
-def test_the_rules_of_holding_sessions_have_a_version():
-    assert task_version() == "6f9ec2d721685800a6c250845b78f11369ee64fb00812cb1f05567deedf9080d", (
-        "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
-    )

@@ -1,0 +1,1 @@
+"""Sessions: who says what next, as flows without I/O."""
