@@ -37,11 +37,12 @@ class Badge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One rule over all applications."""
+    """One rule over all applications; `tells_n` is whether its phrase says of how many every count in it is."""
 
     title: str
     phrase: str
     condition: str
+    tells_n: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +120,12 @@ def _shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
 
 
 def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Column:
-    n = max((rate.measurement.result.n for rate in rates), default=0)
-    phrase = short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, n)
-    return Column(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition)
+    sizes = {rate.measurement.result.n for rate in rates}
+    phrase, without = phrase_of(rule, max(sizes, default=0)), short_phrase(rule)
+    if any(rate.station for rate in rates):
+        phrase = without
+    tells_n = len(sizes) == 1 and phrase != without
+    return Column(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition, tells_n=tells_n)
 
 
 def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], end: float) -> Row:

@@ -136,11 +136,18 @@ def _short(text: str) -> str:
 
 
 def labels_line(subject: Subject, case: Case) -> str:
-    """Return what each annotator said to its guideline's main question, in one line."""
+    """Return what each annotator said to the questions on which its guideline's defect rules rest, in one line.
+
+    An answer stands alone where the rules rest on one question, and under the question's name where they rest on
+    several: else a dialogue that one of them calls a defect would be shown with the harmless answer to another.
+    """
     texts = []
     for guideline in subject.study.guidelines:
         names = [a.name for a in subject.study.annotators if a.guideline == guideline.name]
+        questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
         for name in names:
-            reading = case.reading(name, guideline.name, guideline.question.name)
-            texts.append(f"{title_of(subject.study, name)}: {reading.value or reading.outcome.value}")
+            said = [(question, case.reading(name, guideline.name, question)) for question in questions]
+            words = [(question, reading.value or reading.outcome.value) for question, reading in said]
+            told = words[0][1] if len(words) == 1 else ", ".join(f"{question} {word}" for question, word in words)
+            texts.append(f"{title_of(subject.study, name)}: {told}")
     return "; ".join(texts)

@@ -16,7 +16,7 @@ from theodolite.reporting.found.strips import axis_end
 from theodolite.reporting.page.rate_view import RateView, rate_view
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.rules import heading_of, phrase_of
+from theodolite.reporting.words.rules import heading_of, phrase_of, short_phrase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
         title=heading_of(guideline, rule),
         guideline=guideline.name,
         condition=rule.condition,
-        phrase=phrase_of(rule, n),
+        phrase=short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, n),
         axis=f"{figures.points(end).removesuffix('.0')} %",
         tables=tuple(
             (_by(subject, name), tuple(rate_view(subject, rate, end) for rate in by_annotator[name]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 
 from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskPart
 from theodolite.reporting.page.responses_view import comparison_words
@@ -23,6 +25,7 @@ class RiskRow:
         open: What somebody still has to review, likewise.
         groups: Counts of groups of people, in words.
         contrasts: Comparisons of groups, likewise.
+        span: Rows over which the risk's name stands, from this one on; 0 under another row that tells it; count.
     """
 
     risk: str
@@ -32,11 +35,14 @@ class RiskRow:
     open: str = ""
     groups: tuple[str, ...] = ()
     contrasts: tuple[str, ...] = ()
+    span: int = 1
 
 
 def risk_rows(subject: Subject) -> tuple[RiskRow, ...]:
     """Return one row for each risk, application and level that something could show."""
-    return tuple(_row(finding) for finding in subject.findings.risks)
+    rows = [_row(finding) for finding in subject.findings.risks]
+    runs = [list(run) for _, run in groupby(rows, key=attrgetter("risk"))]
+    return tuple(replace(row, span=0 if place else len(run)) for run in runs for place, row in enumerate(run))
 
 
 def _row(finding: RiskFinding) -> RiskRow:

@@ -1,6 +1,8 @@
+from types import SimpleNamespace
+
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.reporting.page.first_reads import first_reads
+from theodolite.reporting.page.first_reads import first_reads, labels_line
 from theodolite.reporting.page.subject import subject_of
 
 
@@ -31,3 +33,13 @@ def test_the_same_seed_draws_the_same_dialogues():
 
 def test_a_dialogue_whose_texts_are_shown_goes_before_one_whose_texts_are_withheld():
     assert all("withheld" not in read.response for read in reads("xstest"))
+
+
+def test_where_rules_rest_on_several_questions_the_answer_to_each_is_named():
+    judge = SimpleNamespace(name="judge", guideline="guardrail", title="signs")
+    rules = tuple(SimpleNamespace(question=question) for question in ("withheld", "released", "released"))
+    study = SimpleNamespace(guidelines=(SimpleNamespace(name="guardrail", defect_rules=rules),), annotators=(judge,))
+    said = {"withheld": "no", "released": "yes"}
+    case = SimpleNamespace(reading=lambda _name, _guideline, question: SimpleNamespace(value=said[question]))
+
+    assert labels_line(SimpleNamespace(study=study), case) == "signs: withheld no, released yes"

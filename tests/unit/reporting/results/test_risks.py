@@ -47,3 +47,10 @@ def test_the_page_tells_of_groups_and_their_comparison():
     assert row.contrasts == (
         "age, old and young: p 0.002, adjusted 0.002; effect -1.00; 11 clusters, permutation of people, exact",
     )
+
+
+def test_the_name_of_a_risk_stands_once_over_all_its_rows():
+    felt, other = finding(), replace(finding(), risk=Risk(name="seen"))
+    findings = SimpleNamespace(risks=(felt, replace(felt, application="green"), other))
+
+    assert [row.span for row in risk_rows(SimpleNamespace(findings=findings))] == [2, 0, 1]
