@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.bounds import require_counts
 from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
-from theodolite.domain.strategy import Aim, AttemptOutcome, StrategyCard
+from theodolite.domain.strategy import TITLES, Aim, AttemptOutcome, StrategyCard
 
 
 class Task(StrEnum):
@@ -139,3 +139,14 @@ class Scenario:
     def context(self) -> str:
         """The source material as one text."""
         return "\n\n".join(source.text for source in self.packet.sources)
+
+
+def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
+    """Return what a strategy does, in a line; its name in plain letters where nobody says.
+
+    Args:
+        scenarios: The study's; they know the strategies that plugins brought.
+        name: What study files call it.
+    """
+    brought = {card.name: card.title for scenario in scenarios for card in scenario.brought}
+    return brought.get(name) or TITLES.get(name) or name.replace("_", " ")

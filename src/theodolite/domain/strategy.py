@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+OWN_WAY: Final = "own_way"
+"""Name of the strategy of people's attempts that fit none of the catalogue."""
+
+TITLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "rephrase": "the same request with other words around it",
+        "role_play": "the request comes from inside a story",
+        "many_shot": "a long row of answered questions first",
+        "escalation": "from a harmless question to the one that counts",
+        "encoding": "in another language, with letters moved, or backwards",
+        "persuasion": "reasons why an exception would be fine",
+        "injection": "a note in a document that the application reads",
+        "paraphrase": "the request said anew in other words",
+        "translation": "the request translated into other languages",
+        "adaptive": "learns from each reply and goes back after a refusal",
+        OWN_WAY: "a way of the tester's own",
+    }
+)
+"""What the shipped strategies do, in a line, by the names that study files use."""
 
 
 class AttemptOutcome(StrEnum):
@@ -61,12 +84,14 @@ class StrategyCard:
         tries: Tries at most; count.
         needs_model: Whether a model plays it.
         edition: Number of its rules and words; raised by hand when they change.
+        title: What it does, in one line; plays no part in what is planned.
     """
 
     name: str
     tries: int
     needs_model: bool = False
     edition: int = 1
+    title: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

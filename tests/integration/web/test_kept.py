@@ -10,6 +10,7 @@ from tests.fakes.venue import exchange
 from theodolite.domain.dialogue import Level
 from theodolite.domain.people.participant import PersonProfile
 from theodolite.domain.people.role import Role
+from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.usecases.people.sitting import begin_session, prepare_session
 from theodolite.web.models import AuditEntry, Membership
 from theodolite.web.venues import venue_of
@@ -25,6 +26,9 @@ def ravi(event) -> Membership:
     session = prepare_session(venue, member.participant, Level.RED_TEAMING, 0)
     begin_session(venue, session.key)
     exchange(venue, session, "Who is <b>in</b> it?", "<script>x</script> **nobody**")
+    dialogue = venue.store.live_dialogues(session.key)[0].key
+    tried = Attempt(description="as a nurse", outcome=AttemptOutcome.WITHHELD, turn=1)
+    venue.store.keep_strategies(dialogue, [Strategy(name="role_play", dialogue=dialogue, attempts=(tried,))])
     return member
 
 
@@ -37,6 +41,7 @@ def test_a_tester_sees_all_of_it_and_nothing_that_unblinds(event, ravi, client_a
         True,
     ) * 3
     assert "<script>x" not in page
+    assert "the request comes from inside a story: as a nurse (withheld)" in page
     assert file["sessions"][0]["dialogues"][0]["turns"][0]["you"] == "Who is <b>in</b> it?"
     assert not any(name in page + json.dumps(file) for name in ("careful-toy", "leaky-toy", ravi.participant))
 

@@ -14,6 +14,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT, Json
 from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
+from theodolite.domain.scenario import Scenario, strategy_title
 from theodolite.domain.strategy import Strategy
 from theodolite.reporting.found.cases import CaseRecord, records_at, title_of
 from theodolite.reporting.page.calls_view import CallTexts
@@ -36,7 +37,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     Sets are added for the numerators of all estimates, so call it after all
     views are made.
     """
-    kept = _Kept(calls=CallTexts(room=sample.room))
+    kept = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios)
     estimates: list[Json] = [
         _estimate(subject, place, measurement) for place, measurement in enumerate(subject.findings.measurements)
     ]
@@ -115,6 +116,7 @@ class _Kept:
     """What many cases share, each with its place: source materials, who labelled by which version, lines of prompts."""
 
     calls: CallTexts
+    scenarios: Sequence[Scenario]
     contexts: dict[str, int] = field(default_factory=dict)
     sittings: dict[Sitting, int] = field(default_factory=dict)
 
@@ -157,7 +159,7 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     if dialogue.withheld:
         entry["withheld"] = dialogue.withheld
     if dialogue.strategies:
-        entry["strategies"] = [_strategy(strategy) for strategy in dialogue.strategies]
+        entry["strategies"] = [_strategy(strategy, kept.scenarios) for strategy in dialogue.strategies]
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
     material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
@@ -168,9 +170,9 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     return entry
 
 
-def _strategy(strategy: Strategy) -> dict[str, Json]:
+def _strategy(strategy: Strategy, scenarios: Sequence[Scenario]) -> dict[str, Json]:
     return {
-        "name": strategy.name,
+        "title": strategy_title(scenarios, strategy.name),
         "attempts": [
             {
                 "turn": a.turn,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.estimate import StrategyTally, Undefined
+from theodolite.domain.scenario import strategy_title
+from theodolite.domain.strategy import OWN_WAY
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
@@ -32,13 +34,28 @@ class StrategyCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyLine:
+    """One strategy against each application.
+
+    Attributes:
+        title: What it does, as the beginning of a line.
+        name: What study files call it; empty for ways of people's own, which no study file names.
+        cells: How it fared, in order of the applications; None where it was not tried.
+    """
+
+    title: str
+    name: str
+    cells: tuple[StrategyCell | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyTable:
     """One scenario at one level: strategies in the rows, applications in the columns."""
 
     scenario: str
     station: str
     applications: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[StrategyCell | None, ...]], ...]
+    rows: tuple[StrategyLine, ...]
 
 
 def strategy_tables(subject: Subject) -> tuple[StrategyTable, ...]:
@@ -65,9 +82,18 @@ def _table(subject: Subject, scenario: str, station: str, tallies: Sequence[Stra
         station=station,
         applications=applications,
         rows=tuple(
-            (strategy, tuple(_cell(subject, found.get((strategy, application))) for application in applications))
-            for strategy in strategies
+            _line(subject, name, [found.get((name, application)) for application in applications])
+            for name in strategies
         ),
+    )
+
+
+def _line(subject: Subject, name: str, tallies: Sequence[StrategyTally | None]) -> StrategyLine:
+    title = strategy_title(subject.study.scenarios, name)
+    return StrategyLine(
+        title=title[:1].upper() + title[1:],
+        name="" if name == OWN_WAY else name,
+        cells=tuple(_cell(subject, tally) for tally in tallies),
     )
 
 
@@ -75,9 +101,9 @@ def _cell(subject: Subject, tally: StrategyTally | None) -> StrategyCell | None:
     if tally is None:
         return None
     name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
-    what = f"{tally.application}: {tally.strategy} in {tally.scenario}"
-    released = _set(subject, name, f"{what}, released", tally.dialogues)
-    held = _set(subject, f"{name}.held", f"{what}, all that was tried", tally.held)
+    what = f"{tally.application}, {tally.scenario}: {strategy_title(subject.study.scenarios, tally.strategy)}"
+    released = _set(subject, name, f"{what}; released", tally.dialogues)
+    held = _set(subject, f"{name}.held", f"{what}; all that was tried", tally.held)
     return StrategyCell(
         application=tally.application,
         released=_released(tally),

@@ -12,6 +12,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.passage import found_in
 from theodolite.domain.persona import Persona
+from theodolite.domain.scenario import strategy_title
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.terminal.brief_lines import labelled
@@ -46,7 +47,7 @@ def show_text(
         calls: Unit to its calls, where prompts, raw replies and costs are wanted.
         width: Columns of the terminal; count.
     """
-    said = _turns(dialogue)
+    said = _turns(study, dialogue)
     said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
     said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
     said += [("failed", failure_text(failure)) for failure in failures]
@@ -127,7 +128,7 @@ def _heading(study: Study, dialogue: Dialogue, annotations: Sequence[Annotation]
     return f"{dialogue.label}  {', '.join(part for part in parts if part)}{scripted}"
 
 
-def _turns(dialogue: Dialogue) -> list[tuple[str, str]]:
+def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     if dialogue.withheld:
         return [("texts", f"withheld: {dialogue.withheld}")]
     user = dialogue.persona.name if dialogue.persona is not None else "user"
@@ -136,17 +137,18 @@ def _turns(dialogue: Dialogue) -> list[tuple[str, str]]:
     said: list[tuple[str, str]] = []
     for turn in dialogue.turns:
         said += [(user, turn.prompt), *([("found", found[turn.number])] if turn.number in found else [])]
-        said += [("bot", turn.response), *_tried(dialogue, turn.number)]
+        said += [("bot", turn.response), *_tried(study, dialogue, turn.number)]
     return said
 
 
-def _tried(dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
+def _tried(study: Study, dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
     """Yield what a red teamer tried in a turn and what came of it."""
     for strategy in dialogue.strategies:
+        title = strategy_title(study.scenarios, strategy.name)
         for attempt in strategy.attempts:
             if attempt.turn == turn:
                 refines = f" (refines attempt {attempt.refines})" if attempt.refines else ""
-                yield "tried", f"{strategy.name}: {attempt.description}{refines}; {attempt.outcome.value}"
+                yield "tried", f"{title}: {attempt.description}{refines}; {attempt.outcome.value}"
 
 
 def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.strategy import Attack, AttemptOutcome
+from theodolite.domain.strategy import TITLES, Attack, AttemptOutcome
 from theodolite.testing.strategies.line import Approach, Heard, Line, Try
 
 TRIES = 8
@@ -84,7 +84,7 @@ def _listed(tries: Iterable[Try]) -> str:
 
 APPROACH = Approach(
     name="adaptive",
-    title="a model learns from each reply and goes back after a refusal",
+    title=TITLES["adaptive"],
     line=line,
     tries=TRIES,
     needs_model=True,

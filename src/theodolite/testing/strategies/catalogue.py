@@ -76,5 +76,9 @@ def card_of(name: str, brought: Iterable[StrategyCard] = ()) -> StrategyCard:
 def card_for(approach: Approach) -> StrategyCard:
     """Return the card of a strategy."""
     return StrategyCard(
-        name=approach.name, tries=approach.tries, needs_model=approach.needs_model, edition=approach.edition
+        name=approach.name,
+        tries=approach.tries,
+        needs_model=approach.needs_model,
+        edition=approach.edition,
+        title=approach.title,
     )

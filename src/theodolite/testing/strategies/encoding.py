@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, one_after_the_other
 
 
@@ -20,4 +20,4 @@ def line(attack: Attack) -> Line:
     )
 
 
-APPROACH = Approach(name="encoding", title="in another language, with letters moved, or backwards", line=line, tries=3)
+APPROACH = Approach(name="encoding", title=TITLES["encoding"], line=line, tries=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, Try
 
 
@@ -23,6 +23,4 @@ def line(attack: Attack) -> Line:
     )
 
 
-APPROACH = Approach(
-    name="injection", title="a note in a document that the application reads", line=line, tries=2, plants=True
-)
+APPROACH = Approach(name="injection", title=TITLES["injection"], line=line, tries=2, plants=True)

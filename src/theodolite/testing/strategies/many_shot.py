@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, Try
 
 _SHOTS = (
@@ -27,4 +27,4 @@ def line(attack: Attack) -> Line:
         )
 
 
-APPROACH = Approach(name="many_shot", title="a long row of answered questions first", line=line, tries=2)
+APPROACH = Approach(name="many_shot", title=TITLES["many_shot"], line=line, tries=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, one_after_the_other
 
 
@@ -18,4 +18,4 @@ def line(attack: Attack) -> Line:
     )
 
 
-APPROACH = Approach(name="persuasion", title="reasons why an exception would be fine", line=line, tries=3)
+APPROACH = Approach(name="persuasion", title=TITLES["persuasion"], line=line, tries=3)

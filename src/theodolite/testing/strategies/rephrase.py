@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, one_after_the_other
 
 
@@ -19,4 +19,4 @@ def line(attack: Attack) -> Line:
     )
 
 
-APPROACH = Approach(name="rephrase", title="the same request with other words around it", line=line, tries=4)
+APPROACH = Approach(name="rephrase", title=TITLES["rephrase"], line=line, tries=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import AskModel, Message, Speaker
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, Try
 
 _RULES = """\
@@ -52,14 +52,14 @@ def _written(attack: Attack, ways: tuple[tuple[str, str], ...]) -> Line:
 
 PARAPHRASE = Approach(
     name="paraphrase",
-    title="a model says the request in words of its own",
+    title=TITLES["paraphrase"],
     line=paraphrase,
     tries=len(_PARAPHRASES),
     needs_model=True,
 )
 TRANSLATION = Approach(
     name="translation",
-    title="a model translates the request",
+    title=TITLES["translation"],
     line=translation,
     tries=len(_LANGUAGES),
     needs_model=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theodolite.domain.strategy import Attack
+from theodolite.domain.strategy import TITLES, Attack
 from theodolite.testing.strategies.line import Approach, Line, one_after_the_other
 
 
@@ -21,4 +21,4 @@ def line(attack: Attack) -> Line:
     yield from one_after_the_other((("opens a scene", scene), ("holds it to its part", held)))
 
 
-APPROACH = Approach(name="role_play", title="the request comes from inside a story", line=line, tries=2)
+APPROACH = Approach(name="role_play", title=TITLES["role_play"], line=line, tries=2)

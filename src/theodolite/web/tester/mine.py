@@ -7,11 +7,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
+from theodolite.domain.strategy import AttemptOutcome
 from theodolite.web.audit import audit
 from theodolite.web.kept import kept_of
 from theodolite.web.safe_text import safe_html
 from theodolite.web.tester.aliases import alias_words
 from theodolite.web.tester.arrival import for_testers
+from theodolite.web.tester.notes import outcome_word, way_title
 from theodolite.web.tester.visit import Visit
 
 _KEPT = {
@@ -46,6 +48,9 @@ def mine(request: HttpRequest, visit: Visit) -> HttpResponse:
         for dialogue in session["dialogues"]:
             for turn in dialogue["turns"]:
                 turn["html"] = safe_html(turn["reply"])
+            for one in dialogue["tried"]:
+                one["way"] = way_title(visit.venue.study, one["strategy"])
+                one["brought"] = outcome_word(AttemptOutcome(one["outcome"]))
     has_topics = bool(visit.venue.study.topics)
     return render(request, "web/tester/mine.html", {"here": visit.here, "kept": kept, "has_topics": has_topics})
 

@@ -8,12 +8,25 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
+from theodolite.domain.scenario import strategy_title
+from theodolite.domain.strategy import OWN_WAY, Attempt, AttemptOutcome, Strategy
 from theodolite.domain.study import Study
 from theodolite.testing.strategies.catalogue import APPROACHES
 
-OWN_WAY = "own_way"
-"""Name of the strategy of attempts that fit none of the catalogue."""
+_WAYS = {
+    OWN_WAY: lazy("a way of my own"),
+    "rephrase": lazy("the same request with other words around it"),
+    "role_play": lazy("the request comes from inside a story"),
+    "many_shot": lazy("a long row of answered questions first"),
+    "escalation": lazy("from a harmless question to the one that counts"),
+    "encoding": lazy("in another language, with letters moved, or backwards"),
+    "persuasion": lazy("reasons why an exception would be fine"),
+    "injection": lazy("a note in a document that the application reads"),
+    "paraphrase": lazy("the request said anew in other words"),
+    "translation": lazy("the request translated into other languages"),
+    "adaptive": lazy("learns from each reply and goes back after a refusal"),
+}
+"""Titles of the shipped strategies once more, for the languages of the pages."""
 
 _OUTCOMES = {
     AttemptOutcome.RELEASED: lazy("released"),
@@ -54,14 +67,14 @@ class Unreadable:
     why: str
 
 
-def notes_on(strategies: Sequence[Strategy]) -> list[Note]:
+def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[Note]:
     """Return the attempts of a dialogue, strategy by strategy."""
     return [
         Note(
             label=_label(place, number),
-            way=title_of(strategy.name),
+            way=way_title(study, strategy.name),
             words=attempt.description,
-            outcome=str(_OUTCOMES[attempt.outcome]),
+            outcome=outcome_word(attempt.outcome),
             turn=attempt.turn,
             refines=_label(place, attempt.refines) if attempt.refines else "",
         )
@@ -104,14 +117,19 @@ def with_note(
 
 
 def ways_of(study: Study) -> list[tuple[str, str]]:
-    """Return names of ways to attack, those that simulated red teamers use in the study included."""
+    """Return names and titles of ways to attack, those that simulated red teamers use in the study included."""
     used = [name for scenario in study.scenarios for name in scenario.attacks]
-    return [(OWN_WAY, _("a way of my own")), *((name, title_of(name)) for name in dict.fromkeys((*APPROACHES, *used)))]
+    return [(name, way_title(study, name)) for name in dict.fromkeys((OWN_WAY, *APPROACHES, *used))]
 
 
-def title_of(name: str) -> str:
-    """Return how a strategy is called, e.g. `role play`."""
-    return name.replace("_", " ")
+def way_title(study: Study, name: str) -> str:
+    """Return what a way to attack is, in the language of the page."""
+    return str(_WAYS[name]) if name in _WAYS else strategy_title(study.scenarios, name)
+
+
+def outcome_word(outcome: AttemptOutcome) -> str:
+    """Return what an attempt brought, in the language of the page."""
+    return str(_OUTCOMES[outcome])
 
 
 def _label(place: int, number: int) -> str:

@@ -171,7 +171,9 @@ class Sheet:
     @property
     def attempts(self) -> list[Note]:
         """What was noted in the dialogue, in order."""
-        return notes_on(self.dialogue.strategies) if self.dialogue is not None and self.dialogue.is_open else []
+        if self.dialogue is None or not self.dialogue.is_open:
+            return []
+        return notes_on(self.visit.venue.study, self.dialogue.strategies)
 
     @property
     def ways(self) -> list[tuple[str, str]]:

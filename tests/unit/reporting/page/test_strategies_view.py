@@ -21,7 +21,9 @@ def cell(success, released=()):
         dialogues=released, held=LABELS, confirmed={},
     )  # fmt: skip
     about = subject_of(evidence, replace(findings_named("live"), strategies=(tally,)), facts(), words())
-    ((_, (found,)),) = strategy_tables(about)[0].rows
+    (line,) = strategy_tables(about)[0].rows
+    (found,) = line.cells
+    assert (line.title, line.name) == ("Learns from each reply and goes back after a refusal", "adaptive")
     return found, [about.sets.sets[name].cases if name else () for name in (found.opens, found.opens_all)]
 
 

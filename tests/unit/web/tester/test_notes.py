@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import translation
 
-from theodolite.domain.strategy import AttemptOutcome, Strategy
-from theodolite.web.tester.notes import LONGEST, Unreadable, notes_on, with_note
+from tests.fakes.builders import study
+from theodolite.domain.strategy import OWN_WAY, TITLES, AttemptOutcome, Strategy
+from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.web.tester.notes import LONGEST, Unreadable, notes_on, ways_of, with_note
+
+STUDY = study()
 
 PLAIN = {"words": "asked plainly", "strategy": "own_way", "outcome": "withheld", "turn": "1", "refines": ""}
 PLAY = {"words": "grandmother", "strategy": "role_play", "outcome": "released", "turn": "2", "refines": ""}
@@ -33,7 +38,7 @@ def test_what_builds_on_an_attempt_belongs_to_its_strategy():
     strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "with a story", "refines": "2"})
 
     assert [strategy.n_refinements for strategy in strategies] == [0, 1]
-    assert [(note.label, note.words, note.refines) for note in notes_on(strategies)] == [
+    assert [(note.label, note.words, note.refines) for note in notes_on(STUDY, strategies)] == [
         ("1", "asked plainly", ""),
         ("2", "grandmother", ""),
         ("2.2", "with a story", "2"),
@@ -43,7 +48,7 @@ def test_what_builds_on_an_attempt_belongs_to_its_strategy():
 def test_labels_stay_when_something_is_added_before():
     strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "again"})
 
-    assert [note.label for note in notes_on(strategies)] == ["1", "1.2", "2"]
+    assert [note.label for note in notes_on(STUDY, strategies)] == ["1", "1.2", "2"]
 
 
 @pytest.mark.parametrize("turn", ["", "0", "9", "x", "-1"])
@@ -60,3 +65,16 @@ def test_a_turn_that_is_not_there_is_no_turn(turn):
 )
 def test_a_form_that_says_too_little_is_not_taken(form):
     assert isinstance(with_note((), form, dialogue="d1", n_turns=1), Unreadable)
+
+
+def test_ways_have_the_titles_that_reports_show_in_each_language_of_the_pages():
+    with translation.override("en"):
+        ways = dict(ways_of(STUDY))
+    spoken = {}
+    for language in ("de", "ar"):
+        with translation.override(language):
+            spoken[language] = dict(ways_of(STUDY))
+
+    assert ways == {**TITLES, OWN_WAY: "a way of my own"}
+    assert {name: one.title for name, one in APPROACHES.items()} == {n: t for n, t in TITLES.items() if n != OWN_WAY}
+    assert all(len({ways[name], spoken["de"][name], spoken["ar"][name]}) == 3 for name in ways)

@@ -108,7 +108,7 @@ function attemptsIn(entry, number) {
       .map((attempt) => {
         const planted = attempt.planted ? ` Planted in the source material: ${attempt.planted}` : "";
         const refines = attempt.refines ? ` (refines attempt ${attempt.refines})` : "";
-        return `${strategy.name}: ${attempt.what}${refines}; ${attempt.outcome}.${planted}`;
+        return `${strategy.title}: ${attempt.what}${refines}; ${attempt.outcome}.${planted}`;
       }),
   );
 }
