@@ -13,6 +13,9 @@ from typing import Any, TypedDict
 
 __all__ = ["AriaDialogAPI", "AriaReply"]
 
+BASE_MODULE = "aria_dialog_api_base"
+"""Name of the module that ARIA's participants import their base class from."""
+
 
 class AriaReply(TypedDict):
     """What `GetResponse` returns.

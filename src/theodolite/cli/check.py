@@ -27,8 +27,9 @@ from theodolite.config.writing.expanded import expanded
 def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> int:
     """Find every fault of a study at once; count its calls, and guess their tokens and cost.
 
-    Nothing is sent and nothing is paid. Faults end with exit code 2; notes and
-    open items do not.
+    Nothing is sent and nothing is paid; functions and classes of the study's own
+    are looked for, and nothing of them is run. Faults end with exit code 2; notes
+    and open items do not.
 
     \b
     Examples
@@ -36,7 +37,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
       theodolite check support --expanded
     """  # noqa: D301 - click's mark for "keep these lines"
     try:
-        loaded = load_study(study, environ=os.environ, shelves=plugin_shelves())
+        loaded = load_study(study, environ=os.environ, shelves=plugin_shelves(), looks_at_code=True)
     except StudyFaults as faults:
         if as_json:
             click.echo(faults_json(faults.placed, exit_code=2))

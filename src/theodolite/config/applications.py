@@ -231,9 +231,22 @@ def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -
     if _FILE_TARGET.fullmatch(target):
         name = target.rpartition(":")[0]
         if is_there(desk.folder / name):
+            _check_code(entry, key, target, form, desk)
             return hashlib.sha256(desk.bytes_of(desk.folder / name)).hexdigest()
         desk.complaints.add(entry.fault(key, message=desk.no_such_file(name)))
-    elif not _TARGET.fullmatch(target):
+    elif _TARGET.fullmatch(target):
+        _check_code(entry, key, target, form, desk)
+    else:
         message = f"`{key}` is `{target}`; expected `module:{form}` or `file.py:{form}`"
         desk.complaints.add(entry.fault(key, message=message))
     return ""
+
+
+def _check_code(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> None:
+    """Add what is wrong with a function or class that cannot be had, if anybody asks for that."""
+    if not desk.looks_at_code:
+        return
+    from theodolite.config.own_code import code_problem
+
+    if problem := code_problem(target, folder=desk.folder, form=form):
+        desk.complaints.add(entry.fault(key, message=problem.words, severity=problem.severity))

@@ -76,6 +76,7 @@ def load_study(
     environ: Mapping[str, str] | None = None,
     shelves: Shelves | None = None,
     instead: Mapping[str, bytes] | None = None,
+    looks_at_code: bool = False,
 ) -> LoadedStudy:
     """Return the study of a file or folder.
 
@@ -84,33 +85,44 @@ def load_study(
         environ: The environment, to note which keys are not set; None asks nothing.
         shelves: Where names are looked up last; what is shipped where None.
         instead: What is read in place of files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
+        looks_at_code: Whether functions and classes that the study names must be there; nothing of them is run.
 
     Raises:
         StudyFaults: If its files hold faults; all of them at once.
     """
-    reading = _read(Path(path), environ, shelves or Shelves(), instead or {})
+    reading = _read(Path(path), environ, shelves or Shelves(), instead or {}, looks_at_code=looks_at_code)
     if reading.loaded is None:
         raise StudyFaults(reading.placed)
     return reading.loaded
 
 
-def check_study(path: Path | str, *, environ: Mapping[str, str] | None = None) -> tuple[PlacedFault, ...]:
+def check_study(
+    path: Path | str, *, environ: Mapping[str, str] | None = None, looks_at_code: bool = False
+) -> tuple[PlacedFault, ...]:
     """Return everything that is wrong with a study, worst first; its notes and open items where nothing is.
 
     What is wrong can make a note untrue (a judge that cannot be read leaves
     nobody who labels), so notes wait until there are no faults.
     """
-    return _read(Path(path), environ, Shelves(), {}).placed
+    return _read(Path(path), environ, Shelves(), {}, looks_at_code=looks_at_code).placed
 
 
-def _read(path: Path, environ: Mapping[str, str] | None, shelves: Shelves, instead: Mapping[str, bytes]) -> _Reading:
+def _read(
+    path: Path,
+    environ: Mapping[str, str] | None,
+    shelves: Shelves,
+    instead: Mapping[str, bytes],
+    *,
+    looks_at_code: bool,
+) -> _Reading:
     file = study_file(path)
     if isinstance(file, PlacedFault):
         return _Reading(loaded=None, placed=(file,))
     raw = read_file(file)
     if isinstance(raw, PlacedFault):
         return _Reading(loaded=None, placed=(raw,))
-    return _read_source(file, raw, environ, Desk(folder=file.parent, shelves=shelves, instead=instead))
+    desk = Desk(folder=file.parent, shelves=shelves, instead=instead, looks_at_code=looks_at_code)
+    return _read_source(file, raw, environ, desk)
 
 
 def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk: Desk) -> _Reading:

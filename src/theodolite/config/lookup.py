@@ -81,6 +81,7 @@ class Desk:
         tables: Tables that have been read, by name.
         files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
         instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
+        looks_at_code: Whether functions and classes that the study names are looked for, too.
         taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
     """
 
@@ -92,6 +93,7 @@ class Desk:
     tables: dict[str, Table] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
     instead: Mapping[str, bytes] = field(default_factory=dict)
+    looks_at_code: bool = False
     taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
 
     def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:

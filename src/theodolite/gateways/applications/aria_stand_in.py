@@ -10,10 +10,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from theodolite.aria import AriaDialogAPI
-
-BASE_MODULE = "aria_dialog_api_base"
-"""Name of the module that ARIA's participants import their base class from."""
+from theodolite.aria import BASE_MODULE, AriaDialogAPI
 
 
 class _StandIn(MetaPathFinder, Loader):
