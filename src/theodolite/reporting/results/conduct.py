@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.conduct import Conduct, VoteRecord
 from theodolite.domain.identity import Json
+from theodolite.reporting.results.number_entries import short_number_entry
 
 
 def conduct_entry(conduct: Conduct) -> dict[str, Json]:
@@ -36,20 +36,11 @@ def _votes_entry(votes: VoteRecord) -> dict[str, Json]:
         "cast": votes.cast,
         "split": list(votes.split),
         "tied": list(votes.tied),
-        "flip_rate": number_entry(votes.flip_rate),
-        "retest_alpha": number_entry(votes.retest_alpha),
-        "rate_by_single_votes": number_entry(votes.by_single_votes),
-        "rate_by_majorities": number_entry(votes.by_majorities),
+        "flip_rate": short_number_entry(votes.flip_rate),
+        "retest_alpha": short_number_entry(votes.retest_alpha),
+        "rate_by_single_votes": short_number_entry(votes.by_single_votes),
+        "rate_by_majorities": short_number_entry(votes.by_majorities),
         "standard_error": advice.error if advice else None,
         "standard_error_as_samples": advice.error_as_samples if advice else None,
         "samples_do_better": advice.samples_do_better if advice else None,
     }
-
-
-def number_entry(result: Estimate | Undefined) -> dict[str, Json]:
-    """Return a number that stands outside the list `estimates`, or nulls and the reason."""
-    common: dict[str, Json] = {"n": result.n, "unit": result.unit, "method": result.method}
-    if isinstance(result, Undefined):
-        return {**dict.fromkeys(("value", "low", "high", "confidence")), **common, "undefined_reason": result.reason}
-    ends: dict[str, Json] = {"value": result.value, "low": result.low, "high": result.high}
-    return {**ends, "confidence": result.confidence, **common, "undefined_reason": None}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from theodolite.domain.estimate import Estimate, StrategyTally, Undefined
+from theodolite.domain.estimate import StrategyTally
 from theodolite.domain.identity import Json
+from theodolite.reporting.results.number_entries import short_number_entry
 
 
 def strategy_entry(tally: StrategyTally) -> dict[str, Json]:
@@ -18,23 +19,7 @@ def strategy_entry(tally: StrategyTally) -> dict[str, Json]:
         "tries": tally.tries,
         "attempts": tally.attempts,
         "refinements": tally.refinements,
-        "success": _success(tally.success),
+        "success": short_number_entry(tally.success, "count"),
         "confirmed": dict(tally.confirmed),
         "dialogues": list(tally.dialogues),
-    }
-
-
-def _success(result: Estimate | Undefined) -> dict[str, Json]:
-    common: dict[str, Json] = {"n": result.n, "unit": result.unit, "method": result.method}
-    if isinstance(result, Undefined):
-        empty = dict.fromkeys(("value", "low", "high", "confidence", "count"))
-        return {**empty, **common, "undefined_reason": result.reason}
-    return {
-        "value": result.value,
-        "low": result.low,
-        "high": result.high,
-        "confidence": result.confidence,
-        "count": result.count,
-        **common,
-        "undefined_reason": None,
     }
