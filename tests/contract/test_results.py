@@ -15,6 +15,7 @@ from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.domain.flow import SchemaUse
 from theodolite.domain.run import Run, Spending, Unit, UnitKind
+from theodolite.domain.status import CallsSoFar
 from theodolite.domain.strategy import Attempt, AttemptOutcome, Strategy
 from theodolite.ports.store import Store
 
@@ -387,6 +388,24 @@ async def test_the_pace_counts_what_came_in_a_stretch(store: Store, run: Run, un
 
     assert (lately.calls, lately.units) == (2, 1)
     assert (earlier.calls, earlier.units) == (0, 0)
+
+
+async def test_calls_so_far_tell_units_that_are_over_from_those_under_way(store: Store, run: Run, unit: Unit) -> None:
+    judging = an_annotation_unit(run, unit)
+    store.add_units(run, [judging, under_way := a_session(run, 1), a_session(run, 2)])
+    for position in range(3):
+        await store.append(unit.key, an_entry(position))
+    await store.keep_dialogue(unit, a_dialogue(unit))
+    await store.append(under_way.key, an_entry())
+    await store.keep_failure(judging, a_failure(judging))
+    anew = store.open_run(a_study(), a_plan(), anew=True)
+    store.add_units(anew, [a_session(anew)])
+
+    assert store.calls_so_far(run) == {
+        UnitKind.SESSION: CallsSoFar(over=3, n_over=1, under_way=1),
+        UnitKind.ANNOTATION: CallsSoFar(n_over=1),
+    }
+    assert set(store.calls_so_far(anew).values()) == {CallsSoFar()}, "what is taken over asks for nothing"
 
 
 async def test_strategies_come_back_with_their_attempts(store: Store, run: Run, unit: Unit) -> None:

@@ -22,7 +22,7 @@ from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
-from theodolite.domain.status import RunPace
+from theodolite.domain.status import CallsSoFar, RunPace
 from theodolite.domain.study import Study
 
 R = TypeVar("R", bound=Record)
@@ -316,6 +316,19 @@ class FakeStore(FakeCoding, FakePeople):
         kinds = [kind for unit, kind, moment in self.moments if unit in mine and since <= moment <= until]
         calls = kinds.count("reply")
         return RunPace(calls=calls, units=len(kinds) - calls, over_s=(until - since).total_seconds())
+
+    def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
+        return {kind: self._calls_of(run, kind) for kind in UnitKind}
+
+    def _calls_of(self, run: Run, kind: UnitKind) -> CallsSoFar:
+        mine = [kept for kept in self.units.values() if kept.run == run.key and kept.origin == kept.unit.key]
+        calls = [
+            (len(kept.journal), kept.unit.state in {UnitState.DONE, UnitState.FAILED})
+            for kept in mine
+            if kept.unit.kind is kind
+        ]
+        over = [n for n, is_over in calls if is_over]
+        return CallsSoFar(over=sum(over), n_over=len(over), under_way=sum(n for n, is_over in calls if not is_over))
 
     def study(self, version: str) -> Study:
         found = self.contents.get(version)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from theodolite.domain.failure import Party
-from theodolite.domain.run import Run, Spending, UnitState
+from theodolite.domain.run import Run, Spending, UnitKind, UnitState
 
 PACE_S = 60.0
 """Length of the stretch that a pace is taken from; seconds."""
@@ -33,6 +33,27 @@ class RunPace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallsSoFar:
+    """What a run's own units of one kind have asked for so far.
+
+    Attributes:
+        over: Calls of units that are done or failed; count.
+        n_over: Such units; count.
+        under_way: Calls of all other units; count.
+    """
+
+    over: int = 0
+    n_over: int = 0
+    under_way: int = 0
+
+    def to_come(self, n_open: int) -> float | None:
+        """Return how many calls are to be expected of units that are not over; None while none has shown how many."""
+        if not n_open:
+            return 0.0
+        return max(0.0, n_open * self.over / self.n_over - self.under_way) if self.n_over else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """Where a run stands at one moment.
 
@@ -43,6 +64,7 @@ class Status:
         failed: Failures by whose fault they are; counts.
         spent: What it has cost so far.
         pace: How fast it went lately.
+        calls: What units have asked for, by kind.
     """
 
     run: Run
@@ -51,12 +73,12 @@ class Status:
     failed: Mapping[Party, int] = field(default_factory=dict)
     spent: Spending = field(default_factory=Spending)
     pace: RunPace = field(default_factory=RunPace)
+    calls: Mapping[UnitKind, CallsSoFar] = field(default_factory=dict)
 
     @property
     def open_units(self) -> int:
         """Units that have brought neither a result nor a failure; count."""
-        kinds = (self.sessions, self.annotations)
-        return sum(kind.get(state, 0) for kind in kinds for state in (UnitState.WAITING, UnitState.LEASED))
+        return _n_open(self.sessions) + _n_open(self.annotations)
 
     @property
     def is_going_on(self) -> bool:
@@ -70,9 +92,19 @@ class Status:
 
     @property
     def left_s(self) -> float | None:
-        """Time left at the present pace; seconds, None while nothing moves."""
+        """Time left at the present pace; seconds, None while nothing moves or nobody can tell.
+
+        It is counted in calls: many dialogues are under way at once and end at nearly the same time.
+        """
         if not self.open_units:
             return 0.0
-        if not self.is_going_on:
+        n_open = {UnitKind.SESSION: _n_open(self.sessions), UnitKind.ANNOTATION: _n_open(self.annotations)}
+        to_come = [self.calls.get(kind, CallsSoFar()).to_come(n) for kind, n in n_open.items()]
+        known = [calls for calls in to_come if calls is not None]
+        if not (self.is_going_on and self.pace.calls and len(known) == len(to_come)):
             return None
-        return self.open_units * self.pace.over_s / self.pace.units if self.pace.units else None
+        return sum(known) / self.pace.calls_per_s
+
+
+def _n_open(states: Mapping[str, int]) -> int:
+    return states.get(UnitState.WAITING, 0) + states.get(UnitState.LEASED, 0)

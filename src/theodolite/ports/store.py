@@ -19,7 +19,7 @@ from theodolite.ports.people import People
 
 if TYPE_CHECKING:  # a port is a signature
     from theodolite.domain.findings.schema_tally import SchemaTally
-    from theodolite.domain.status import RunPace
+    from theodolite.domain.status import CallsSoFar, RunPace
 
 R = TypeVar("R", bound=Record)
 
@@ -225,6 +225,10 @@ class Readings(Protocol):
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
         """Return what a run's own units brought in a stretch of time; UTC, aware."""
+        ...
+
+    def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
+        """Return what a run's own units have asked for, by kind; those that took over a result asked for nothing."""
         ...
 
     def study(self, version: str) -> Study:

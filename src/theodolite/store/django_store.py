@@ -39,7 +39,7 @@ from theodolite.store.writes import (
 
 if TYPE_CHECKING:  # loaded by whoever asks for one
     from theodolite.domain.findings.schema_tally import SchemaTally
-    from theodolite.domain.status import RunPace
+    from theodolite.domain.status import CallsSoFar, RunPace
 
 
 class DjangoStore(CodingOffice, Guestbook, Runs):
@@ -184,6 +184,10 @@ class DjangoStore(CodingOffice, Guestbook, Runs):
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
         """Return what a run's own units brought in a stretch of time."""
         return self._work.read(lambda: self._readings.pace(run, since, until))
+
+    def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
+        """Return what a run's own units have asked for, by kind."""
+        return self._work.read(lambda: self._readings.calls_so_far(run))
 
     def study(self, version: str) -> Study:
         """Return a study by content hash."""

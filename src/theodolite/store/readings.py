@@ -28,7 +28,7 @@ from theodolite.store.reading import Bookmark, next_units
 
 if TYPE_CHECKING:  # loaded by whoever asks for one
     from theodolite.domain.findings.schema_tally import SchemaTally
-    from theodolite.domain.status import RunPace
+    from theodolite.domain.status import CallsSoFar, RunPace
 
 R = TypeVar("R")
 
@@ -37,6 +37,8 @@ Chunk: TypeAlias = tuple[list[R], Bookmark | None]
 
 ReadChunk: TypeAlias = Callable[[Bookmark], Chunk[R]]
 """Reads the records after a bookmark."""
+
+_OVER = (UnitState.DONE.value, UnitState.FAILED.value)
 
 
 class Readings:
@@ -141,3 +143,17 @@ class Readings:
         from theodolite.domain.status import RunPace
 
         return RunPace(calls=calls, units=dialogues + annotations, over_s=(until - since).total_seconds())
+
+    def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
+        """Return what a run's own units have asked for, by kind."""
+        units = UnitRow.objects.filter(run_id=id_of_run(run), adopted_from__isnull=True)
+        n_over = dict(units.filter(state__in=_OVER).values_list("kind").annotate(n=Count("id")))
+        replies = JournalEntryRow.objects.filter(unit__in=units).values_list("unit__kind")
+        over = dict(replies.filter(unit__state__in=_OVER).annotate(n=Count("id")))
+        under_way = dict(replies.exclude(unit__state__in=_OVER).annotate(n=Count("id")))
+        from theodolite.domain.status import CallsSoFar
+
+        return {
+            kind: CallsSoFar(over=over.get(kind, 0), n_over=n_over.get(kind, 0), under_way=under_way.get(kind, 0))
+            for kind in UnitKind
+        }

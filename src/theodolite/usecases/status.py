@@ -29,6 +29,7 @@ def status_of(store: Store, study: str, now: datetime) -> Status:
         failed=Counter(failure.party for failure in store.failures(run)),
         spent=store.spending(run),
         pace=store.pace(run, since=max(run.started, now - timedelta(seconds=PACE_S)), until=now),
+        calls=store.calls_so_far(run),
     )
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from theodolite.domain.run import Run, RunState
-from theodolite.domain.status import RunPace, Status
+from theodolite.domain.run import Run, RunState, UnitKind
+from theodolite.domain.status import CallsSoFar, RunPace, Status
 
 RUN = Run(
     key="1" * 64,
@@ -26,14 +26,26 @@ def test_a_stretch_without_length_has_no_pace():
     assert RunPace(calls=3, over_s=0).calls_per_s == 0
 
 
+CALLS = {
+    UnitKind.SESSION: CallsSoFar(over=30, n_over=5, under_way=20),
+    UnitKind.ANNOTATION: CallsSoFar(over=4, n_over=2),
+}
+PACE = RunPace(calls=30, over_s=60)
+
+
 @pytest.mark.parametrize(
-    ("sessions", "annotations", "pace", "left_s"),
+    ("sessions", "annotations", "calls", "pace", "left_s"),
     [
-        ({"done": 5, "waiting": 10}, {"leased": 10}, RunPace(units=10, over_s=60), 120),
-        ({"done": 5, "failed": 5}, {"done": 5}, RunPace(units=10), 0),
-        ({"waiting": 1}, {}, RunPace(), None),
+        ({"done": 5, "waiting": 2, "leased": 8}, {"leased": 10}, CALLS, PACE, 120),
+        ({"done": 5, "leased": 3}, {}, CALLS, PACE, 0),
+        ({"done": 5, "failed": 5}, {"done": 5}, CALLS, RunPace(), 0),
+        ({"leased": 10}, {"waiting": 10}, {}, PACE, None),
+        ({"done": 5, "leased": 1}, {}, CALLS, RunPace(), None),
+        ({"done": 5, "waiting": 1}, {}, CALLS, PACE, None),
     ],
-    ids=["moving", "over", "standing"],
+    ids=["moving", "at their ends", "over", "none has ended yet", "standing", "left alone"],
 )
-def test_the_time_left_follows_from_the_pace(sessions, annotations, pace, left_s):
-    assert Status(run=RUN, sessions=sessions, annotations=annotations, pace=pace).left_s == left_s
+def test_the_time_left_follows_from_the_calls_to_come_and_the_pace(sessions, annotations, calls, pace, left_s):
+    status = Status(run=RUN, sessions=sessions, annotations=annotations, calls=calls, pace=pace)
+
+    assert status.left_s == left_s

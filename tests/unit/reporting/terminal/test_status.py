@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from theodolite.domain.failure import Party
-from theodolite.domain.run import Run, RunState, Spending
-from theodolite.domain.status import RunPace, Status
+from theodolite.domain.run import Run, RunState, Spending, UnitKind
+from theodolite.domain.status import CallsSoFar, RunPace, Status
 from theodolite.reporting.terminal.status import status_document, status_text
 
 STATUS = Status(
@@ -23,6 +23,10 @@ STATUS = Status(
     failed={Party.JUDGE: 1},
     spent=Spending(calls=70, tokens_in=8000, tokens_out=400, cost_microusd=1_230_000, unpriced_calls=3),
     pace=RunPace(calls=60, units=10, over_s=30),
+    calls={
+        UnitKind.SESSION: CallsSoFar(over=140, n_over=10, under_way=20),
+        UnitKind.ANNOTATION: CallsSoFar(over=10, n_over=5),
+    },
 )
 
 
