@@ -1,5 +1,5 @@
 """Lets `python -m theodolite` be the same as `theodolite`."""
 
-from theodolite.cli.main import program
+from theodolite.cli.entry import program
 
 program()

@@ -80,7 +80,8 @@ def test_what_an_application_prints_stands_apart_from_what_is_found(event: str) 
 def test_an_application_that_is_not_there_is_not_finished(event: str) -> None:
     code, result = checked(event, "gone")
 
-    assert (code, "not examined: nobody answers" in result.output) == (3, True)
+    assert (code, "not examined: 127.0.0.1:9: nobody answers" in result.output) == (3, True)
+    assert "\nTry  curl -X OPTIONS http://127.0.0.1:9" in result.output
 
 
 def test_all_of_them_as_one_object(event: str) -> None:

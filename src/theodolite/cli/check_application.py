@@ -72,6 +72,8 @@ def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFau
     calls = sum(examination.calls for examination in found)
     if placed:
         lines.append(render_faults(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
+    hints = dict.fromkeys(examination.hint for examination in found if examination.hint)
+    lines += [f"Try  {hint}" for hint in hints]
     if not code:
         lines.append(f"Fine: 0 faults.   Next: theodolite run {study} --first 3")
     return "\n".join(lines)
@@ -84,7 +86,8 @@ def _summary(examination: Examination) -> str:
     version = f", version {examination.version}" if examination.version else ""
     outcome = f"{n} fault{'' if n == 1 else 's'}" if n else "fine"
     calls = f"{examination.calls} call{'' if examination.calls == 1 else 's'}"
-    return f"{calls}, slowest {examination.slowest_s:.1f} s{version}: {outcome}"
+    slowest = f", slowest {examination.slowest_s:.1f} s" if examination.slowest_s else ""
+    return f"{calls}{slowest}{version}: {outcome}"
 
 
 def _entry(examination: Examination) -> dict[str, object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.failure import Failure
+from theodolite.domain.money import dollars
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import Standing
@@ -28,7 +29,8 @@ def stopped_text(standing: Standing, *, spent: Spending, budget: Budget, at: dat
     """Return what to say when a run stopped before its plan was done."""
     if standing.stopped == BY_USER:
         kept = f"{_n(standing.dialogues, 'dialogue')} and {_n(standing.annotated, 'annotation')} are kept"
-        return f"Stopped. {kept}. Go on with the same command."
+        begun = "".join(f"\n{line}" for line in _paragraph(_begun(standing, spent)))
+        return f"Stopped. {kept}. Go on with the same command.{begun}"
     kept = (
         f"{standing.dialogues:,} of {standing.planned:,} dialogues, "
         f"{standing.annotated:,} of {standing.due:,} annotations"
@@ -37,6 +39,7 @@ def stopped_text(standing: Standing, *, spent: Spending, budget: Budget, at: dat
     lines = [
         *_paragraph(f"Stopped at {at.astimezone():%H:%M:%S}: {standing.stopped}."),
         f"  Kept    {kept}; none will be paid twice",
+        *(f"          {line}" for line in _paragraph(_begun(standing, spent))),
         f"  Spent   {spent_text(spent, budget)}",
         f"  Go on   {remedy}{command}",
         f"  So far  theodolite report {path} --unfinished",
@@ -44,17 +47,23 @@ def stopped_text(standing: Standing, *, spent: Spending, budget: Budget, at: dat
     return "\n".join(lines)
 
 
+def _begun(standing: Standing, spent: Spending) -> str:
+    """Say that calls were not in vain where no dialogue is whole yet; empty where one is."""
+    is_in_mid_dialogue = spent.calls and not standing.dialogues
+    return "Every turn of the dialogues that were begun is kept, too." if is_in_mid_dialogue else ""
+
+
 def spent_text(spent: Spending, budget: Budget) -> str:
     """Return money and calls, and what the budget allows."""
-    limit = f" of ${budget.usd:.2f}" if budget.usd is not None else ""
+    limit = f" of {dollars(budget.usd)}" if budget.usd is not None else ""
     unpriced = f", {spent.unpriced_calls:,} of them at an unknown price" if spent.unpriced_calls else ""
-    return f"${spent.cost_microusd / _MICRO:.2f}{limit}, {_n(spent.calls, 'call')}{unpriced}"
+    return f"{dollars(spent.cost_microusd / _MICRO)}{limit}, {_n(spent.calls, 'call')}{unpriced}"
 
 
 def waiting_text(standing: Standing, command: str) -> str:
     """Return what to say when a run goes on elsewhere, or when some of its units wait for another try."""
     kept = f"{standing.dialogues:,} of {standing.planned:,} dialogues are held"
-    return f"Not finished: {kept}; the rest is being worked on by another process. Go on with  {command}"
+    return f"Not finished: {kept}; another process works on the rest.\nGo on with  {command}"
 
 
 def nothing_text(standing: Standing, evidence: Evidence) -> str:

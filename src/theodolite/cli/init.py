@@ -180,7 +180,9 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
         click.echo(f"Next: edit these three, then  theodolite check {shlex.quote(str(folder))}")
         return
     called = " No model will be called." if kind is StarterKind.RECORDED else ""
-    click.echo(f"Wrote {', '.join(str(path) for path in (study, *others))} ({n_lines} lines).{called}")
+    click.echo(f"Wrote {study} ({n_lines} lines).{called}" if not others else f"Wrote {study} ({n_lines} lines), and")
+    for other in others:
+        click.echo(f"      {other}")
     needed = next((path for path in others if path.name == REQUIREMENTS), None)
     if needed is not None:
         click.echo(f"First: pip install -r {shlex.quote(str(needed))}")

@@ -11,7 +11,7 @@ from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.sitting import progress_for, sit_at_terminal
 from theodolite.cli.terminal import width
-from theodolite.domain.run import UnitKind
+from theodolite.domain.run import UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, Standing
 
 NOT_FINISHED = 3
@@ -90,6 +90,8 @@ def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json:
         click.echo(as_line({"exit_code": code, **counts_of(standing)}) if as_json else _kept(standing))
         if standing.stopped:
             _say_why_it_stopped(bench, sat)
+        elif _has_met_nothing(standing) and UnitKind.SESSION in kinds:
+            click.echo(waiting_text(standing, f"theodolite test {bench.path}"), err=True)
         elif not done:
             click.echo(nothing_text(standing, bench.evidence()), err=True)
         return code
@@ -112,6 +114,9 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     standing, evidence = sat.standing, bench.evidence()
     succeeded = standing.dialogues > 0 and (evidence.register.is_labelled or not standing.due)
     whole = standing.is_complete or first is not None
+    if _has_met_nothing(standing) and not (as_json or whole):
+        click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
+        return NOT_FINISHED  # a report of nothing would take the place of the one that the other process writes
     code = 0 if succeeded and whole and not standing.stopped else NOT_FINISHED
     if first is not None and not as_json:
         click.echo(first_screen(bench, first, width=width()))
@@ -127,6 +132,11 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     elif not whole and not standing.stopped:
         click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
     return code
+
+
+def _has_met_nothing(standing: Standing) -> bool:
+    """Tell whether a sitting ended in peace and without any dialogue: another process holds what there is to do."""
+    return not (standing.stopped or standing.dialogues or standing.sessions.get(UnitState.FAILED))
 
 
 def _say_why_it_stopped(bench: Workbench, sat: Sat) -> None:

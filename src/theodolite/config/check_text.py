@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from theodolite.config.calls import CallEstimate, Range, price_days
 from theodolite.config.hosts import hosts
@@ -14,6 +14,7 @@ from theodolite.config.shelves import SHIPPED
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity
+from theodolite.domain.money import dollars
 from theodolite.domain.study import Study
 
 _WIDTH = 80
@@ -77,7 +78,7 @@ def _plan(study: Study, estimate: CallEstimate) -> str:
         parts.append(_count(estimate.judges, "judge"))
     if not estimate.calls:
         return f"{', '.join(parts)}: nothing is called"
-    budget = _budget(study.budget.calls, "{:,}", Range(high=estimate.calls))
+    budget = _budget(study.budget.calls, "{:,}".format, Range(high=estimate.calls))
     return f"{', '.join(parts)}: {_count(estimate.calls, 'call')}{budget}"
 
 
@@ -101,13 +102,13 @@ def _tokens(study: Study, estimate: CallEstimate) -> str:
     read, written = estimate.tokens_in, estimate.tokens_out
     if not read.high:
         return ""
-    budget = _budget(study.budget.tokens, "{:,}", read + written)
+    budget = _budget(study.budget.tokens, "{:,}".format, read + written)
     return f"about {_guessed(read)} read, {_guessed(written)} written{budget}"
 
 
 def _cost(study: Study, estimate: CallEstimate) -> str:
     cost, unpriced = estimate.cost_usd, estimate.unpriced
-    budget = _budget(study.budget.usd, "${:.2f}", cost)
+    budget = _budget(study.budget.usd, dollars, cost)
     if not any(item.is_model and item.calls for item in estimate.endpoints):
         return ""
     names = ", ".join(f"`{name}`" for name in unpriced)
@@ -133,11 +134,11 @@ def _rounded(n: float) -> str:
     return f"{round(n, 2 - len(str(int(n)))):,.0f}"
 
 
-def _budget(limit: float | None, form: str, needed: Range) -> str:
+def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) -> str:
     """Return the words on a limit of the study, and whether a run keeps below it; none where there is no limit."""
     if limit is None:
         return ""
-    words = f"; budget {form.format(limit)}"
+    words = f"; budget {worded(limit)}"
     if needed.low > limit:
         return f"{words} does not suffice"
     return f"{words} may not suffice" if needed.high > limit else words

@@ -164,6 +164,8 @@ def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
     problem = str(getattr(error, "problem", "") or error)
     if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
         return "a tab stands where YAML wants spaces; indent with spaces"
+    if "expected ',' or" in problem and (bracket := excerpt[column - 1 : column]) in ("[", "{"):
+        return f"a `,` is missing before this, or a value that holds `{bracket}` is not in quotes"
     known = {
         "mapping values": "a second `:` in one value; put the value in quotes",
         "undefined alias": "`*name` stands for something that `&name` never named before",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
 from theodolite.domain.flow import Reply, Request
+from theodolite.domain.money import dollars
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.foresight import Foresight
@@ -158,7 +159,7 @@ class Brakes:
 def _spent_up(budget: Budget, spent: Spending) -> str:
     """Return what of a budget is spent, in words; empty where nothing is. What is supposed counts as what was told."""
     if budget.usd is not None and spent.cost_microusd + spent.supposed_microusd >= budget.usd * _MILLION:
-        return f"the budget of ${budget.usd:.2f} is spent{_supposed(spent)}"
+        return f"the budget of {dollars(budget.usd)} is spent{_supposed(spent)}"
     if budget.tokens is not None and spent.tokens + spent.supposed_tokens >= budget.tokens:
         return f"the budget of {budget.tokens:,} tokens is spent{_supposed(spent)}"
     if budget.calls is not None and spent.calls >= budget.calls:
@@ -172,7 +173,7 @@ def _short_of(budget: Budget, spent: Spending, reserved: Spending, expected: Spe
     usd, tokens = after.cost_microusd + after.supposed_microusd, after.tokens + after.supposed_tokens
     if budget.usd is not None and expected.cost_microusd and usd > budget.usd * _MILLION:
         costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
-        return f"the budget of ${budget.usd:.2f} does not bear a further call ({costs}){_supposed(spent)}"
+        return f"the budget of {dollars(budget.usd)} does not bear a further call ({costs}){_supposed(spent)}"
     if budget.tokens is not None and expected.tokens and tokens > budget.tokens:
         about = f"about {expected.tokens:,}"
         return f"the budget of {budget.tokens:,} tokens does not bear a further call ({about}){_supposed(spent)}"

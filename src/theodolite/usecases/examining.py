@@ -26,7 +26,7 @@ from theodolite.domain.fault import Severity
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.execution.failing import kind_of
 from theodolite.ports.application import Application, Conversing, Lenient, Resettable
-from theodolite.ports.endpoint import Endpoint
+from theodolite.ports.endpoint import Endpoint, Knock
 
 SLOW_S = 10.0
 """Time for one reply from which on people are told that testers will wait; seconds."""
@@ -67,6 +67,7 @@ class Examination:
         slowest_s: Time of the slowest reply; seconds.
         version: What the application calls itself; empty where it does not say.
         unexamined: Why it could not be examined; empty where it could.
+        hint: What one could try then, e.g. a command line; empty where there is nothing.
         texts: Its replies, in order.
     """
 
@@ -76,6 +77,7 @@ class Examination:
     slowest_s: float = 0.0
     version: str = ""
     unexamined: str = ""
+    hint: str = ""
     texts: list[str] = field(default_factory=list)
 
     def note(self, message: str, severity: Severity = Severity.FAULT) -> None:
@@ -83,6 +85,11 @@ class Examination:
         remark = Remark(message, severity)
         if remark not in self.remarks:
             self.remarks.append(remark)
+
+    def has_not_met(self, knock: Knock) -> None:
+        """Keep why the application could not be examined, at which address, and what one could try."""
+        self.unexamined = f"{knock.host}: {knock.answer}" if knock.host else knock.answer
+        self.hint = knock.hint
 
 
 async def examine(name: str, application: Application) -> Examination:
@@ -93,7 +100,7 @@ async def examine(name: str, application: Application) -> Examination:
     """
     found = Examination(name=name)
     if isinstance(application, Endpoint) and not (knock := await application.knock()).alive:
-        found.unexamined = knock.answer
+        found.has_not_met(knock)
         await application.close()
         return found
     probe = _Probe(application, found)

@@ -132,3 +132,11 @@ def test_where_nothing_came_at_all_the_same_command_goes_on():
 
 def test_what_another_process_works_on_is_not_called_finished():
     assert "41 of 60 dialogues are held" in waiting_text(standing(), "theodolite run support")
+
+
+@pytest.mark.parametrize("why", [BY_USER, "the budget of 700 calls is spent"])
+def test_calls_of_dialogues_that_are_not_whole_were_not_in_vain(why):
+    words = told(standing(stopped=why, dialogues=0, annotated=0))
+
+    assert "Every turn of the dialogues that were begun is kept, too." in words
+    assert "Every turn" not in told(standing(stopped=why, dialogues=0, annotated=0), spent=Spending())

@@ -1,0 +1,16 @@
+"""Where the process begins: Ctrl-C ends it in words before anything else is loaded, too."""
+
+from __future__ import annotations
+
+import os
+
+
+def program() -> None:
+    """Load the command line and run it."""
+    try:
+        from theodolite.cli.main import program as command_line
+
+        command_line()
+    except KeyboardInterrupt:
+        os.write(2, b"\nStopped. Go on with the same command.\n")
+        os._exit(3)
