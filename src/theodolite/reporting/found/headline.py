@@ -72,8 +72,9 @@ def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
     for place in places:
         pairs.setdefault(settings[place].application, set()).add(sessions.pair_key(place))
     prompts = {key for keys in pairs.values() for key in keys}
-    the_same = "the same " if len(pairs) > 1 and all(keys == prompts for keys in pairs.values()) else ""
-    return the_same + figures.number_of(len(prompts), "prompt")
+    if len(pairs) == 1 or any(keys != prompts for keys in pairs.values()):
+        return figures.number_of(len(prompts), "prompt")
+    return "the same prompt" if len(prompts) == 1 else f"the same {figures.number_of(len(prompts), 'prompt')}"
 
 
 def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.dialogue import Dialogue, Ending, HeldBy
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.failure import Failure
 from theodolite.domain.identity import SHORT, Json
@@ -105,6 +105,11 @@ def data_text(data: Json) -> str:
     return text
 
 
+_ENDINGS_OF_ATTACKS = {
+    Ending.STOP_RULE: "something was released",
+    Ending.SCRIPT_END: "nothing left to try",
+}
+
 _SITTING = ("by", "version", "guideline", "instrument")
 
 Sitting = tuple[str, str, str, str]
@@ -153,7 +158,7 @@ def _case(case: CaseRecord, kept: _Kept) -> dict[str, Json]:
 def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "turns": [[turn.prompt, turn.response] for turn in dialogue.turns],
-        "ending": dialogue.ending.value,
+        "ending": _ending(dialogue),
         "version": dialogue.application_version[:SHORT],
     }
     if dialogue.withheld:
@@ -168,6 +173,12 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     if searches:
         entry["found"] = [[kept.context(f"{one.name}\n{one.text}") for one in found.passages] for found in searches]
     return entry
+
+
+def _ending(dialogue: Dialogue) -> str:
+    """Return why a dialogue ended; a simulated red teamer follows no script, and what stops it is a release."""
+    by_program = dialogue.strategies and dialogue.held_by is HeldBy.SIMULATED_USER
+    return _ENDINGS_OF_ATTACKS.get(dialogue.ending, dialogue.ending.value) if by_program else dialogue.ending.value
 
 
 def _strategy(strategy: Strategy, scenarios: Sequence[Scenario]) -> dict[str, Json]:
