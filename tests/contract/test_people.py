@@ -251,6 +251,15 @@ class TestLiveTurns:
 
         assert (spent.calls, spent.tokens_in, spent.tokens_out, spent.cost_microusd) == (1, 100, 20, 70)
 
+    def test_what_a_model_took_that_told_no_tokens_is_unknown_and_not_nothing(self, store: Store, run: Run) -> None:
+        untold = replace(ENDED, reply=replace(a_reply(), tokens_in=0, tokens_out=0, cost_microusd=None))
+        session = an_active_session(store, run)
+        for ending in (untold, BROKEN):
+            store.end_turn(store.say(session.key, "Hello?", now=NOW).key, ending)
+
+        assert store.live_spending("support", {session.application}).unpriced_calls == 1
+        assert store.live_spending("support", {"another"}).unpriced_calls == 0
+
     def test_turns_are_counted_by_session(self, store: Store, run: Run) -> None:
         first, second = (an_active_session(store, run, participant=who, key=digest(who)) for who in ("p1", "p2"))
         an_active_session(store, run, participant="p3", key=digest("p3"))

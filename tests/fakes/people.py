@@ -275,16 +275,21 @@ class FakePeople:
         here = {key for key in kept if (known := self.session(key)).study == study and not known.brought}
         return {key: kept.count(key) for key in here}
 
-    def live_spending(self, study: str) -> Spending:
+    def live_spending(self, study: str, models: Collection[str] = ()) -> Spending:
         ours = [one for one in self.event.dialogues.values() if self.session(one.session).study == study]
         turns = [turn for dialogue in ours for turn in dialogue.turns]
+        of_models = [one for one in ours if self.session(one.session).application in models]
+        ended = {TurnState.COMPLETE, TurnState.INTERRUPTED}
+        untold = [turn.key for one in of_models for turn in one.turns if turn.state in ended]
         return Spending(
             calls=len(turns),
             attempts=sum(turn.tries for turn in turns),
             tokens_in=sum(turn.tokens_in for turn in turns),
             tokens_out=sum(turn.tokens_out for turn in turns),
             cost_microusd=sum(turn.cost_microusd or 0 for turn in turns),
-            unpriced_calls=sum(turn.cost_microusd is None and turn.tokens_out > 0 for turn in turns),
+            unpriced_calls=sum(
+                turn.cost_microusd is None and (turn.tokens_out > 0 or turn.key in untold) for turn in turns
+            ),
         )
 
     def acknowledge(self, given: Acknowledgement) -> None:

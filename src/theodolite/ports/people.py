@@ -221,8 +221,13 @@ class HeldDialogues(Protocol):
         """Return, by session held here with any, the dialogues that ended and are kept; counts."""
         ...
 
-    def live_spending(self, study: str) -> Spending:
-        """Return what the replies to people in a study have cost."""
+    def live_spending(self, study: str, models: Collection[str] = ()) -> Spending:
+        """Return what the replies to people in a study have cost.
+
+        Args:
+            study: Name of the study.
+            models: Applications that are models: what a reply of theirs cost that tells no tokens is unknown.
+        """
         ...
 
 

@@ -143,9 +143,9 @@ class Reception:
         """Return, by session held here with any, the dialogues that ended and are kept; counts."""
         return self._work.read(partial(people.live.dialogue_counts, study))
 
-    def live_spending(self, study: str) -> Spending:
-        """Return what the replies to people in a study have cost."""
-        return self._work.read(partial(people.ended.live_spending, study))
+    def live_spending(self, study: str, models: Collection[str] = ()) -> Spending:
+        """Return what the replies to people in a study have cost; those of models that tell no tokens, unknown."""
+        return self._work.read(partial(people.ended.live_spending, study, models))
 
 
 class Guestbook(Reception):

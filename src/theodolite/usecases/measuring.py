@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
+from theodolite.domain.application import PromptedModel
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.dialogue import Dialogue
@@ -122,7 +123,7 @@ def evidence_of(
         samples=samples,
         drawn=drawn,
         certificates=certificates_of(store, study),
-        spending=store.spending(run) + store.live_spending(study.name),
+        spending=store.spending(run) + store.live_spending(study.name, _paid_models(study)),
         lapses=lapses.checks() if lapses else None,
         spoken=spoken.sides(),
         schemas=store.schema_tallies(run),
@@ -187,6 +188,13 @@ def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...
     given = store.study_responses(study.name)
     about = {one.session.key for one in counted(study, store.held(study.name))} if given else set[str]()
     return tuple(one for one in given if one.session in about)
+
+
+def _paid_models(study: Study) -> frozenset[str]:
+    """Return the applications that are models, but for those that a script plays."""
+    reached = {one.name: one.connection for one in study.applications}
+    models = {name: how.model for name, how in reached.items() if isinstance(how, PromptedModel)}
+    return frozenset(name for name, model in models.items() if not study.model(model).is_scripted)
 
 
 def sittings_in(store: Store, study: Study) -> tuple[Session, ...]:

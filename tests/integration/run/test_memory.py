@@ -78,7 +78,7 @@ class EndlessStore:
     def spending(self, run):
         return Spending()
 
-    def live_spending(self, study):
+    def live_spending(self, study, models=()):
         return Spending()
 
     def journals(self, units):

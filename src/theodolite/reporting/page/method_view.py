@@ -66,6 +66,8 @@ def _spending_text(spending: Spending) -> str:
     if not spending.calls:
         return "none"
     tokens = f"{figures.count(spending.tokens_in)} tokens read, {figures.count(spending.tokens_out)} written"
+    if spending.unpriced_calls and not spending.tokens:
+        tokens = "tokens unknown"
     text = f"{figures.count(spending.calls)} ({figures.count(spending.attempts)} attempts), {tokens}, "
     text += figures.money(spending.cost_microusd)
     return f"{text}; {figures.count(spending.unpriced_calls)} at an unknown price" if spending.unpriced_calls else text

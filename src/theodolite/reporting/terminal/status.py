@@ -61,7 +61,9 @@ def _counts(states: Mapping[str, int]) -> str:
 
 def _spent(status: Status) -> str:
     spent = status.spent
-    words = [f"{spent.calls:,} calls", f"{spent.tokens:,} tokens", f"${spent.cost_microusd / _MILLION:.2f}"]
+    is_told = spent.tokens or not spent.unpriced_calls
+    tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
+    words = [f"{spent.calls:,} calls", tokens, f"${spent.cost_microusd / _MILLION:.2f}"]
     words += [f"{spent.unpriced_calls:,} calls without a price"] if spent.unpriced_calls else []
     words += [f"{spent.supposed_tokens:,} further tokens supposed"] if spent.supposed_tokens else []
     return ", ".join(words)

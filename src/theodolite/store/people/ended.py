@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, TurnState
 from theodolite.domain.errors import Conflict, NotFound
@@ -154,8 +154,15 @@ def _held(
     )
 
 
-def live_spending(study: str) -> Spending:
-    """Return what the replies to people in a study have cost; a reply with tokens and no price is an unpriced one."""
+def live_spending(study: str, models: Collection[str]) -> Spending:
+    """Return what the replies to people in a study have cost.
+
+    A reply without a cost is an unpriced one if it tells tokens, or comes from a model and tells none.
+
+    Args:
+        study: Name of the study.
+        models: Applications that are models.
+    """
     turns = LiveTurnRow.objects.filter(dialogue__study=study)
     sums = turns.aggregate(
         calls=Count("id"),
@@ -164,5 +171,7 @@ def live_spending(study: str) -> Spending:
         tokens_out=Sum("tokens_out", default=0),
         cost_microusd=Sum("cost_microusd", default=0),
     )
-    unpriced = turns.filter(cost_microusd__isnull=True, tokens_out__gt=0).count()
+    answered = [TurnState.COMPLETE.value, TurnState.INTERRUPTED.value]
+    untold = Q(dialogue__session__application__in=list(models), state__in=answered)
+    unpriced = turns.filter(Q(tokens_out__gt=0) | untold, cost_microusd__isnull=True).count()
     return Spending(unpriced_calls=unpriced, **{name: int(value) for name, value in sums.items()})

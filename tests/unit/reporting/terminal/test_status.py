@@ -49,6 +49,13 @@ def test_tokens_that_no_reply_told_are_named_apart():
     assert status_document(told)["tokens"] == {"input": 8000, "output": 400, "supposed": 1200}
 
 
+def test_tokens_that_nobody_told_are_unknown_and_not_none():
+    untold, uncalled = (replace(STATUS, spent=Spending(calls=7, unpriced_calls=n)) for n in (7, 0))
+
+    assert "  Spent   7 calls, tokens unknown, $0.00, 7 calls without a price\n" in status_text(untold)
+    assert "  Spent   7 calls, 0 tokens, $0.00\n" in status_text(uncalled)
+
+
 def test_a_run_that_waits_for_replies_says_for_how_long():
     still = status_text(replace(STATUS, pace=replace(STATUS.pace, calls=0, units=0)))
 
