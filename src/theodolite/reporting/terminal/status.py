@@ -65,7 +65,7 @@ def _spent(status: Status) -> str:
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
     words = [f"{spent.calls:,} calls", tokens, f"${spent.cost_microusd / _MILLION:.2f}"]
     words += [f"{spent.unpriced_calls:,} calls without a price"] if spent.unpriced_calls else []
-    words += [f"{spent.supposed_tokens:,} further tokens supposed"] if spent.supposed_tokens else []
+    words += [f"{spent.supposed_tokens:,} tokens supposed where replies told none"] if spent.supposed_tokens else []
     return ", ".join(words)
 
 
