@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from theodolite.domain.errors import NotFound
+from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.run import Lease, Run, RunState, UnitKind, UnitState
 from theodolite.ports.store import Store
 
@@ -218,6 +218,19 @@ async def test_annotations_of_a_session_that_is_done_already_are_leased_at_once(
 
     claimed = store.claim(run, ANNOTATION, owner="w1", limit=5, lease_s=60)
     assert [(unit.subject, unit.annotator) for unit in claimed] == [(session.key, "judge")]
+
+
+async def test_whoever_lost_a_unit_does_not_make_it_fail_for_the_one_who_works_on_it(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run)])
+    [slept] = store.claim(run, SESSION, owner="w1", limit=1, lease_s=-1)
+    [at_work] = store.claim(run, SESSION, owner="w2", limit=1, lease_s=60)
+
+    with pytest.raises(Conflict):
+        await store.keep_failure(slept, a_failure(slept))
+
+    assert (store.count_units(run, SESSION)["leased"], list(store.failures(run))) == (1, [])
+    await store.keep_failure(at_work, a_failure(at_work))
+    assert store.count_units(run, SESSION)["failed"] == 1
 
 
 async def test_a_failed_unit_that_is_reopened_waits_again_without_its_failure(store: Store, run: Run) -> None:

@@ -216,7 +216,7 @@ class FakeStore(FakeCoding, FakePeople):
 
     async def keep_failure(self, unit: Unit, failure: Failure) -> None:
         self._must(self.started, "the store was not started")
-        if unit.key in self.kept_failures:
+        if unit.key in self.kept_failures or self._unit(unit.key).unit.tries != unit.tries:
             raise Conflict(unit.key)
         self._finish(unit, UnitState.FAILED)
         self.kept_failures[unit.key] = failure

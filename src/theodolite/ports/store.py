@@ -161,7 +161,11 @@ class Results(Protocol):
         ...
 
     async def keep_failure(self, unit: Unit, failure: Failure) -> None:
-        """Store a failure and mark its unit as failed, in one transaction."""
+        """Store a failure and mark its unit as failed, in one transaction.
+
+        Raises:
+            Conflict: If the unit was leased anew since, is done, or has failed already.
+        """
         ...
 
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:

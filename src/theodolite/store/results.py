@@ -30,6 +30,7 @@ from theodolite.store.models import (
     DialogueRow,
     ParticipantRow,
     QuoteRow,
+    UnitRow,
     VoteRow,
 )
 from theodolite.store.repair import n_repaired, repaired_text
@@ -189,6 +190,12 @@ def number_in(value: str | None) -> float | None:
 
 
 def _keep_failures(writes: Sequence[KeepFailure], ids: dict[str, int], now: datetime) -> None:
+    """Store failures of units that nobody else has begun since; who has may yet bring a result."""
+    rows = UnitRow.objects.select_for_update().filter(id__in=[ids[write.unit.key] for write in writes])
+    tries = dict(rows.values_list("id", "tries"))
+    if n_lost := sum(tries[ids[write.unit.key]] != write.unit.tries for write in writes):
+        message = f"{n_lost} of {len(writes)} units that failed have been begun by somebody else since"
+        raise Conflict(message)
     keep_failures(writes, ids, now)
     _mark([ids[write.unit.key] for write in writes], UnitState.FAILED)
 
