@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,6 +41,7 @@ def endpoint_of(
     if problem:
         desk.complaints.add(entry.fault("url", message=problem))
     check_key(entry, key=shape.key, desk=desk, environ=environ)
+    _look_for_inspect(entry, desk)
     return ModelEndpoint(
         name=entry.name,
         url=without_userinfo(shape.url).rstrip("/"),
@@ -60,6 +62,13 @@ def endpoint_of(
         stream=shape.stream,
         key_header=_key_header(entry, desk),
     )
+
+
+def _look_for_inspect(entry: Entry[ModelShape], desk: Desk) -> None:
+    """Add a note where a model is reached through a package that is not there; nothing of it is loaded."""
+    if desk.looks_at_code and _kind(entry.shape) is ModelKind.INSPECT and find_spec("inspect_ai") is None:
+        message = "Inspect is not installed here; it is needed before a run: pip install 'theodolite[inspect]'"
+        desk.complaints.add(entry.fault("kind", message=message, severity=Severity.NOTE))
 
 
 def _call_problem(url: str) -> str:

@@ -238,3 +238,14 @@ def test_a_model_through_inspect_is_listed_by_its_provider(folder):
     study = load_study(folder(study_yaml=STUDY % "{kind: inspect, name: google/gemini-x}")).study
 
     assert hosts_of(study) == ("google, through Inspect",)
+
+
+@pytest.mark.parametrize(("found", "notes"), [(None, ["Inspect is not installed here"]), (object(), [])])
+def test_a_look_at_the_study_says_that_the_extra_for_inspect_is_missing(folder, monkeypatch, found, notes):
+    monkeypatch.setattr("theodolite.config.endpoints.find_spec", lambda _name: found)
+    path = folder(study_yaml=STUDY % "{kind: inspect, name: google/gemini-x}")
+
+    said = [fault for fault in check_study(path, looks_at_code=True) if "Inspect is not" in fault.message]
+
+    assert [fault.message.split(";")[0] for fault in said] == notes
+    assert all(fault.severity is Severity.NOTE for fault in said)
