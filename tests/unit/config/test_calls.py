@@ -108,7 +108,7 @@ def test_tokens_are_those_of_models_alone(folder):
         ("tokens: 1000000", "; budget 1,000,000\n"),
         ("tokens: 9000", "; budget 9,000 may not suffice\n"),
         ("tokens: 100", "; budget 100 does not suffice\n"),
-        ("usd: 0.001", "; budget $0.00 does not suffice\n"),
+        ("usd: 0.001", "; budget $0.001 does not suffice\n"),
     ],
 )
 def test_a_budget_is_held_against_what_a_run_will_take(folder, budget, words):
