@@ -12,6 +12,12 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.run import Spending
 from theodolite.ports.clock import Clock
 
+_FEWEST, _ENOUGH, _REACH = 3, 100, 10
+"""Units by which the time left is told at least, and in any case (counts); units to which one may stand.
+
+Those that end first say little of many that were begun together and end soon after them.
+"""
+
 _MICRO = 1_000_000
 _EVERY_S = 10.0
 _UNITS = ((1_000_000, "M"), (1_000, "k"))
@@ -95,7 +101,7 @@ class Counts:
         over = self.sessions.done + self.annotations.done
         fresh = over - self.done_before
         to_do = self.sessions.total + self.annotations.total - over
-        if fresh < 3 or to_do <= 0:
+        if to_do <= 0 or fresh < max(_FEWEST, min(to_do / _REACH, _ENOUGH)):
             return ""
         seconds = int((self.clock.monotonic_s() - self.started_s) / fresh * to_do)
         return f"{seconds // 60}:{seconds % 60:02d} left"

@@ -132,6 +132,19 @@ def test_nobody_guesses_the_time_left_from_nothing(clock):
     assert (counts.left, counts.calls_per_s) == ("", 0.0)
 
 
+@pytest.mark.parametrize(
+    ("n", "fresh", "left"), [(40, 3, ""), (40, 4, "1:30 left"), (9_000, 99, ""), (9_000, 100, "14:50 left")]
+)
+def test_the_first_to_end_of_many_begun_together_tell_no_time_for_all(clock, n, fresh, left):
+    counts = Counts(clock)
+    counts.begin(sessions=n, annotations=0, done=0, annotated=0)
+    clock.passed_s += 10
+    for _ in range(fresh):
+        counts.session(dialogue())
+
+    assert counts.left == left
+
+
 def test_a_log_gets_a_line_every_ten_seconds_and_no_more(clock, capsys):
     progress = PlainProgress(clock)
     progress.begin(sessions=100, annotations=0, done=0, annotated=0)
