@@ -163,6 +163,8 @@ class Runner:
     async def _sit(self, run: Run, flows: StudyFlows, options: RunOptions, aside: Aside) -> None:
         self.lines.brakes.spent = await aside.call(self.store.spending, run)
         counts = [await aside.call(self.store.count_units, run, kind) for kind in UnitKind]
+        if run.state is RunState.FINISHED and any(n_over(count) < sum(count.values()) for count in counts):
+            await aside.call(self.store.close_run, run, RunState.UNFINISHED)  # something is tried again, or is new
         self.progress.begin(
             sessions=sum(counts[0].values()),
             annotations=sum(counts[1].values()),
@@ -213,8 +215,7 @@ class Runner:
             lost=annotations_due(self.study, (sessions.setting(p).scenario for p in failed if p is not None)),
             remedy=self.lines.brakes.remedy,
         )
-        if not standing.is_complete:
-            self.store.close_run(run, RunState.UNFINISHED)
+        if not standing.is_complete:  # as the run is, unless another process has ended it since we looked
             return replace(standing, run=replace(run, state=RunState.UNFINISHED))
         self.store.close_run(run, RunState.FINISHED)
         # Brakes that took hold at the very last call have stopped nothing.

@@ -204,6 +204,31 @@ async def test_a_failure_is_final_until_somebody_says_otherwise(lab):
     assert lab.failures(one_turn(1)) == []
 
 
+async def test_a_finished_run_in_which_something_is_tried_again_is_not_finished_meanwhile(lab):
+    await lab.run(one_turn(1), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("late"))
+    seen = [lab.store.latest_run("small").state]
+
+    def answer(request):
+        seen.append(lab.store.latest_run("small").state)
+        return usual_answer(request)
+
+    standing = await lab.run(one_turn(1), answer=answer, retry_failed=True)
+
+    assert (seen[0], {*seen[1:]}) == (RunState.FINISHED, {RunState.UNFINISHED})
+    assert standing.run.state is lab.store.latest_run("small").state is RunState.FINISHED
+
+
+async def test_who_ends_early_leaves_a_run_finished_that_others_have_ended_meanwhile(lab):
+    def answer(request):
+        lab.store.close_run(lab.store.latest_run("small"), RunState.FINISHED)
+        return usual_answer(request)
+
+    standing = await lab.run(one_turn(2), answer=answer, first=1)
+
+    assert not standing.is_complete
+    assert lab.store.latest_run("small").state is RunState.FINISHED
+
+
 async def test_a_reply_that_the_filter_withheld_is_a_refusal_and_no_failure(lab):
     standing = await lab.run(one_turn(1), answer=lambda r: usual_answer(r) if to_model(r) else ContentRefused("f"))
 

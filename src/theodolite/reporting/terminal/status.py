@@ -21,7 +21,9 @@ def status_text(status: Status) -> str:
     if status.failed:
         faults = ", ".join(f"{party.value} {count:,}" for party, count in sorted(status.failed.items()))
         lines.append(f"  Failed  {faults}")
-    lines += [f"  Spent   {_spent(status)}", f"  Pace    {_pace(status)}"]
+    lines.append(f"  Spent   {_spent(status)}")
+    if status.run.state is not RunState.FINISHED:
+        lines.append(f"  Pace    {_pace(status)}")
     return "\n".join(lines)
 
 
@@ -63,10 +65,14 @@ def _spent(status: Status) -> str:
     spent = status.spent
     is_told = spent.tokens or not spent.unpriced_calls
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
-    words = [f"{spent.calls:,} calls", tokens, f"${spent.cost_microusd / _MILLION:.2f}"]
-    words += [f"{spent.unpriced_calls:,} calls without a price"] if spent.unpriced_calls else []
+    words = [_calls(spent.calls), tokens, f"${spent.cost_microusd / _MILLION:.2f}"]
+    words += [f"{_calls(spent.unpriced_calls)} without a price"] if spent.unpriced_calls else []
     words += [f"{spent.supposed_tokens:,} tokens supposed where replies told none"] if spent.supposed_tokens else []
     return ", ".join(words)
+
+
+def _calls(n: int) -> str:
+    return f"{n:,} call{'' if n == 1 else 's'}"
 
 
 def _pace(status: Status) -> str:

@@ -72,8 +72,12 @@ def test_a_run_that_was_stopped_a_moment_ago_is_not_said_to_go_on():
     assert (status_document(stopped)["going_on"], status_document(STATUS)["going_on"]) == (False, True)
 
 
-def test_a_finished_run_is_called_so():
-    assert "finished" in status_text(replace(STATUS, run=replace(STATUS.run, state=RunState.FINISHED)))
+def test_a_finished_run_is_called_so_and_has_no_pace():
+    spent = Spending(calls=1, tokens_in=20, unpriced_calls=1)
+    lines = status_text(replace(STATUS, run=replace(STATUS.run, state=RunState.FINISHED), spent=spent)).splitlines()
+
+    assert lines[0] == "support, run 2, finished"
+    assert lines[-1] == "  Spent   1 call, 20 tokens, $0.00, 1 call without a price"
 
 
 def test_scripts_read_the_same_numbers():
