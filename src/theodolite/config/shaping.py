@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar
 
-from pydantic import Tag, ValidationError
+from pydantic import ValidationError
 
+from theodolite.config.shape_walk import keys_of, sections_with, shape_at
 from theodolite.config.shapes.applications import KINDS
 from theodolite.config.shapes.base import KIND, Shape
 from theodolite.config.yaml_source import Path, Scalar, YamlSource
@@ -57,6 +57,8 @@ KEY = "[key]"
 """Stands in an error's location where the key is meant and not its value."""
 
 _ROUNDS = 25
+_ALIKE, _ALL_BUT_SAME = 0.6, 0.85
+"""How like a key one of this place must be to be meant: any unknown key, and one that belongs to another place."""
 _UNKNOWN_KEY = "extra_forbidden"
 
 _EXPECTED: Mapping[str, str] = {
@@ -146,17 +148,28 @@ class _Mender:
         holder = self._holder(path)
         if holder is None or key not in holder:
             return
-        shape = _shape_at(self._shape, loc[:-1])
-        known = [field.alias or name for name, field in shape.model_fields.items()] if shape else []
-        foreign = _foreign(key)
-        meant = "" if key in FOREIGN else did_you_mean(key, known)
-        tail = meant or foreign or f"; known here: {', '.join(known)}"
+        shape = shape_at(self._shape, loc[:-1])
+        known = keys_of(shape) if shape else []
+        elsewhere = self._elsewhere(path)
+        likeness = _ALL_BUT_SAME if elsewhere else _ALIKE
+        meant = "" if key in FOREIGN else did_you_mean(key, known, likeness=likeness)
+        tail = meant or _foreign(key) or elsewhere or f"; known here: {', '.join(known)}"
         self._say(path, f"unknown key `{key}` in {owner_of(path[:-1], self._owner)}{tail}", at_key=True)
         word = meant[len("; meant `") : -2]
         value = holder.pop(key)
         if word and word not in holder:
             holder[word] = value
             self._source.renamed[(*path[:-1], word)] = self._source.original(path)
+
+    def _elsewhere(self, path: Path) -> str:
+        """Return where in the same file a key belongs; empty where it belongs nowhere, or to another kind of this."""
+        key, section = str(path[-1]), str(path[0])
+        if len(path) > 1 and key in keys_of(self._shape):
+            return "; it belongs to the top of the file"
+        sections = sections_with(self._shape, key)
+        if not sections or section in sections:
+            return ""
+        return f"; it belongs to {' or '.join(f'`{name}`' for name in sections)}"
 
     def _unknown_name(self, path: Path, misfit: Mapping[str, Any]) -> None:
         words = _expected_words(misfit)
@@ -268,34 +281,3 @@ def _shown(value: Any) -> str:
     if not text:
         return "empty"
     return f"`{text if len(text) <= 60 else text[:57] + '...'}`"
-
-
-def _shape_at(annotation: Any, loc: tuple[str | int, ...]) -> type[Shape] | None:
-    """Return the shape that an error's location lies in, by walking the annotations."""
-    origin, args = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _shape_at(args[0], loc)
-    if isinstance(annotation, type) and issubclass(annotation, Shape):
-        return _shape_in(annotation, loc)
-    if origin in {Union, UnionType}:
-        return _shape_of_arm(args, loc)
-    if origin in {dict, list} and loc:
-        return _shape_at(args[-1], loc[1:])
-    return None
-
-
-def _shape_in(shape: type[Shape], loc: tuple[str | int, ...]) -> type[Shape] | None:
-    if not loc:
-        return shape
-    for name, field in shape.model_fields.items():
-        if (field.alias or name) == loc[0]:
-            return _shape_at(field.annotation, loc[1:])
-    return None
-
-
-def _shape_of_arm(arms: tuple[Any, ...], loc: tuple[str | int, ...]) -> type[Shape] | None:
-    if loc and str(loc[0]).startswith(KIND):
-        tagged = [arm for arm in arms if any(isinstance(arg, Tag) and arg.tag == loc[0] for arg in get_args(arm))]
-        if tagged:
-            return _shape_at(tagged[0], loc[1:])
-    return next((found for arm in arms if (found := _shape_at(arm, loc)) is not None), None)

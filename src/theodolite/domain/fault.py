@@ -41,7 +41,13 @@ class Fault:
     words: str = ""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; meant `x`?` for the likeliest known word, or an empty string."""
-    near = difflib.get_close_matches(word, tuple(known), n=1, cutoff=0.6)
+def did_you_mean(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
+    """Return `; meant `x`?` for the likeliest known word, or an empty string.
+
+    Args:
+        word: What came.
+        known: What could have been meant.
+        likeness: How alike the two must be at least; from 0, nothing in common, to 1, the same.
+    """
+    near = difflib.get_close_matches(word, tuple(known), n=1, cutoff=likeness)
     return f"; meant `{near[0]}`?" if near else ""

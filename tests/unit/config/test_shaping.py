@@ -49,6 +49,21 @@ def test_a_field_of_requests_is_shown_its_place():
     assert message.endswith("fields of a model's requests stand under its `params`")
 
 
+@pytest.mark.parametrize(
+    ("text", "tail"),
+    [
+        ("repeats: 3", "it belongs to `sampling` or `levels`"),  # and not "meant `breaks`?"
+        ("model: {}", "meant `models`?"),  # though judges have a model
+        ("scenarios: {s: {goal: g, budget: {usd: 1}}}", "it belongs to the top of the file"),
+        ("scenarios: {s: {goal: g, seed: 1}}", "it belongs to `sampling`"),
+    ],
+)
+def test_a_key_of_another_section_is_shown_its_place(text, tail):
+    _, messages = read(f"study: a\n{text}\n")
+
+    assert messages[0].endswith(f"; {tail}")
+
+
 def test_all_misfits_are_found_in_one_pass():
     _, messages = read("study: a\nsampling: {seed: x, dialogues: 0, repeat: 1}\nbudget: [1]\nmodels: {m: {}}\nfoo: 1\n")
 
