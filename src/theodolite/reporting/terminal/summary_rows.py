@@ -114,8 +114,11 @@ def _side(rate: Rate | None, end: float, screen: Screen) -> str:
     if rate.estimate.n < figures.FEW:
         return " " * (_CELLS + 1) + f"{rate.defects} of {rate.estimate.n}"
     strip = strip_text(strip_of(rate, end), cells=_CELLS, pen=screen.pen)
-    percent = figures.percent(rate.estimate.value)
-    return f"{strip} {figures.count(rate.defects):>3} {percent:>6} {interval_words(rate)}"
+    percent, interval = (
+        words.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
+        for words in (figures.percent(rate.estimate.value), interval_words(rate))
+    )
+    return f"{strip} {figures.count(rate.defects):>3} {percent:>6} {interval}"
 
 
 def rule_rows(

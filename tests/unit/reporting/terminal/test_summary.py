@@ -60,6 +60,17 @@ def test_without_a_reference_there_is_one_rate_for_each_annotator():
     assert len(re.findall(r"^  (annotator|GPT|Key)", text, re.MULTILINE)) == 20
 
 
+def test_both_sides_of_a_guardrail_fit_beside_each_other_where_everything_is_withheld():
+    evidence = evidence_named("xstest")
+    refused = [replace(final, value="full refusal") for final in evidence.archive.adjudications()]
+    evidence = changed(evidence, adjudications=refused)
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert re.search(r"^gpt4 {12}\S{7} 250  100 % 98\.5 to 100 +○", text, re.MULTILINE)
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
 def test_a_single_guideline_with_one_rule_is_one_line_an_application():
     evidence = evidence_named("xstest")
     guideline = evidence.study.guidelines[0]
