@@ -66,8 +66,11 @@ def waiting_text(standing: Standing, command: str) -> str:
     return f"Not finished: {kept}; another process works on the rest.\nGo on with  {command}"
 
 
-def nothing_text(standing: Standing, evidence: Evidence) -> str:
-    """Return what to say when no dialogue, or no annotation, succeeded."""
+def nothing_text(standing: Standing, evidence: Evidence, path: str) -> str:
+    """Return what to say when no dialogue, or no annotation, succeeded; with what to do next in the study at a path."""
+    if not standing.planned:
+        words = "No program holds dialogues in this study, and people have held none yet: there is nothing to measure."
+        return "\n".join([*_paragraph(words), f"  People come in by  theodolite serve {path}"])
     what = "annotation" if standing.dialogues else "dialogue"
     lines = _paragraph(f"No {what} succeeded, so there is nothing to measure: not a rate of 0, but no rate.")
     causes, unreadable = tuple(_causes(evidence.archive.failures())), tuple(_unreadable(evidence.archive.annotations()))

@@ -90,10 +90,10 @@ def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json:
         click.echo(as_line({"exit_code": code, **counts_of(standing)}) if as_json else _kept(standing))
         if standing.stopped:
             _say_why_it_stopped(bench, sat)
-        elif _has_met_nothing(standing) and UnitKind.SESSION in kinds:
+        elif _others_hold_all(standing) and UnitKind.SESSION in kinds:
             click.echo(waiting_text(standing, f"theodolite test {bench.path}"), err=True)
         elif not done:
-            click.echo(nothing_text(standing, bench.evidence()), err=True)
+            click.echo(nothing_text(standing, bench.evidence(), bench.path), err=True)
         return code
     finally:
         bench.close()
@@ -114,7 +114,7 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     standing, evidence = sat.standing, bench.evidence()
     succeeded = standing.dialogues > 0 and (evidence.register.is_labelled or not standing.due)
     whole = standing.is_complete or first is not None
-    if _has_met_nothing(standing) and not (as_json or whole):
+    if _others_hold_all(standing) and not (as_json or whole):
         click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
         return NOT_FINISHED  # a report of nothing would take the place of the one that the other process writes
     code = 0 if succeeded and whole and not standing.stopped else NOT_FINISHED
@@ -125,7 +125,7 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
             bench, out=out, as_json=as_json, exit_code=code, standing=standing, evidence=evidence, took_s=sat.took_s
         )
     if not succeeded and not standing.stopped:
-        click.echo(nothing_text(standing, evidence), err=True)
+        click.echo(nothing_text(standing, evidence, bench.path), err=True)
     elif first is not None and not as_json:
         click.echo("Right? Change a file and run again (only what changed is asked anew), or go on:")
         click.echo(f"  theodolite run {bench.path}")
@@ -134,9 +134,9 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     return code
 
 
-def _has_met_nothing(standing: Standing) -> bool:
-    """Tell whether a sitting ended in peace and without any dialogue: another process holds what there is to do."""
-    return not (standing.stopped or standing.dialogues or standing.sessions.get(UnitState.FAILED))
+def _others_hold_all(standing: Standing) -> bool:
+    """Tell whether a sitting ended in peace and without any dialogue, since other processes hold them now."""
+    return bool(standing.sessions.get(UnitState.LEASED)) and not (standing.stopped or standing.dialogues)
 
 
 def _say_why_it_stopped(bench: Workbench, sat: Sat) -> None:

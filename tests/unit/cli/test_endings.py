@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -108,7 +109,9 @@ def test_what_was_spent_says_what_it_does_not_know(spent, budget, words):
 def test_causes_of_nothing_are_counted_the_most_frequent_first_each_with_an_example():
     rejected = failure("d009", "404", FailureKind.REJECTED)
 
-    lines = nothing_text(standing(dialogues=0), evidence([rejected, failure("d001"), failure("d002")])).splitlines()
+    lines = nothing_text(
+        standing(dialogues=0), evidence([rejected, failure("d001"), failure("d002")]), "support"
+    ).splitlines()
 
     assert lines[0] == "No dialogue succeeded, so there is nothing to measure: not a rate of 0, but no"
     assert lines[2:4] == [
@@ -119,7 +122,7 @@ def test_causes_of_nothing_are_counted_the_most_frequent_first_each_with_an_exam
 
 
 def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed():
-    words = nothing_text(standing(), evidence(annotations=[unreadable(), unreadable("x" * 999)]))
+    words = nothing_text(standing(), evidence(annotations=[unreadable(), unreadable("x" * 999)]), "support")
 
     assert words.startswith("No annotation succeeded")
     assert '2 x `grounded` unparseable. It said: "I would rather not say."' in words
@@ -127,7 +130,14 @@ def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed
 
 
 def test_where_nothing_came_at_all_the_same_command_goes_on():
-    assert nothing_text(standing(dialogues=0), evidence()).endswith("Go on with the same command.")
+    assert nothing_text(standing(dialogues=0), evidence(), "support").endswith("Go on with the same command.")
+
+
+def test_where_people_alone_hold_dialogues_the_way_to_them_is_shown():
+    lines = nothing_text(replace(standing(dialogues=0), planned=0, due=0), evidence(), "support").splitlines()
+
+    assert lines[0].startswith("No program holds dialogues in this study")
+    assert lines[-1] == "  People come in by  theodolite serve support"
 
 
 def test_what_another_process_works_on_is_not_called_finished():
