@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.failure import Failure
-from theodolite.domain.money import dollars
+from theodolite.domain.money import cost_text, dollars
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import Standing
@@ -21,7 +21,6 @@ if TYPE_CHECKING:  # who only tests does not wait for what measures
 BY_USER = "stopped by you"
 """Reason of a stop that the user asked for."""
 
-_MICRO = 1_000_000
 _WIDTH = 80
 
 
@@ -57,7 +56,7 @@ def spent_text(spent: Spending, budget: Budget) -> str:
     """Return money and calls, and what the budget allows."""
     limit = f" of {dollars(budget.usd)}" if budget.usd is not None else ""
     unpriced = f", {spent.unpriced_calls:,} of them at an unknown price" if spent.unpriced_calls else ""
-    return f"{dollars(spent.cost_microusd / _MICRO)}{limit}, {_n(spent.calls, 'call')}{unpriced}"
+    return f"{cost_text(spent.cost_microusd)}{limit}, {_n(spent.calls, 'call')}{unpriced}"
 
 
 def waiting_text(standing: Standing, command: str) -> str:

@@ -10,12 +10,12 @@ import click
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import RunStopped
+from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending, UnitKind
 from theodolite.execution.lines import Lines
 from theodolite.ports.endpoint import Knock
 from theodolite.usecases.knocking import knock_at
 
-_MICRO = 1_000_000
 _WIDTH = 80
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 
@@ -53,7 +53,7 @@ def _not_started(bench: Workbench, knocks: list[Knock], dead: list[Knock]) -> st
         lines += _on_proxies(bench.environ)
     spent = sum((knock.spent for knock in knocks if knock.reached), start=Spending())
     calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
-    lines.append(f"Nothing recorded; {calls} made (${spent.cost_microusd / _MICRO:.2f}).")
+    lines.append(f"Nothing recorded; {calls} made ({cost_text(spent.cost_microusd)}).")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ import click
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
+from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending
 from theodolite.ports.clock import Clock
 
@@ -18,7 +19,6 @@ _FEWEST, _ENOUGH, _REACH = 3, 100, 10
 Those that end first say little of many that were begun together and end soon after them.
 """
 
-_MICRO = 1_000_000
 _EVERY_S = 10.0
 _UNITS = ((1_000_000, "M"), (1_000, "k"))
 
@@ -111,7 +111,7 @@ class Counts:
         """What the run has cost, e.g. `$0.61`; empty where no price is known."""
         if self.total.unpriced_calls and not self.total.cost_microusd:
             return ""
-        return f"${self.total.cost_microusd / _MICRO:.2f}"
+        return cost_text(self.total.cost_microusd)
 
     @property
     def tokens(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from theodolite.domain.errors import GatewayError, Rejected, RunStopped, Unreachable
 from theodolite.domain.flow import Reply, Request
-from theodolite.domain.money import dollars
+from theodolite.domain.money import MICROS, cost_text, dollars
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.execution.foresight import Foresight
@@ -16,7 +16,6 @@ from theodolite.execution.foresight import Foresight
 REFUSALS_IN_A_ROW = 20
 """Calls to one endpoint that may fail one after the other before a run stops."""
 
-_MILLION = 1_000_000
 _RAISE = "raise `budget` in the study"
 _KEY_REFUSED = frozenset({401, 403})
 
@@ -158,7 +157,7 @@ class Brakes:
 
 def _spent_up(budget: Budget, spent: Spending) -> str:
     """Return what of a budget is spent, in words; empty where nothing is. What is supposed counts as what was told."""
-    if budget.usd is not None and spent.cost_microusd + spent.supposed_microusd >= budget.usd * _MILLION:
+    if budget.usd is not None and spent.cost_microusd + spent.supposed_microusd >= budget.usd * MICROS:
         return f"the budget of {dollars(budget.usd)} is spent{_supposed(spent)}"
     if budget.tokens is not None and spent.tokens + spent.supposed_tokens >= budget.tokens:
         return f"the budget of {budget.tokens:,} tokens is spent{_supposed(spent)}"
@@ -171,8 +170,8 @@ def _short_of(budget: Budget, spent: Spending, reserved: Spending, expected: Spe
     """Return why a budget does not bear a call beside all that counts already; empty where it does."""
     after = spent + reserved + expected
     usd, tokens = after.cost_microusd + after.supposed_microusd, after.tokens + after.supposed_tokens
-    if budget.usd is not None and expected.cost_microusd and usd > budget.usd * _MILLION:
-        costs = f"about ${expected.cost_microusd / _MILLION:.2g}"
+    if budget.usd is not None and expected.cost_microusd and usd > budget.usd * MICROS:
+        costs = f"about {cost_text(expected.cost_microusd)}"
         return f"the budget of {dollars(budget.usd)} does not bear a further call ({costs}){_supposed(spent)}"
     if budget.tokens is not None and expected.tokens and tokens > budget.tokens:
         about = f"about {expected.tokens:,}"

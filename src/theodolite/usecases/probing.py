@@ -19,6 +19,7 @@ from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, keyed_draw, version_of
 from theodolite.domain.injection import InjectionAttempt, InjectionTrial
+from theodolite.domain.money import cost_text
 from theodolite.domain.replay import JournalEntry
 from theodolite.domain.run import Spending, Unit, UnitKind
 from theodolite.domain.study import Study
@@ -30,8 +31,6 @@ from theodolite.measurement.study.strata import DEFECT, SOUND, strata_of
 
 TWICE = Voting(rule=StopRule.FIXED, most=2)
 """Two readings: one as the guideline is written, one with the labels in reverse."""
-
-_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
     """Return what probing will take, before it is paid: calls, and their cost by what the run's calls cost."""
     calls = sum(plan.calls for plan in plans)
     n, attempts = sum(len(plan.dialogues) for plan in plans), max(len(plan.attempts) for plan in plans)
-    cost = f", about ${calls * spent.cost_microusd / spent.calls / _MILLION:.2f}" if spent.cost_microusd else ""
+    cost = f", about {cost_text(calls * spent.cost_microusd / spent.calls)}" if spent.cost_microusd else ""
     words = f"Probing: {n} dialogues read again, each with {attempts} attacks and twice without"
     return f"{words}: {calls} calls at most{cost}; --no-attacks leaves them out"
 

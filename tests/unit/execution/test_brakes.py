@@ -267,7 +267,7 @@ async def test_a_call_that_failed_gives_back_what_was_set_aside_for_it():
 async def test_a_budget_too_small_for_the_first_call_stops_before_it():
     brakes = Brakes(budget=Budget(usd=0.1), foresight=Prophet(**CENTS))
 
-    with pytest.raises(RunStopped, match=r"the budget of \$0.10 does not bear a further call \(about \$0.4\)"):
+    with pytest.raises(RunStopped, match=r"the budget of \$0.10 does not bear a further call \(about \$0.40\)"):
         await brakes.reserve("q")
     assert brakes.remedy == "raise `budget` in the study"
 

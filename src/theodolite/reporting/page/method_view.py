@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from theodolite.domain.identity import SHORT
+from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending
 from theodolite.domain.scenario import Proxy
 from theodolite.reporting.page.subject import Subject
@@ -69,5 +70,5 @@ def _spending_text(spending: Spending) -> str:
     if spending.unpriced_calls and not spending.tokens:
         tokens = "tokens unknown"
     text = f"{figures.count(spending.calls)} ({figures.count(spending.attempts)} attempts), {tokens}, "
-    text += figures.money(spending.cost_microusd)
+    text += cost_text(spending.cost_microusd)
     return f"{text}; {figures.count(spending.unpriced_calls)} at an unknown price" if spending.unpriced_calls else text

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from theodolite.domain.money import MICROS, cost_text
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status
-
-_MILLION = 1_000_000
 
 
 def status_text(status: Status) -> str:
@@ -40,7 +39,7 @@ def status_document(status: Status) -> dict[str, object]:
         "failed": {party.value: count for party, count in sorted(status.failed.items())},
         "calls": spent.calls,
         "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "supposed": spent.supposed_tokens},
-        "cost_usd": spent.cost_microusd / _MILLION,
+        "cost_usd": spent.cost_microusd / MICROS,
         "unpriced_calls": spent.unpriced_calls,
         "calls_per_s": round(status.pace.calls_per_s, 3),
         "left_s": None if status.left_s is None else round(status.left_s, 1),
@@ -65,7 +64,7 @@ def _spent(status: Status) -> str:
     spent = status.spent
     is_told = spent.tokens or not spent.unpriced_calls
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
-    words = [_calls(spent.calls), tokens, f"${spent.cost_microusd / _MILLION:.2f}"]
+    words = [_calls(spent.calls), tokens, cost_text(spent.cost_microusd)]
     words += [f"{_calls(spent.unpriced_calls)} without a price"] if spent.unpriced_calls else []
     words += [f"{spent.supposed_tokens:,} tokens supposed where replies told none"] if spent.supposed_tokens else []
     return ", ".join(words)

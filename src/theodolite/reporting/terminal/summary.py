@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.money import cost_text
 from theodolite.domain.run import RunState
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.found.accounts import Account, account_text, accounts_of, accounts_to_tell
@@ -231,7 +232,7 @@ def _spent(summary: _Summary) -> str:
     spending = summary.evidence.spending
     if not spending.calls:
         return ""
-    parts = [figures.number_of(spending.calls, "call"), figures.money(spending.cost_microusd)]
+    parts = [figures.number_of(spending.calls, "call"), cost_text(spending.cost_microusd)]
     if spending.unpriced_calls:
         parts.append(f"{figures.count(spending.unpriced_calls)} of them at an unknown price")
     if summary.facts.duration_s is not None:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from theodolite.domain.call import Call, spent_on
 from theodolite.domain.flow import Message
+from theodolite.domain.money import cost_text
 from theodolite.reporting.words import figures
 
 PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"
 """What stands in place of a prompt that cannot be made again."""
-
-_CENT = 10_000
 
 
 def spent_text(calls: Sequence[Call]) -> str:
@@ -30,17 +29,10 @@ def spent_text(calls: Sequence[Call]) -> str:
     if spent.tokens_in or spent.tokens_out:
         parts.append(f"{figures.number_of(spent.tokens_in, 'token')} in, {figures.count(spent.tokens_out)} out")
     if spent.cost_microusd:
-        parts.append(_dollars(spent.cost_microusd))
+        parts.append(cost_text(spent.cost_microusd))
     if spent.unpriced_calls:
         parts.append(f"{figures.number_of(spent.unpriced_calls, 'call')} without a known price")
     return ", ".join(parts)
-
-
-def _dollars(microusd: int) -> str:
-    """Return a cost, down to a millionth of a dollar where it is less than a cent."""
-    if microusd >= _CENT:
-        return figures.money(microusd)
-    return f"${microusd / 1_000_000:.6f}".rstrip("0")
 
 
 def reply_text(call: Call) -> str:

@@ -58,13 +58,6 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d} h"
 
 
-def money(microusd: int) -> str:
-    """Return a cost in US dollars, e.g. `$0.93`; a cost below a cent is not called nothing."""
-    if 0 < microusd < 10_000:
-        return "under $0.01"
-    return f"${microusd / 1_000_000:,.2f}"
-
-
 def number_of(amount: int, one: str, many: str = "") -> str:
     """Return a count with its noun, e.g. `1 judge`, `2 judges`."""
     return f"{count(amount)} {one if amount == 1 else many or one + 's'}"

@@ -32,11 +32,6 @@ def test_durations_are_minutes_and_seconds_until_they_are_hours(seconds, text):
     assert figures.duration(seconds) == text
 
 
-@pytest.mark.parametrize(("cost", "text"), [(0, "$0.00"), (930_000, "$0.93"), (12, "under $0.01")])
-def test_a_small_cost_is_not_called_nothing(cost, text):
-    assert figures.money(cost) == text
-
-
 def test_a_noun_follows_its_number():
     assert [figures.number_of(n, "person", "people") for n in (1, 2)] == ["1 person", "2 people"]
 
