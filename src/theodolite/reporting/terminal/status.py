@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from theodolite.domain.money import MICROS, cost_text
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status
+from theodolite.reporting.words import figures
 
 
 def status_text(status: Status) -> str:
@@ -64,14 +65,10 @@ def _spent(status: Status) -> str:
     spent = status.spent
     is_told = spent.tokens or not spent.unpriced_calls
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
-    words = [_calls(spent.calls), tokens, cost_text(spent.cost_microusd)]
-    words += [f"{_calls(spent.unpriced_calls)} without a price"] if spent.unpriced_calls else []
+    words = [figures.number_of(spent.calls, "call"), tokens, cost_text(spent.cost_microusd)]
+    words += [f"{figures.number_of(spent.unpriced_calls, 'call')} without a price"] if spent.unpriced_calls else []
     words += [f"{spent.supposed_tokens:,} tokens supposed where replies told none"] if spent.supposed_tokens else []
     return ", ".join(words)
-
-
-def _calls(n: int) -> str:
-    return f"{n:,} call{'' if n == 1 else 's'}"
 
 
 def _pace(status: Status) -> str:
