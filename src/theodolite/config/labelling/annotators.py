@@ -121,7 +121,7 @@ def labelling_annotator(
         question = answered_question(label, guideline, desk)
         labelling = RecordedLabels(
             column=entry.shape.column,
-            spelling=spelling_of(question or guideline.question, spelling),
+            spelling=_own_spelling(entry, question or guideline.question, spelling, desk),
             question=entry.shape.question,
         )
     return Annotator(
@@ -192,6 +192,19 @@ def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, st
     return own | {written: label for written, label in spelling.items() if scale.admits(label)}
 
 
+def _own_spelling(
+    entry: Entry[AnnotatorShape] | Entry[ReferenceShape], question: Question, shared: Mapping[str, str], desk: Desk
+) -> dict[str, str]:
+    """Return how one column writes the labels of a question: its own `spelling` overrides the study's."""
+    scale, own = question.scale, entry.shape.spelling
+    for written, label in own.items():
+        if not scale.admits(label):
+            near = did_you_mean(label, scale.categories) or f"; labels are {', '.join(scale.categories)}"
+            message = f"`{written}` is to mean `{label}`, which is no label of its scale{near}"
+            desk.complaints.add(entry.fault("spelling", written, message=message))
+    return spelling_of(question, {**shared, **own})
+
+
 def check_spelling(entry: Entry[Any], spelling: Mapping[str, str], guidelines: Sequence[Guideline], desk: Desk) -> None:
     """Add a fault for every spelling that stands for no label of any guideline."""
     labels = tuple(
@@ -222,7 +235,8 @@ def reference_of(
     if guideline is None:
         return None
     _check_one_question(entry, "`reference` reads one column", guideline, desk)
-    return Reference(column=entry.shape.column, guideline=name, spelling=spelling_of(guideline.question, spelling))
+    own = _own_spelling(entry, guideline.question, spelling, desk)
+    return Reference(column=entry.shape.column, guideline=name, spelling=own)
 
 
 def unfit_labels(

@@ -250,6 +250,8 @@ class AnnotatorShape(Shape):
     """Column of the recorded file; left out where a person labels by hand, on a page or in a label file."""
     question: str = ""
     """Question that the column answers, where the guideline asks several."""
+    spelling: dict[str, Word] = Field(default_factory=dict)
+    """How this column writes labels (`{good: 5}`); overrides the study's `spelling`."""
     title: str = ""
     """What reports call them."""
     groups: dict[str, Filled] = Field(default_factory=dict)
@@ -259,6 +261,9 @@ class AnnotatorShape(Shape):
     def _by_hand_or_recorded(self) -> AnnotatorShape:
         if not self.column and self.who is not AnnotatorKind.PERSON:
             message = f"needs `column`, where its labels stand; only people label by hand, and `who` is `{self.who}`"
+            raise ValueError(message)
+        if self.spelling and not self.column:
+            message = "has `spelling` and no `column`: it says how a column writes labels; add `column` or take it out"
             raise ValueError(message)
         if self.groups and self.who is not AnnotatorKind.PERSON:
             message = f"has `groups`, which say what a person is, and `who` is `{self.who}`; take one of the two out"

@@ -130,6 +130,8 @@ class ReferenceShape(Shape):
     """Column of the recorded file."""
     guideline: str = ""
     """Guideline that they answer; may be left out where there is one alone."""
+    spelling: dict[str, Word] = Field(default_factory=dict)
+    """How this column writes labels; overrides the study's `spelling`."""
 
 
 Share = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -13,7 +13,14 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 from theodolite.config.scenarios import LEVELS
 from theodolite.config.series import series_document
 from theodolite.config.writing.expanded_instruments import questionnaires_of, schemas_of
-from theodolite.config.writing.expanded_labels import annotators_of, corrections_document, guidelines_of, judges_of
+from theodolite.config.writing.expanded_labels import (
+    annotators_of,
+    corrections_document,
+    guidelines_of,
+    judges_of,
+    reference_of,
+    shared_spelling,
+)
 from theodolite.domain.application import (
     Application,
     AriaClass,
@@ -63,8 +70,8 @@ def _document(study: Study) -> dict[str, Any]:
         "questionnaires": questionnaires_of(study),
         "judges": judges_of(study),
         "annotators": annotators_of(study),
-        "spelling": _spelling(study),
-        "reference": _reference(study),
+        "spelling": shared_spelling(study),
+        "reference": reference_of(study),
         "corrections": corrections_document(study),
         "groups": list(study.groups),
         "risks": {
@@ -250,20 +257,6 @@ def _personas(group: PersonaGroup) -> dict[str, Any]:
         language=group.language,
         history=group.history,
     )
-
-
-def _spelling(study: Study) -> dict[str, str]:
-    spelling: dict[str, str] = {}
-    named: list[Mapping[str, str]] = [study.reference.spelling] if study.reference else []
-    named += [item.labelling.spelling for item in study.annotators if hasattr(item.labelling, "spelling")]
-    for spelled in named:
-        spelling |= {written: label for written, label in spelled.items() if written != label}
-    return spelling
-
-
-def _reference(study: Study) -> dict[str, str] | None:
-    reference = study.reference
-    return None if reference is None else {"column": reference.column, "guideline": reference.guideline}
 
 
 def _people(study: Study) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from theodolite.config.labelling.annotators import spelling_of
 from theodolite.domain.annotator import (
     HandLabels,
     Labelling,
@@ -18,7 +20,7 @@ from theodolite.domain.annotator import (
 )
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import Question, Scale, ScaleKind
-from theodolite.domain.study import Study
+from theodolite.domain.study import Reference, Study
 
 
 def guidelines_of(study: Study) -> dict[str, Any]:
@@ -75,6 +77,7 @@ def annotators_of(study: Study) -> dict[str, Any]:
             "who": annotator.kind.value,
             "guideline": annotator.guideline,
             **_column(annotator.labelling),
+            **_own_spelling(study, annotator.labelling),
             **({"title": annotator.title} if annotator.title else {}),
             **_groups(study, annotator.name),
         }
@@ -93,6 +96,41 @@ def _column(labelling: Labelling) -> dict[str, Any]:
     if not isinstance(labelling, RecordedLabels):
         return {}
     return {"column": labelling.column, **({"question": labelling.question} if labelling.question else {})}
+
+
+def shared_spelling(study: Study) -> dict[str, str]:
+    """Return the spelling that all recorded columns share; empty where two columns write labels differently."""
+    named = list(_spellings(study))
+    shared = {written: label for _, spelling in named for written, label in spelling.items() if written != label}
+    is_common = all(spelling_of(question, shared) == spelling for question, spelling in named)
+    return shared if is_common else {}
+
+
+def _spellings(study: Study) -> Iterator[tuple[Question, Mapping[str, str]]]:
+    """Yield the question that each recorded column answers, and how the column writes labels."""
+    if study.reference is not None:
+        yield study.guideline(study.reference.guideline).question, study.reference.spelling
+    for annotator in study.annotators:
+        if isinstance(annotator.labelling, RecordedLabels):
+            guideline, name = study.guideline(annotator.guideline), annotator.labelling.question
+            question = guideline.instrument.question(name) if name else guideline.question
+            yield question, annotator.labelling.spelling
+
+
+def _own_spelling(study: Study, recorded: Labelling | Reference) -> dict[str, Any]:
+    """Return how one column writes labels, where the columns of a study differ in it."""
+    if not isinstance(recorded, RecordedLabels | Reference) or shared_spelling(study):
+        return {}
+    own = {written: label for written, label in recorded.spelling.items() if written != label}
+    return {"spelling": own} if own else {}
+
+
+def reference_of(study: Study) -> dict[str, Any] | None:
+    """Return where the recorded final labels stand; None where there are none."""
+    reference = study.reference
+    if reference is None:
+        return None
+    return {"column": reference.column, "guideline": reference.guideline, **_own_spelling(study, reference)}
 
 
 def corrections_document(study: Study) -> dict[str, Any]:

@@ -32,6 +32,40 @@ def test_labels_may_be_written_as_they_are_called_or_as_the_spelling_says(folder
     assert ann.labelling == RecordedLabels(column="ann", spelling={"fine": "fine", "bad": "bad", "1_ok": "fine"})
 
 
+TWO_COLUMNS = """study: s
+applications: {bot: {kind: recorded, file: rows.csv, id: id, prompt: p, response: r}}
+guidelines: {g: {ask: How?, scale: [fine, bad], defect: "== bad"}}
+annotators:
+  ann: {who: person, column: ann, spelling: {1: fine, 2: bad}}
+  ben: {who: person, column: ben, spelling: {1: bad, 2: fine}}
+reference: {column: final, spelling: {ok: fine}}
+spelling: {ok: bad, n: bad}
+"""
+TWO_CODINGS = "id,p,r,ann,ben,final\n1,Hi,Hello,1,2,ok\n2,Hi,Hello,n,1,n\n"
+
+
+def test_each_column_may_write_labels_in_its_own_way(folder):
+    study = load_study(folder(study_yaml=TWO_COLUMNS, rows_csv=TWO_CODINGS)).study
+
+    ann, ben = (annotator.labelling.spelling for annotator in study.annotators)
+    assert (ann["1"], ann["2"], ben["1"], ben["2"]) == ("fine", "bad", "bad", "fine")
+    assert (ann["n"], ann["ok"], study.reference.spelling["ok"]) == ("bad", "bad", "fine")
+
+
+def test_a_spelling_of_one_column_must_mean_a_label_of_its_question(folder):
+    (fault,) = check_study(folder(study_yaml=TWO_COLUMNS.replace("2: fine", "2: fien"), rows_csv=TWO_CODINGS))
+
+    assert fault.words == "`2` is to mean `fien`, which is no label of its scale; meant `fine`?"
+
+
+def test_a_spelling_needs_a_column(folder):
+    study = TWO_COLUMNS.replace("column: ben, ", "")
+
+    (fault,) = check_study(folder(study_yaml=study, rows_csv=TWO_CODINGS))
+
+    assert "`spelling` and no `column`" in fault.words
+
+
 def test_what_fits_no_label_is_noted_and_an_empty_cell_is_not(folder):
     (note,) = check_study(folder(study_yaml=STUDY, rows_csv=ROWS))
 

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from tests.unit.config.labelling.test_annotators import TWO_CODINGS, TWO_COLUMNS
 from theodolite.config.loading import load_study
 from theodolite.config.writing.expanded import expanded
 from theodolite.domain.guideline import Origin
@@ -46,6 +47,15 @@ def test_the_long_form_is_the_same_study(shipped_folder, tmp_path, name):
     (copy / "study.yaml").write_text(expanded(study), encoding="utf-8")
 
     assert same_origin(load_study(copy).study) == same_origin(study)
+
+
+def test_columns_that_write_labels_differently_keep_their_spellings(folder):
+    path = folder(study_yaml=TWO_COLUMNS, rows_csv=TWO_CODINGS)
+    study = load_study(path).study
+
+    (path / "study.yaml").write_text(expanded(study), encoding="utf-8")
+
+    assert same_origin(load_study(path).study) == same_origin(study)
 
 
 def test_defaults_are_written_out(shipped_folder):
