@@ -29,6 +29,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question
 from theodolite.domain.scenario import TestPacket
 from theodolite.domain.study import Reference
+from theodolite.domain.votes import VOTE_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +57,12 @@ class AnnotationTask:
     packet: TestPacket = field(default_factory=TestPacket)
 
 
-def task_version() -> str:
-    """Return the hash of the rules by which judges are asked."""
-    return digest("annotation", str(PROMPT_VERSION))
+def task_version(annotator: Annotator | None = None) -> str:
+    """Return the hash of the rules by which an annotator works; those of votes count for judges that vote."""
+    votes = (
+        annotator is not None and isinstance(annotator.labelling, ModelJudge) and annotator.labelling.voting.most > 1
+    )
+    return digest("annotation", str(PROMPT_VERSION), *([str(VOTE_VERSION)] if votes else []))
 
 
 def annotate(task: AnnotationTask) -> Flow[Annotation]:

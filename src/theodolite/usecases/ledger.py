@@ -122,12 +122,13 @@ def annotation_units(
             an annotation may be taken over only together with its dialogue.
     """
     versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.asked}
+    rules = {annotator.name: annotating.task_version(annotator) for annotator in study.asked}
     for session in sessions:
         for name, version in versions.items():
             if not study.asks(study.annotator(name).guideline, planned.setting(session.position).scenario):
                 continue
             subject = origins.get(session.key, session.key)
-            work_key = digest("annotation", subject, version, annotating.task_version())
+            work_key = digest("annotation", subject, version, rules[name])
             yield Unit(
                 key=digest(run.key, work_key),
                 kind=UnitKind.ANNOTATION,

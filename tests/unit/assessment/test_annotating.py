@@ -20,7 +20,7 @@ from tests.fakes.lines import held_by_hand
 
 from theodolite.assessment.annotating import adjudication, annotate, task_version
 from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outcome
-from theodolite.domain.annotator import Annotator, PacketRule
+from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, Voting
 from theodolite.domain.failure import Party
 from theodolite.domain.flow import CONTENT_FILTER
 from theodolite.domain.scenario import TestPacket as Packet
@@ -142,6 +142,21 @@ def test_a_recorded_final_label_is_an_adjudication(written, outcome, value):
 
 def test_the_rules_of_annotating_have_a_version():
     assert len(task_version()) == 64
+
+
+def test_the_rule_of_votes_is_part_of_the_version_of_judges_that_vote():
+    voting, single = (
+        Annotator(
+            name="judge",
+            kind=AnnotatorKind.MODEL,
+            guideline="guardrail",
+            labelling=ModelJudge(model="m", voting=Voting(most=n)),
+        )
+        for n in (5, 1)
+    )
+
+    assert task_version(single) == task_version()
+    assert task_version(voting) != task_version()
 
 
 FLAGS = guideline(question("released"), question("withheld"), name="guardrail")

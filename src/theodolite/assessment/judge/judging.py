@@ -67,7 +67,7 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue) -> Fl
         replies += heard
     controls = {vote.control for vote in votes}
     return Judgement(
-        answers=majority(votes, guideline) if judge.voting.most > 1 else votes[0].answers,
+        answers=majority(votes, guideline, dialogue.groups) if judge.voting.most > 1 else votes[0].answers,
         votes=tuple(votes) if judge.voting.most > 1 else (),
         control=next(state for state in _WORST_FIRST if state in controls),
         answered_as=tuple(sorted({reply.answered_as for reply in replies if reply.answered_as})),

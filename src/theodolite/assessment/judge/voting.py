@@ -1,27 +1,24 @@
 """Voting: when a judge has read a dialogue often enough, and what its readings come to.
 
-Everything that a reading can end in takes part in the vote: a value, but also
-"does not apply", "unable to determine" and a reply that nobody could read. A
-judge that was unreadable more often than not was not read. Where two are ahead
-together there is no majority, and none is made up.
+Every outcome of a reading takes part in the vote: a value, "does not apply",
+"unable to determine" and a reply that cannot be parsed. `domain.votes` holds the
+rule that turns the readings into one label; a tie has none.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 from theodolite.assessment.routing import is_open, left_closed
 from theodolite.domain.annotation import Answer, Outcome, Vote
 from theodolite.domain.annotator import StopRule, Voting
-from theodolite.domain.guideline import Guideline
+from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question, ScaleKind
-
-Ballot = tuple[Outcome, str | None]
-"""What one reading ended in: an outcome, and a value where it has one."""
+from theodolite.domain.votes import Ballot, decide_vote
 
 Place = tuple[str, int | None]
 """A question, and the turn that it is asked about; None for the dialogue."""
@@ -61,11 +58,12 @@ def _is_over(voting: Voting, race: Race) -> bool:
         return True
     if not race.cast or voting.rule is StopRule.FIXED:
         return False
-    ahead = race.first - race.second
+    # Only a majority of all readings is safe: a mere lead may fall to the verdict of the others together.
+    is_decided = 2 * race.first > voting.most
     if voting.rule is StopRule.CURTAILED:
-        return ahead > voting.most - race.cast
+        return is_decided
     if voting.rule is StopRule.LEAD:
-        return ahead >= voting.lead or ahead > voting.most - race.cast
+        return is_decided or (race.first - race.second >= voting.lead and 2 * race.first > race.cast)
     if not race.read:
         return False
     left = voting.most - race.cast
@@ -91,8 +89,10 @@ def _race(ballots: Sequence[Ballot], question: Question, guideline: Guideline) -
     return Race(first=counts[0], second=counts[1], read=len(values), defects=defects, cast=len(ballots))
 
 
-def majority(votes: Sequence[Vote], guideline: Guideline) -> tuple[Answer, ...]:
-    """Return what most of a judge's readings answered, question by question.
+def majority(
+    votes: Sequence[Vote], guideline: Guideline, groups: Mapping[str, str] | None = None
+) -> tuple[Answer, ...]:
+    """Return the label that a judge's readings come to, question by question; see `decide_vote`.
 
     A follow-up is decided among the readings that opened it, if the majority
     opens it. Reason and quotes are those of the first reading that agrees. Free
@@ -102,11 +102,13 @@ def majority(votes: Sequence[Vote], guideline: Guideline) -> tuple[Answer, ...]:
     Args:
         votes: All readings of one dialogue by one judge; one at least.
         guideline: What was asked.
+        groups: Groups of the dialogue, which decide the rules that apply; None for all rules.
     """
+    rules = [rule for rule in guideline.defect_rules if groups is None or rule.applies_to(groups)]
     decided: list[Answer] = []
     for question in guideline.instrument.questions:
         if question.scale.kind is not ScaleKind.TEXT:
-            decided += [_decided(votes, question, place, decided, guideline) for place in _places(votes, question)]
+            decided += [_decided(votes, place, decided, guideline, rules) for place in _places(votes, question)]
     spoken = max(votes, key=lambda vote: (_n_agreeing(vote, decided), -vote.replicate))
     texts = [answer for answer in spoken.answers if answer.question not in {known.question for known in decided}]
     order = [question.name for question in guideline.instrument.questions]
@@ -114,22 +116,30 @@ def majority(votes: Sequence[Vote], guideline: Guideline) -> tuple[Answer, ...]:
 
 
 def _decided(
-    votes: Sequence[Vote], question: Question, place: Place, decided: Sequence[Answer], guideline: Guideline
+    votes: Sequence[Vote],
+    place: Place,
+    decided: Sequence[Answer],
+    guideline: Guideline,
+    rules: Sequence[DefectRule],
 ) -> Answer:
     instrument, turn = guideline.instrument, place[1]
+    question = instrument.question(place[0])
     if not is_open(question, decided, instrument, turn):
         return left_closed(question, decided, instrument, turn)
     asked = [vote for vote in votes if is_open(question, vote.answers, instrument, turn)] or list(votes)
-    counts = Counter(_ballot(vote, place) for vote in asked)
-    ranked = counts.most_common()
-    if len(ranked) > 1 and ranked[0][1] == ranked[1][1]:
-        return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=_tie_words(counts))
-    winner = next(vote for vote in asked if _ballot(vote, place) == ranked[0][0])
+    ballots = [_ballot(vote, place) for vote in asked]
+    own = [rule for rule in rules if rule.question == question.name]
+    decision = decide_vote(ballots, question.scale, own)
+    if decision is None:
+        tally = _tie_words(Counter(ballots))
+        return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=tally)
+    # Outcomes without a value differ in nothing but the outcome, so the first one stands for all.
+    winner = asked[ballots.index(decision)]
     return _answer_at(winner, place) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
 
 
 def _tie_words(counts: Counter[Ballot]) -> str:
-    return "no majority: " + ", ".join(f"{value or outcome.value} {n}" for (outcome, value), n in counts.most_common())
+    return "tied votes: " + ", ".join(f"{value or outcome.value} {n}" for (outcome, value), n in counts.most_common())
 
 
 def _n_agreeing(vote: Vote, decided: Sequence[Answer]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from theodolite.domain.findings.conduct import Conduct, VoteAdvice, VoteRecord
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.register import Mark, Register, Said
+from theodolite.domain.votes import decide_vote
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.votes.spending import votes_or_samples
 from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
@@ -124,8 +124,8 @@ class _Ballots:
     def _is_tied(self, said: Sequence[Said]) -> bool:
         if self.guideline.question.level is QuestionLevel.TURN:
             return False
-        counts = sorted(Counter((one.outcome, one.value) for one in said).values())
-        return counts[-2:-1] == counts[-1:]
+        rules = [rule for rule in self.guideline.defect_rules if rule.question == self.guideline.question.name]
+        return decide_vote([(one.outcome, one.value) for one in said], self.guideline.question.scale, rules) is None
 
     def _alpha(self, values: Sequence[Values], clusters: Sequence[str]) -> Estimate | Undefined:
         scale = self.guideline.question.scale

@@ -36,7 +36,9 @@ def decided(*values):
         (("yes",), Outcome.ANSWERED, "yes"),
         (("no", "yes", "no"), Outcome.ANSWERED, "no"),
         (("yes", "no"), Outcome.MISSING, None),
-        (("yes", "no", "partly"), Outcome.MISSING, None),
+        (("yes", "no", "partly"), Outcome.ANSWERED, "no"),
+        (("yes", "no", Outcome.REFUSED), Outcome.MISSING, None),
+        (("yes", "yes", "no", Outcome.REFUSED, Outcome.REFUSED), Outcome.ANSWERED, "yes"),
         (("yes", "yes", "no", "partly"), Outcome.ANSWERED, "yes"),
         ((Outcome.UNPARSEABLE, Outcome.UNPARSEABLE, "yes"), Outcome.UNPARSEABLE, None),
         ((Outcome.REFUSED, "no", "no"), Outcome.ANSWERED, "no"),
@@ -51,7 +53,7 @@ def test_most_readings_decide_and_where_none_do_there_is_no_label(values, outcom
 def test_a_tie_says_how_the_votes_fell():
     (only,) = majority(votes("yes", "no"), ASKED)
 
-    assert only.reasoning == "no majority: yes 1, no 1"
+    assert only.reasoning == "tied votes: yes 1, no 1"
 
 
 def test_reason_comes_from_the_first_reading_that_agrees():

@@ -85,7 +85,7 @@ def test_votes_are_added_up_and_told_apart():
         mark(study, place, votes=cast(*values))
     votes = only(study).votes
 
-    assert (votes.dialogues, votes.cast, votes.split, votes.tied) == (3, 10, ("d2", "d3"), ())
+    assert (votes.dialogues, votes.cast, votes.split, votes.tied) == (3, 10, ("d2", "d3"), ("d3",))
     assert votes.voting == LEAD.voting
     assert votes.flip_rate.value == pytest.approx((0 + 1 / 2 + 1) / 3)
 
