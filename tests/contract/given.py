@@ -103,7 +103,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "pair_key": digest("pair", unit.label),
         "cluster": "customers-1",
         "turns": (
-            Turn(number=1, prompt="Can it go back?", response="Yes.", latency_s=0.25),
+            Turn(number=1, prompt="Can it go back?", response="Yes.", latency_s=0.25, context="Shop opens at nine."),
             Turn(number=2, prompt="", response="", withheld="licence"),
         ),
         "ending": Ending.STOP_RULE,

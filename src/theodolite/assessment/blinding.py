@@ -56,7 +56,7 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
     return BlindDialogue(
         name=name,
         turns=turns,
-        material=mask(dialogue.context),
+        material=mask(dialogue.material),
         withheld=dialogue.withheld,
         reference=BlindReference(
             situation="" if _SLOT in scenario.goal else mask(scenario.goal),
@@ -69,7 +69,10 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
 
 def masked(dialogue: Dialogue, mask: Mask) -> Dialogue:
     """Return a dialogue with the words that an annotator sees, in which their quotes can be looked up."""
-    turns = (replace(turn, prompt=mask(turn.prompt), response=mask(turn.response)) for turn in dialogue.turns)
+    turns = (
+        replace(turn, prompt=mask(turn.prompt), response=mask(turn.response), context=mask(turn.context))
+        for turn in dialogue.turns
+    )
     return replace(dialogue, turns=tuple(turns), context=mask(dialogue.context))
 
 

@@ -26,7 +26,7 @@ def by_function(annotator: str, guideline: Guideline, dialogue: Dialogue) -> Flo
         turns=tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in dialogue.turns),
         guideline=guideline.name,
         questions=tuple(question.name for question in guideline.instrument.questions),
-        context=dialogue.context,
+        context=dialogue.material,
     )
     returned = json.loads(reply.text)
     fields = returned if isinstance(returned, dict) else {guideline.question.name: returned}

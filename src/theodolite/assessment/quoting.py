@@ -74,5 +74,6 @@ _MOST = 2**31
 
 def _sides(dialogue: Dialogue, number: int) -> tuple[str, ...]:
     if number == SOURCE_MATERIAL:
-        return (dialogue.context,)
-    return next(((turn.prompt, turn.response) for turn in dialogue.turns if turn.number == number), ())
+        return (dialogue.material,)
+    found = (turn for turn in dialogue.turns if turn.number == number)
+    return next(((turn.prompt, turn.response, turn.context) for turn in found), ())

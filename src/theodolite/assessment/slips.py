@@ -28,7 +28,7 @@ def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
                 question=question.name,
                 ask=ask_text(guideline, question),
                 allowed=allowed_text(question),
-                material=dialogue.context,
+                material=dialogue.material,
                 dialogue=said,
             )
 

@@ -25,6 +25,7 @@ from theodolite.domain.dialogue import HeldBy
 @click.option("--id", default="", metavar="COLUMN", help="Names the dialogue; each row is one where left out.")
 @click.option("--turn", default="", metavar="COLUMN", help="Number of the turn.")
 @click.option("--tester", default="", metavar="COLUMN", help="Names who tested.")
+@click.option("--context", default="", metavar="COLUMN", help="Source material that the response should rest on.")
 @click.option("--withheld", default="", metavar="COLUMN", help="Says why a row's texts are not there.")
 @click.option("--application", default="", metavar="NAME", help="Whose replies they are.")
 @click.option("--scenario", default="", metavar="NAME", help="What they are about.")
@@ -71,7 +72,9 @@ def bring(
           --application bot --scenario spoilers --level "field testing"
     """  # noqa: D301 - click's mark for "keep these lines"
     named = ("application", "scenario", "level")
-    columns = {name: said[name] for name in ("prompt", "response", "id", "turn", "tester", "withheld", "held_by")}
+    columns = {
+        name: said[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
+    }
     constants = {f"of_{name}": said[name] for name in named}
     means = BringColumns(**columns, **constants, **{name: said[f"{name}_column"] for name in named})
     bench = open_workbench(study)

@@ -35,6 +35,8 @@ from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.topics import topics_of
 from theodolite.config.yaml_source import read_yaml
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.scenario import Scenario, Task
@@ -106,7 +108,23 @@ def assemble(
 
 
 def _dialogues(parts: Parts) -> tuple[RecordedDialogue, ...]:
-    return tuple(dialogue for _, recorded in parts.recorded for dialogue in recorded.dialogues)
+    columns = _label_columns(parts)
+    return tuple(_with_labels(one, columns) for _, recorded in parts.recorded for one in recorded.dialogues)
+
+
+def _label_columns(parts: Parts) -> tuple[str, ...]:
+    """Return the columns that hold labels of people: those of annotators and the reference."""
+    labelled = [one.labelling for one in parts.annotators if one.kind is AnnotatorKind.PERSON]
+    columns = [labelling.column for labelling in labelled if isinstance(labelling, RecordedLabels)]
+    return (*columns, *([parts.reference.column] if parts.reference else []))
+
+
+def _with_labels(dialogue: RecordedDialogue, columns: Sequence[str]) -> RecordedDialogue:
+    """Mark a dialogue with an empty response that a person labelled all the same."""
+    if all(turn.response.strip() or turn.withheld for turn in dialogue.turns):
+        return dialogue
+    is_labelled = any(dialogue.columns.get(column, "").strip() for column in columns)
+    return replace(dialogue, labelled=True) if is_labelled else dialogue
 
 
 def _models(

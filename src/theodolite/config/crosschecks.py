@@ -13,6 +13,7 @@ from theodolite.config.parts import Parts, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
 from theodolite.config.shapes.applications import HttpShape
 from theodolite.config.shapes.scenarios import ScenarioShape
+from theodolite.config.source_material import note_source_material
 from theodolite.config.templates import variables
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Claim
@@ -40,6 +41,7 @@ def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Se
     _note_unused(parts, desk, models, shelf.read())
     _note_prices(parts, desk, models)
     note_lost_material(parts, desk)
+    note_source_material(parts, shelf.read(), desk)
     _list_open_items(parts, desk)
 
 

@@ -14,6 +14,28 @@ _ID = ("id", "item", "item_id", "example_id", "prompt_id", "key", "uid")
 _TURN = ("turn", "turn_number", "turn_id")
 _APPLICATION = ("application", "system", "model", "bot", "model_name", "system_name")
 _WITHHELD = ("withheld",)
+_CONTEXT = (
+    "context",
+    "contexts",
+    "source",
+    "sources",
+    "source_material",
+    "passage",
+    "passages",
+    "document",
+    "documents",
+    "retrieved",
+    "retrieved_context",
+    "retrieved_contexts",
+    "retrieved_documents",
+    "retrieved_passages",
+    "retrieval",
+    "evidence",
+    "grounding",
+    "ground_truth_context",
+    "reference_text",
+    "knowledge",
+)
 _REFERENCE = re.compile(r"(?:^|_)(?:final|gold|consensus|adjudicated|majority|reference)(?:_|$)")
 _PERSON = re.compile(r"(?:^|_)(?:annotation|annotator|rater|human|label|labeler|coder|expert)(?:_|\d|$)")
 _MODEL = re.compile(r"gpt|llm|judge|claude|gemini|llama|mistral|(?:^|_)(?:auto|model)(?:_|$)")
@@ -29,7 +51,7 @@ class Guess:
     """What the columns of a recorded file seem to be; columns that mean nothing known are left out.
 
     Attributes:
-        columns: Meaning (`id`, `turn`, `prompt`, `response`, `withheld`, `application`) to column.
+        columns: Meaning (`id`, `turn`, `prompt`, `response`, `context`, `withheld`, `application`) to column.
         persons: Columns with labels of people.
         models: Columns with labels of models.
         rules: Columns with labels of rules.
@@ -64,6 +86,7 @@ def guess_columns(table: Table) -> Guess:
             ("turn", _TURN),
             ("prompt", _PROMPT),
             ("response", _RESPONSE),
+            ("context", _CONTEXT),
             ("withheld", _WITHHELD),
             ("application", _APPLICATION),
         )
@@ -83,6 +106,11 @@ def guess_columns(table: Table) -> Guess:
         labels=labels,
         defect=next((label for label in labels if _DEFECT.search(label.lower())), labels[-1] if labels else ""),
     )
+
+
+def context_column(columns: Sequence[str]) -> str:
+    """Return the column that looks like source material by its name; empty for none."""
+    return _named(columns, _CONTEXT)
 
 
 def guess_lines(table: Table, guess: Guess) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,8 +17,14 @@ from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.recording import RecordedDialogue, RecordedTurn
 
-MEANINGS = ("id", "turn", "prompt", "response", "withheld", "application")
+MEANINGS = ("id", "turn", "prompt", "response", "context", "withheld", "application")
 """What a column of a recorded file may mean."""
+
+_TEXT_KEYS = ("text", "content", "page_content", "passage")
+"""Keys under which retrievers store the words of a passage."""
+
+_LONGEST_LITERAL = 1_000_000
+"""Characters of a list in Python's notation that is read as one; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +114,7 @@ def recorded_dialogues(
         columns: Meaning to column.
         faults: Takes what is wrong with rows, which are left out.
     """
-    spoken = {columns.get("prompt"), columns.get("response")}
+    spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
     groups: dict[tuple[str, int], list[_Row]] = {}
     seen: dict[tuple[str, int], int] = defaultdict(int)
     for place in places:
@@ -149,4 +157,48 @@ def _turn(row: Mapping[str, str], columns: Mapping[str, str]) -> RecordedTurn:
         prompt="" if withheld else row.get(columns.get("prompt", ""), ""),
         response="" if withheld else row.get(columns.get("response", ""), ""),
         withheld=withheld,
+        context="" if withheld else context_text(row.get(columns.get("context", ""), "")),
     )
+
+
+def context_text(cell: str) -> str:
+    r"""Return the source material that a cell holds; the passages of a list stand one below the other.
+
+    Retrievers write lists: as JSON, or in Python's notation where a data frame was saved as CSV.
+
+    Example:
+        >>> context_text('["Open at nine.", {"text": "Closed on Sundays."}]')
+        'Open at nine.\n\nClosed on Sundays.'
+        >>> context_text("[1] Open at nine.")
+        '[1] Open at nine.'
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return text
+    passages = _passages(text)
+    return "\n\n".join(passages) if passages else "" if text == "[]" else text
+
+
+def _passages(text: str) -> list[str]:
+    """Return the passages of a list; nothing where it is no list of passages."""
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError):
+        entries = _literal(text)
+    passages = [_passage(entry) for entry in entries] if isinstance(entries, list) else []
+    return [passage for passage in passages if passage] if all(passage is not None for passage in passages) else []
+
+
+def _literal(text: str) -> object:
+    if len(text) > _LONGEST_LITERAL:
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _passage(entry: object) -> str | None:
+    if isinstance(entry, dict):
+        entry = next((entry[key] for key in _TEXT_KEYS if key in entry), None)
+    return entry.strip() if isinstance(entry, str) else None

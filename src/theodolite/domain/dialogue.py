@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.passage import in_turn, material_with
 from theodolite.domain.persona import Persona
 from theodolite.domain.strategy import Strategy
 
@@ -62,6 +63,7 @@ class Turn:
         prompt_at: Place of the prompt in the unit's journal, from 0; None where it is not there.
         response_at: Place of the response in the unit's journal, from 0; None where it is not there.
         state: What became of the response.
+        context: Source material of this turn alone; `Dialogue.context` holds what belongs to all turns.
     """
 
     number: int
@@ -72,6 +74,7 @@ class Turn:
     prompt_at: int | None = None
     response_at: int | None = None
     state: TurnState = TurnState.COMPLETE
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +99,7 @@ class Dialogue:
         persona: Who was played, for simulated users.
         groups: Group name to value, for splits and defect rules.
         scripted: Names of the endpoints where a script answered for a model.
-        context: Source material that the application was given.
+        context: Source material of the whole dialogue; that of single turns is in the turns.
         strategies: What a red teamer tried in it, and how it went.
     """
 
@@ -125,6 +128,11 @@ class Dialogue:
         if numbers != list(range(1, len(numbers) + 1)):
             message = f"turns of dialogue `{self.label}` must be numbered from 1 without gaps; got {numbers}"
             raise InputError(message)
+
+    @property
+    def material(self) -> str:
+        """All source material as one text: that of the dialogue, then that of each turn under its number."""
+        return material_with(self.context, *(in_turn(turn.number, turn.context) for turn in self.turns if turn.context))
 
     @property
     def withheld(self) -> str:

@@ -167,6 +167,7 @@ class Reply:
         recorded: Whether it was given long ago and read from a file: no call was made.
         repaired: Letters that no database can hold and that were replaced; count.
         schema_use: What became of the request's answer schema.
+        context: Source material that the answer came with, for recorded replies; empty for none.
     """
 
     text: str
@@ -182,6 +183,7 @@ class Reply:
     recorded: bool = False
     repaired: int = 0
     schema_use: SchemaUse = SchemaUse.NONE
+    context: str = ""
 
     @property
     def cached(self) -> bool:

@@ -118,6 +118,7 @@ class Guideline:
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
         origin: Where its words come from.
         guidance: How it is to be applied, note by note, beside what stands at single questions.
+        needs_context: Whether annotators compare the dialogue with source material; no part of its identity.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Guideline:
     edition: str = ""
     origin: Origin = Origin.STUDY
     guidance: tuple[str, ...] = ()
+    needs_context: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse rules about questions that are not asked, and a guideline without any rule."""

@@ -14,11 +14,13 @@ class RecordedTurn:
         prompt: What the tester said; empty where it is withheld.
         response: What the application said; empty where it is withheld.
         withheld: Why the texts are not there; empty where they are.
+        context: Source material that the application had for this turn; empty for none.
     """
 
     prompt: str
     response: str
     withheld: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,8 @@ class RecordedDialogue:
         columns: Column to value of the dialogue's first row: labels and groups.
         line: Line of the first row in the file.
         repeat: Number among rows of the same item and application, from 1.
+        labelled: Whether a person labelled it although a response is empty; then the empty response
+            is what the application answered, and no failure.
     """
 
     key: str
@@ -40,3 +44,4 @@ class RecordedDialogue:
     columns: Mapping[str, str] = field(default_factory=dict)
     line: int = 0
     repeat: int = 1
+    labelled: bool = False

@@ -50,6 +50,7 @@ _TURN = (
     "prompt_at",
     "response_at",
     "state",
+    "context_id",
 )
 
 
@@ -100,7 +101,8 @@ def keep_dialogues(
         for w in writes
     ]
     contexts = [context_content(w.dialogue.context) if w.dialogue.context else None for w in writes]
-    contents.keep(content for content in [*personas, *contexts] if content is not None)
+    turn_contexts = [context_content(turn.context) for w in writes for turn in w.dialogue.turns if turn.context]
+    contents.keep(content for content in [*personas, *contexts, *turn_contexts] if content is not None)
     insert(
         DialogueRow,
         [
@@ -205,6 +207,7 @@ def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
         "latency_s": turn.latency_s,
         "state": turn.state.value,
         "repaired": n_repaired(prompt or "", response or "", turn.withheld),
+        "context_id": context_content(turn.context).version if turn.context else None,
     }
 
 
@@ -234,6 +237,7 @@ def _parts(rows: Sequence[DialogueRow], contents: Contents) -> _Parts:
     groups = rows_of(DialogueGroupRow, "dialogue_id", ids, "id")
     scripted = rows_of(ScriptedEndpointRow, "dialogue_id", ids, "dialogue_id", "position")
     versions = {row.persona_id for row in rows} | {row.context_id for row in rows}
+    versions |= {turn.context_id for some in turns.values() for turn in some}
     return _Parts(
         keys=keys,
         turns=turns,
@@ -261,7 +265,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
         held_by=HeldBy(row.held_by),
         pair_key=row.pair_key,
         cluster=row.cluster,
-        turns=tuple(_turn(row.unit_id, turn, parts.journal) for turn in parts.turns.get(row.id, [])),
+        turns=tuple(_turn(row.unit_id, turn, parts) for turn in parts.turns.get(row.id, [])),
         ending=Ending(row.ending),
         repeat=row.repeat,
         persona=record_of(Persona, parts.contents[row.persona_id]) if row.persona_id else None,
@@ -272,7 +276,8 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
     )
 
 
-def _turn(unit_id: int, row: TurnRow, journal: Texts) -> Turn:
+def _turn(unit_id: int, row: TurnRow, parts: _Parts) -> Turn:
+    journal = parts.journal
     # A CHECK sees to it that a text which is not here has a position in the journal.
     prompt = journal[unit_id, cast("int", row.prompt_at)] if row.prompt is None else row.prompt
     response = journal[unit_id, cast("int", row.response_at)] if row.response is None else row.response
@@ -285,4 +290,5 @@ def _turn(unit_id: int, row: TurnRow, journal: Texts) -> Turn:
         prompt_at=row.prompt_at,
         response_at=row.response_at,
         state=TurnState(row.state),
+        context=context_of(parts.contents[row.context_id]) if row.context_id else "",
     )

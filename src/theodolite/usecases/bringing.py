@@ -10,8 +10,10 @@ from theodolite.domain.brought import BroughtDialogue, BroughtIn, BroughtResult
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Turn
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.live import HeldDialogue
+from theodolite.domain.passage import material_with
 from theodolite.domain.people.session import Session, SessionState
 from theodolite.testing.people import counted, scenario_sight
+from theodolite.testing.sessions.talk import with_shared_context
 from theodolite.usecases.ledger import person_unit
 from theodolite.usecases.people.venue import Venue
 
@@ -113,6 +115,18 @@ class _Entry:
 
 def _dialogue(venue: Venue, held: HeldDialogue, key: str, label: str, one: BroughtDialogue) -> Dialogue:
     scenario = venue.study.scenario(one.scenario)
+    context, turns = with_shared_context(
+        [
+            Turn(
+                number=number,
+                prompt=turn.prompt,
+                response=turn.response,
+                withheld=turn.withheld,
+                context=turn.context,
+            )
+            for number, turn in enumerate(one.turns, 1)
+        ]
+    )
     asked = canonical_json([turn.prompt for turn in one.turns])
     return Dialogue(
         key=key,
@@ -125,11 +139,8 @@ def _dialogue(venue: Venue, held: HeldDialogue, key: str, label: str, one: Broug
         held_by=one.held_by,
         pair_key=digest("brought", one.level.value, one.scenario, one.item, str(one.repeat), asked),
         cluster=held.session.participant,
-        turns=tuple(
-            Turn(number=number, prompt=turn.prompt, response=turn.response, withheld=turn.withheld)
-            for number, turn in enumerate(one.turns, 1)
-        ),
+        turns=turns,
         ending=held.ending or Ending.SCRIPT_END,
         repeat=one.repeat,
-        context=venue.material(scenario.name),
+        context=material_with(venue.material(scenario.name), context),
     )

@@ -6,6 +6,7 @@ from tests.fakes.venue import RED, a_session, a_venue, an_event, exchange
 
 from theodolite.domain.brought import BroughtDialogue
 from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.identity import canonical_json
 from theodolite.domain.recording import RecordedTurn
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.scenario import TestPacket as Packet
@@ -104,3 +105,17 @@ def test_what_was_said_to_another_version_counts_no_more():
     changed = replace(venue, study=an_event(scenarios=scenarios))
 
     assert list(evidence(changed).archive.dialogues()) == []
+
+
+def test_source_material_that_is_brought_stands_beside_that_of_the_scenario():
+    venue = a_venue()
+    turns = (RecordedTurn(prompt="When?", response="At nine.", context="Open at nine."),)
+    bring_in(venue, [elsewhere(turns=turns)])
+
+    (held,) = evidence(venue).archive.dialogues()
+
+    assert held.context.endswith("Open at nine.")
+
+
+def test_a_dialogue_without_source_material_keeps_the_key_that_it_always_had():
+    assert canonical_json(RecordedTurn(prompt="a", response="b")) == '{"prompt":"a","response":"b"}'

@@ -122,7 +122,7 @@ class ControlQuestion:
 
 def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
     """Return the control question of one reading of a dialogue."""
-    said = [dialogue.context, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response))]
+    said = [dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response))]
     lowered = "\n".join(said).casefold()
     start = int(digest("control", str(replicate), *said)[:8], 16)
     order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))

@@ -26,7 +26,7 @@ Answer with one JSON object and nothing before or after it. Its keys, in this or
 def form_words(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
     """Return what a judge is to write, reason before verdict."""
     asked = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
-    source = ", turn 0 for the source material" if dialogue.context else ""
+    source = ", turn 0 for the source material" if dialogue.material else ""
     return _FORM.format(answers=f"{_answer_lines(guideline, arrangement)}{asked}", source=source)
 
 

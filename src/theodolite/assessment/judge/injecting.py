@@ -53,13 +53,24 @@ def injected(dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline
     """
     words = _words(attempt, guideline, dialogue, label)
     if attempt.spot is InjectionSpot.SOURCE:
-        return replace(dialogue, context=dialogue.context + words) if dialogue.context else None
+        return _with_source(dialogue, words)
     if not dialogue.turns or dialogue.withheld:
         return None
     *earlier, last = dialogue.turns
     if attempt.spot is InjectionSpot.PROMPT:
         return replace(dialogue, turns=(*earlier, replace(last, prompt=last.prompt + words, prompt_at=None)))
     return replace(dialogue, turns=(*earlier, replace(last, response=last.response + words, response_at=None)))
+
+
+def _with_source(dialogue: Dialogue, words: str) -> Dialogue | None:
+    """Return a copy with words behind its source material: the dialogue's own, or else the last of a turn."""
+    if dialogue.context:
+        return replace(dialogue, context=dialogue.context + words)
+    last = next((turn for turn in reversed(dialogue.turns) if turn.context), None)
+    if last is None:
+        return None
+    turns = (replace(turn, context=turn.context + words) if turn is last else turn for turn in dialogue.turns)
+    return replace(dialogue, turns=tuple(turns))
 
 
 def _words(attempt: InjectionAttempt, guideline: Guideline, dialogue: Dialogue, label: str) -> str:

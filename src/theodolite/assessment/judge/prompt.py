@@ -82,7 +82,7 @@ def _mark(dialogue: Dialogue) -> str:
     Drawing it from all that was said keeps equal requests equal, and whoever
     writes the mark of a text into that text changes the mark.
     """
-    said = (dialogue.context, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
+    said = (dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
     marks = (digest("fence", str(draw), *said)[:12] for draw in count())
     return next(mark for mark in marks if not any(mark in side for side in said))
 
@@ -138,9 +138,12 @@ def _material(dialogue: Dialogue, mark: str) -> str:
     return "\n\n".join(parts)
 
 
-def _sides(turn: Turn, mark: str) -> tuple[str, str]:
+def _sides(turn: Turn, mark: str) -> tuple[str, ...]:
+    """Return both sides of a turn, the source material of this turn between them."""
+    source = (f"{_header(turn.number, 'Source material', mark)} {escaped(turn.context)}",) if turn.context else ()
     return (
         f"{_header(turn.number, 'User', mark)} {escaped(turn.prompt)}",
+        *source,
         f"{_header(turn.number, 'Application', mark)} {escaped(turn.response)}",
     )
 

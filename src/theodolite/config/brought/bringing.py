@@ -23,7 +23,7 @@ W = TypeVar("W", bound=StrEnum)
 HOLDERS = (HeldBy.PERSON, HeldBy.RECORDED)
 """Who may have held the tester's side of a dialogue that is brought."""
 
-_SPOKEN = ("id", "turn", "prompt", "response", "withheld")
+_SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
 _PLACED = ("application", "scenario", "level", "tester")
 
 
@@ -36,6 +36,7 @@ class BringColumns:
         response: What the application said.
         id: Identifies the dialogue; each row is one where empty.
         turn: Number of the turn, for dialogues of several rows.
+        context: Source material that the response should rest on.
         withheld: Why a row's texts are not there.
         tester: Who held the tester's side; nobody resembles anybody where empty.
         application: Names the application; `of_application` holds where empty.
@@ -51,6 +52,7 @@ class BringColumns:
     response: str = "response"
     id: str = ""
     turn: str = ""
+    context: str = ""
     withheld: str = ""
     tester: str = ""
     application: str = ""

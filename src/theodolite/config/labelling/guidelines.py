@@ -40,7 +40,14 @@ def guideline_of(entry: Entry[GuidelineShape], desk: Desk, *, origin: Origin) ->
         edition=entry.shape.edition,
         origin=origin,
         guidance=tuple(entry.shape.guidance),
+        needs_context=_needs_context(entry.shape),
     )
+
+
+def _needs_context(shape: GuidelineShape) -> bool:
+    if shape.needs_context is not None:
+        return shape.needs_context
+    return any(example.context for example in shape.examples)
 
 
 def _rules(entry: Entry[GuidelineShape], questions: Mapping[str, Question], desk: Desk) -> list[DefectRule | None]:

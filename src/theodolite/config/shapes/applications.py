@@ -59,6 +59,8 @@ class RecordedShape(ApplicationShape):
     """Column with what the tester said."""
     response: Filled
     """Column with what the application said."""
+    context: str = ""
+    """Column with the source material that the response should rest on; a list holds several passages."""
     withheld: str = ""
     """Column that says why a row's texts are not there."""
     application: str = ""

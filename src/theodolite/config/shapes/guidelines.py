@@ -114,6 +114,8 @@ class GuidelineShape(Shape):
     """Several defect rules by name."""
     examples: list[ExampleShape] = Field(default_factory=list)
     """Worked examples."""
+    needs_context: YesNo | None = None
+    """Whether annotators compare dialogues with source material; where left out, yes if an example has `context`."""
     edition: Word = ""
     """Edition that its author gave it."""
     guidance: list[Filled] = Field(default_factory=list)

@@ -165,6 +165,8 @@ def guideline_document(guideline: Guideline) -> dict[str, Any]:
     else:
         long["questions"] = {question.name: question_document(question) for question in questions}
     long["defects"] = {rule.name: _rule(rule) for rule in guideline.defect_rules}
+    if guideline.needs_context != any(example.context for example in guideline.examples):
+        long["needs_context"] = "yes" if guideline.needs_context else "no"
     if guideline.examples:
         long["examples"] = [_example(example) for example in guideline.examples]
     return long

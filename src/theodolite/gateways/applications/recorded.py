@@ -18,11 +18,13 @@ class RecordedApplication:
     def __init__(self, name: str, recordings: Iterable[RecordedDialogue]) -> None:
         """Index the recordings of one application; those of others are left out."""
         self._name = name
-        self._turns: dict[tuple[str, int], tuple[RecordedTurn, ...]] = {
-            (recording.key, recording.repeat): recording.turns
-            for recording in recordings
-            if recording.application == name
-        }
+        self._turns: dict[tuple[str, int], tuple[RecordedTurn, ...]] = {}
+        self._labelled: set[tuple[str, int]] = set()
+        for recording in recordings:
+            if recording.application == name:
+                self._turns[recording.key, recording.repeat] = recording.turns
+                if recording.labelled:
+                    self._labelled.add((recording.key, recording.repeat))
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return the recorded response.
@@ -37,11 +39,21 @@ class RecordedApplication:
             message = f"the file holds no response of `{self._name}` to `{request.item}`, turn {request.turn}{repeat}"
             raise ServerFault(message, endpoint=self._name, tries=0)
         turn = turns[request.turn - 1]
-        if not turn.response.strip() and not turn.withheld:
+        is_labelled = (request.item, request.repeat) in self._labelled
+        if not turn.response.strip() and not turn.withheld and not is_labelled:
             message = f"the recorded response to `{request.item}`, turn {request.turn}, is empty"
             raise EmptyReply(message, endpoint=self._name, tries=0)
         text, n_repaired = repaired(turn.response)
-        return Reply(text=text, withheld=turn.withheld, cost_microusd=0, attempts=0, recorded=True, repaired=n_repaired)
+        context, n_repaired_there = repaired(turn.context)
+        return Reply(
+            text=text,
+            withheld=turn.withheld,
+            cost_microusd=0,
+            attempts=0,
+            recorded=True,
+            repaired=n_repaired + n_repaired_there,
+            context=context,
+        )
 
     async def knock(self) -> Knock:
         """Say how much is recorded."""

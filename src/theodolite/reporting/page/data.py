@@ -170,6 +170,8 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
     if material:
         entry["context"] = kept.context(material)
+    if any(turn.context for turn in dialogue.turns):
+        entry["sources"] = [kept.context(turn.context) if turn.context else None for turn in dialogue.turns]
     if searches:
         entry["found"] = [[kept.context(f"{one.name}\n{one.text}") for one in found.passages] for found in searches]
     return entry

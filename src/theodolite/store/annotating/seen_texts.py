@@ -48,7 +48,7 @@ def seen_dialogues(
 
 
 def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
-    kept = tuple(one for one in dialogue.turns if turn is None or one.number == turn)
+    kept = tuple(replace(one, context="") for one in dialogue.turns if turn is None or one.number == turn)
     return replace(dialogue, turns=kept, context="")
 
 

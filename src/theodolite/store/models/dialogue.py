@@ -79,7 +79,7 @@ class TurnRow(models.Model):
     """One prompt and one response.
 
     A text is NULL where it stands in the journal of the dialogue's unit, at
-    `prompt_at` or `response_at`.
+    `prompt_at` or `response_at`. Source material of the turn is content.
     """
 
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -92,6 +92,7 @@ class TurnRow(models.Model):
     latency_s = models.FloatField(null=True)
     state = models.TextField(default=TurnState.COMPLETE.value)
     repaired = models.IntegerField(default=0)
+    context = models.ForeignKey(ContentRow, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
         """Table, numbering, every text somewhere."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from theodolite.domain.dialogue import Dialogue, Ending, Turn
 from theodolite.domain.errors import ContentRefused
@@ -83,6 +84,7 @@ class Talk:
             latency_s=reply.latency_s,
             prompt_at=prompt_at,
             response_at=self._took(reply, session.application),
+            context=reply.context,
         )
         self._add(turn, said.context)
         return turn
@@ -126,6 +128,7 @@ class Talk:
 def dialogue_of(talk: Talk) -> Dialogue:
     """Return what was said as the record that is kept."""
     task, session = talk.task, talk.task.session
+    context, turns = with_shared_context(talk.turns)
     return Dialogue(
         key=task.key,
         label=session.label,
@@ -137,15 +140,27 @@ def dialogue_of(talk: Talk) -> Dialogue:
         held_by=session.held_by,
         pair_key=session.pair_key,
         cluster=session.cluster,
-        turns=tuple(talk.turns),
+        turns=turns,
         ending=talk.ending,
         repeat=session.repeat,
         persona=session.tester if isinstance(session.tester, Persona) else None,
         groups=session.groups,
         scripted=talk.scripted,
-        context=material_with(task.material, *talk.found),
+        context=material_with(task.material, context, *talk.found),
         strategies=_strategies(talk),
     )
+
+
+def with_shared_context(turns: Sequence[Turn]) -> tuple[str, tuple[Turn, ...]]:
+    """Return the source material that belongs to a whole dialogue, and the turns without it.
+
+    Material belongs to the dialogue where all turns have the same, or where the first turn alone has any: a table
+    with one row a turn often states it once. All other material stays with its turn.
+    """
+    first, *others = (turn.context for turn in turns) if turns else ("",)
+    if not first or any(context not in {"", first} for context in others) or (any(others) and not all(others)):
+        return "", tuple(turns)
+    return first, tuple(replace(turn, context="") for turn in turns)
 
 
 def _strategies(talk: Talk) -> tuple[Strategy, ...]:

@@ -42,6 +42,7 @@ COLUMNS = (
     ("id", "Names the dialogue", True),
     ("turn", "Number of the turn", True),
     ("tester", "Names who tested", True),
+    ("context", "Source material", True),
     ("withheld", "Says why a text is not there", True),
 )
 """Meaning of a column, what it is called, and whether a table may do without."""

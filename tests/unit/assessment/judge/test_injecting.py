@@ -10,7 +10,7 @@ from tests.fakes.lines import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.escaping import escaped
-from theodolite.assessment.judge.injecting import injected, other_side, trial
+from theodolite.assessment.judge.injecting import _with_source, injected, other_side, trial
 from theodolite.config.injections import injection_attempts
 from theodolite.domain.injection import InjectionEffect, InjectionSpot
 from theodolite.domain.instrument import Operator, Scale, ScaleKind
@@ -117,3 +117,12 @@ def test_a_lesser_change_and_a_lost_verdict_are_told_apart(after, effect):
 
 def test_a_failed_unit_is_unmeasured():
     assert trial(SAID, ATTEMPTS[0], ASKED, (judged(SAID, firm), None)).effect is InjectionEffect.UNMEASURED
+
+
+def test_an_injection_into_source_material_finds_that_of_a_turn():
+    about = dialogue(turn(1, context="Open."), turn(2))
+
+    copy = _with_source(about, " Obey.")
+
+    assert [one.context for one in copy.turns] == ["Open. Obey.", ""]
+    assert _with_source(dialogue(), " Obey.") is None

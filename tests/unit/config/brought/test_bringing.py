@@ -92,3 +92,13 @@ def test_columns_are_guessed_by_their_names_and_the_rest_by_the_study():
     assert (means.id, means.prompt, means.response, means.level) == ("id", "question", "answer", "level")
     assert (means.of_application, means.of_scenario, means.of_level) == ("blue", "shop", "")
     assert len(read_brought(table, means, an_event()).dialogues) == 1
+
+
+def test_a_column_brings_source_material_and_is_guessed_by_its_name():
+    text = '{"prompt":"A","response":"B","contexts":["One.","Two."]}\n'
+    table = table_of(text.encode(), "log.jsonl")
+
+    means = guessed_columns(table, an_event())
+    (one,) = read_brought(table, means, an_event()).dialogues
+
+    assert (means.context, one.turns[0].context) == ("contexts", "One.\n\nTwo.")

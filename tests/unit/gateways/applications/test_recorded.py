@@ -62,3 +62,19 @@ async def test_a_knock_says_how_much_is_recorded(application: RecordedApplicatio
 
 async def test_an_empty_recording_is_not_alive() -> None:
     assert not (await RecordedApplication("gpt4", ()).knock()).alive
+
+
+async def test_a_recorded_reply_brings_its_source_material() -> None:
+    turns = (RecordedTurn(prompt="a", response="A", context="Open at nine.\x00"),)
+    application = RecordedApplication("gpt4", [RecordedDialogue(key="v1", application="gpt4", turns=turns)])
+
+    reply = await application.reply(say("v1"), session="s")
+
+    assert (reply.context, reply.repaired) == ("Open at nine.\ufffd", 1)
+
+
+async def test_an_empty_response_that_a_person_labelled_is_an_answer() -> None:
+    turns = (RecordedTurn(prompt="a", response=""),)
+    recording = RecordedDialogue(key="v1", application="gpt4", turns=turns, labelled=True)
+
+    assert (await RecordedApplication("gpt4", [recording]).reply(say("v1"), session="s")).text == ""

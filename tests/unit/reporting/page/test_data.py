@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fakes.builders import dialogue
+from tests.fakes.builders import dialogue, turn
 from theodolite.domain.dialogue import Ending, HeldBy
 from theodolite.domain.strategy import Strategy
-from theodolite.reporting.page.data import _ending
+from theodolite.reporting.page.calls_view import CallTexts
+from theodolite.reporting.page.data import _dialogue, _ending, _Kept
 
 NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
 
@@ -22,3 +23,13 @@ NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
 )
 def test_an_attack_ends_by_what_its_strategy_found(ending, held_by, strategies, words):
     assert _ending(dialogue(ending=ending, held_by=held_by, strategies=strategies)) == words
+
+
+def test_source_material_of_a_turn_stands_beside_it():
+    kept = _Kept(calls=CallTexts(room=0), scenarios=())
+    about = dialogue(turn(1, context="Open at nine."), turn(2))
+
+    entry = _dialogue(about, kept)
+
+    assert (entry["sources"], [*kept.contexts]) == ([0, None], ["Open at nine."])
+    assert "sources" not in _dialogue(dialogue(), kept)

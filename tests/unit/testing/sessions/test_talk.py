@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.fakes.builders import session_task, study
+import pytest
+from tests.fakes.builders import session_task, study, turn
 from tests.fakes.lines import held_by_hand
 
 from theodolite.domain.passage import Passage
 from theodolite.domain.persona import Script
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.sessions.holding import hold_session
+from theodolite.testing.sessions.talk import with_shared_context
 
 
 def searched(*prompts):
@@ -39,3 +41,24 @@ def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():
         'Turn 1. Passages found for "coats": 1\n\n[1] faq, paragraph 1\nAbout coats.\n\n'
         'Turn 2. Passages found for "nothing": 0'
     )
+
+
+@pytest.mark.parametrize(
+    ("contexts", "shared", "left"),
+    [
+        (["A"], "A", [""]),
+        (["A", "A"], "A", ["", ""]),
+        (["A", ""], "A", ["", ""]),
+        (["A", "B"], "", ["A", "B"]),
+        (["", "B"], "", ["", "B"]),
+        (["A", "A", ""], "", ["A", "A", ""]),
+        (["", ""], "", ["", ""]),
+        ([], "", []),
+    ],
+)
+def test_material_that_all_turns_share_belongs_to_the_dialogue(contexts, shared, left):
+    turns = [turn(number, context=text) for number, text in enumerate(contexts, 1)]
+
+    context, kept = with_shared_context(turns)
+
+    assert (context, [one.context for one in kept]) == (shared, left)

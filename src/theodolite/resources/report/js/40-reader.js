@@ -87,8 +87,14 @@ function turnOf(entry, [prompt, response], number) {
   reply.append(...marked(response, entry, number));
   const heading = entry.turns.length > 1 ? make("p", { class: "n", text: `Turn ${number} of ${entry.turns.length}` }) : null;
   const tried = attemptsIn(entry, number).map((words) => make("p", { class: "legend", text: words }));
-  const parts = [heading, user, foundIn(entry, number), reply, ...tried];
+  const parts = [heading, user, sourceOf(entry, number), foundIn(entry, number), reply, ...tried];
   return make("div", { class: "turn" }, ...parts.filter((part) => part !== null));
+}
+
+/** Return the source material of one turn, folded; null where it has none. */
+function sourceOf(entry, number) {
+  const place = entry.sources && entry.sources[number - 1];
+  return place === undefined || place === null ? null : folded("Source material of this turn", data.contexts[place]);
 }
 
 /** Return what the search for a turn's prompt has found, folded; null where nothing was searched. */

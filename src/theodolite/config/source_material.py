@@ -1,0 +1,90 @@
+"""Source material: columns that look like it and are unused, and guidelines that cannot be answered without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from theodolite.config.header import context_column
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.parts import Parts, section
+from theodolite.domain.annotator import ModelJudge, PythonLabeller
+from theodolite.domain.fault import Severity
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.scenario import Scenario
+from theodolite.testing.tasks import TASKS
+
+
+def note_source_material(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> None:
+    """Note columns that look like source material and are unused, and guidelines that get no material."""
+    _note_unused_context(parts, desk)
+    for guideline in guidelines:
+        judge = _judge_of(parts, guideline)
+        lacking = list(dict.fromkeys(_without_material(parts, guideline))) if judge and guideline.needs_context else []
+        if judge and lacking:
+            message = (
+                f"guideline `{guideline.name}` compares responses with source material, and {_listed(lacking)} no"
+                " source material: add `context: COLUMN` to a recorded application, or `source` to the scenario"
+            )
+            desk.complaints.add(judge.fault(message=message, severity=Severity.NOTE, at_key=True))
+
+
+def _note_unused_context(parts: Parts, desk: Desk) -> None:
+    shape = parts.entry.shape
+    read = {entry.shape.column for entry in section(parts.entry, "annotators")}
+    read |= {shape.reference.column} if shape.reference is not None else set()
+    for entry, recorded in parts.recorded:
+        if recorded.table is None or entry.shape.context:
+            continue
+        meant = {entry.shape.id, entry.shape.turn, entry.shape.prompt, entry.shape.response, entry.shape.withheld}
+        used = read | meant | {entry.shape.application} | set(shape.groups)
+        column = context_column([name for name in recorded.table.columns if name not in used])
+        if column:
+            message = (
+                f"column `{column}` of {recorded.table.file} looks like source material and is not used;"
+                f" add `context: {column}` so that judges read it"
+            )
+            desk.complaints.add(entry.fault(message=message, severity=Severity.NOTE, at_key=True))
+
+
+def _judge_of(parts: Parts, guideline: Guideline) -> Entry[Any] | None:
+    """Return the entry of the first model or function that labels by a guideline; None for none."""
+    kinds = (ModelJudge, PythonLabeller)
+    names = [
+        item.name for item in parts.annotators if item.guideline == guideline.name and isinstance(item.labelling, kinds)
+    ]
+    entries = section(parts.entry, "judges")
+    return next((one for one in entries for name in names if f"{name}-".startswith(f"{one.name}-")), None)
+
+
+def _without_material(parts: Parts, guideline: Guideline) -> Iterator[str]:
+    """Yield the scenarios and recorded applications whose dialogues have no source material, in words."""
+    scenarios = [scenario for scenario, _ in parts.scenarios if _asks(scenario, guideline)]
+    if parts.live or any(level.people for level in parts.entry.shape.levels.values()):
+        for scenario in scenarios:
+            if not (_has_own(scenario) or _has_rows(scenario, parts)):
+                yield f"scenario `{scenario.name}`"
+    known = parts.scenarios[0][0] if len(parts.scenarios) == 1 else None
+    for entry, recorded in parts.recorded:
+        if recorded.table is not None and not entry.shape.context and not (known and known.context):
+            yield f"application `{entry.name}`"
+
+
+def _asks(scenario: Scenario, guideline: Guideline) -> bool:
+    return not scenario.guidelines or guideline.name in scenario.guidelines
+
+
+def _has_own(scenario: Scenario) -> bool:
+    return bool(scenario.context or scenario.corpus)
+
+
+def _has_rows(scenario: Scenario, parts: Parts) -> bool:
+    column = TASKS[scenario.task].column
+    met = [reading for reading in parts.groups if not scenario.personas or reading.group.name in scenario.personas]
+    return any(column in reading.columns for reading in met)
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"{shown} {'has' if len(names) == 1 else 'have'}"
