@@ -28,7 +28,7 @@ CHECKER = """def backed(turns, context):
     return "yes" if all(turn["response"] in context for turn in turns) else "no"
 """
 ROWS = [
-    {"id": "a", "n": 1, "question": "When?", "answer": "At nine", "passages": ["At nine we open.", "No."], "label": "yes"},
+    {"id": "a", "n": 1, "question": "When?", "answer": "At nine", "passages": ["At nine.", "No."], "label": "yes"},
     {"id": "b", "n": 1, "question": "When?", "answer": "At ten", "passages": ["At nine we open."], "label": "no"},
     {"id": "c", "n": 1, "question": "When?", "answer": "At nine", "passages": "At nine we open.", "label": "yes"},
     {"id": "c", "n": 2, "question": "Who?", "answer": "Ann", "passages": "Ann has the key.", "label": "yes"},
@@ -57,7 +57,7 @@ def test_judges_read_the_material_of_rows_and_of_turns(folder: Path) -> None:
 
     assert labels["rec/a"] == labels["rec/c"] == "yes"
     assert labels["rec/b"] == "no"
-    assert kept["rec/a"].context == "At nine we open.\n\nNo."
+    assert kept["rec/a"].context == "At nine.\n\nNo."
     assert [turn.context for turn in kept["rec/c"].turns] == ["At nine we open.", "Ann has the key."]
 
 
