@@ -8,6 +8,7 @@ from types import MappingProxyType
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.blinding import leak_rate
+from theodolite.measurement.classification import classification_report
 from theodolite.measurement.comparison.flips import cluster_permutation, mcnemar
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.comparison.paired import (
@@ -25,6 +26,7 @@ from theodolite.measurement.comparison.planning import (
 )
 from theodolite.measurement.comparison.unpaired import unpaired_difference
 from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.consensus import majority_labels, unanimity
 from theodolite.measurement.correction.accuracy import judge_accuracy
 from theodolite.measurement.correction.allocation import plan_labels
 from theodolite.measurement.correction.mean import corrected_mean
@@ -68,6 +70,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             all_triples_entropy,
             brennan_prediger,
             brunner_munzel_test,
+            classification_report,
             cluster_permutation,
             cohen_kappa,
             confidence_sequence,
@@ -101,6 +104,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             level_detector,
             longest_increasing_subsequence,
             mace,
+            majority_labels,
             majority_share,
             mcnemar,
             measure_study,
@@ -133,6 +137,7 @@ CATALOGUE: Mapping[str, Callable[..., object]] = MappingProxyType(
             score_agreement,
             signed_rank_test,
             superiority,
+            unanimity,
             unpaired_difference,
             vote_share,
             votes_or_samples,

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import theodolite.measurement as door
+from tests.property.measurement.test_classification_laws import OF_CLASSIFICATION
 from tests.property.measurement.test_comparison_laws import OF_COMPARISON
 from tests.property.measurement.test_correction_laws import OF_CORRECTION
 from tests.property.measurement.test_monitoring_laws import OF_MONITORING
@@ -83,7 +84,16 @@ MEASURES = {
     "defect_rate": clustered,
     "zero_defect_bound": bound,
 }
-LAWS_ELSEWHERE = (OF_COMPARISON, OF_CORRECTION, OF_MONITORING, OF_ORDER, OF_SCORES, OF_QUESTIONNAIRES, OF_RATERS)
+LAWS_ELSEWHERE = (
+    OF_CLASSIFICATION,
+    OF_COMPARISON,
+    OF_CORRECTION,
+    OF_MONITORING,
+    OF_ORDER,
+    OF_SCORES,
+    OF_QUESTIONNAIRES,
+    OF_RATERS,
+)
 """Measures whose laws stand in other files beside this one."""
 
 LISTED = {"measure_study", "MeasurementTree"}.union(*LAWS_ELSEWHERE)
