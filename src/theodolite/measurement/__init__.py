@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
     from theodolite.measurement.order.subsequence import longest_increasing_subsequence
     from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
+    from theodolite.measurement.pooled_rate import pooled_defect_rate
     from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
     from theodolite.measurement.proportion import defect_rate, zero_defect_bound
     from theodolite.measurement.questionnaire.description import describe_answers
@@ -138,6 +139,7 @@ __all__ = [
     "people_permutation",
     "permutation_entropy",
     "plan_labels",
+    "pooled_defect_rate",
     "position_bias",
     "rank_sum_test",
     "ranking_agreement",

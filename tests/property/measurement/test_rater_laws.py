@@ -14,9 +14,18 @@ from theodolite.measurement import (
     group_agreement,
     mace,
     order_shift,
+    pooled_defect_rate,
 )
 
-OF_RATERS = {"cross_agreement", "dawid_skene", "defect_rates_by_group", "group_agreement", "mace", "order_shift"}
+OF_RATERS = {
+    "cross_agreement",
+    "dawid_skene",
+    "defect_rates_by_group",
+    "group_agreement",
+    "mace",
+    "order_shift",
+    "pooled_defect_rate",
+}
 """Measures whose laws stand here."""
 
 FEW = settings(deadline=None, max_examples=25)
@@ -113,3 +122,16 @@ def test_exchanging_the_ways_turns_a_shift_round(answers):
 @FEW
 def test_the_order_of_answers_does_not_matter_to_a_shift(answers, data):
     assert same(shift(answers), shift(data.draw(st.permutations(answers))))
+
+
+@given(
+    labels=st.lists(st.tuples(st.integers(1, 6), st.sampled_from("abc"), st.booleans()), min_size=1, max_size=25),
+    data=st.data(),
+)
+@FEW
+def test_a_pooled_rate_lies_in_its_interval_and_does_not_depend_on_order(labels, data):
+    rate = pooled_defect_rate(*zip(*labels, strict=True))
+    shuffled = pooled_defect_rate(*zip(*data.draw(st.permutations(labels)), strict=True))
+
+    assert 0.0 <= rate.low <= rate.value <= rate.high <= 1.0
+    assert same(rate, shuffled)
