@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.urls import reverse
@@ -21,6 +22,7 @@ from theodolite.web.venues import server_store
 pytestmark = pytest.mark.integration
 
 REASON = "because the keeper winks"
+LONG_AGO = datetime(2001, 2, 3, 4, 5, 6, 789_012, tzinfo=UTC)
 _ADDRESS = re.compile(r'(?:href|action)="([^"#?]+)')
 _SKIPPED = ("/static/", "/account/", "/comfort/", "/release/", "/skip/", "/submit/")
 
@@ -63,7 +65,11 @@ def crawl(client, *starts):
 
 
 def secrets_of(event, ben):
-    """Return what no annotator may find: where dialogues come from and when they were held, who else said what."""
+    """Return what no annotator may find: where dialogues come from and when they were held, who else said what.
+
+    The dialogues are moved to a moment long ago: else what the annotator saves in the same second looks like a leak.
+    """
+    DialogueRow.objects.update(created=LONG_AGO)
     rows = list(DialogueRow.objects.select_related("unit"))
     keys = {word for row in rows for word in (row.unit.key, row.unit.label, row.cluster, row.pair_key)}
     times = {format(row.created, form) for row in rows for form in ("%Y-%m-%dT%H:%M:%S", "%H:%M:%S.%f")}
@@ -96,10 +102,11 @@ def acted(client, address):
 
 
 def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, ben):
+    secrets = secrets_of(event, ben)
     pages = crawl(anna, reverse("annotator:home", args=[event.token]), address)
     pages |= acted(anna, address)
     pages |= crawl(anna, reverse("annotator:home", args=[event.token]), f"{address}?at=severity")
-    leaks = {(page, word) for page, text in pages.items() for word in secrets_of(event, ben) if word in text}
+    leaks = {(page, word) for page, text in pages.items() for word in secrets if word in text}
 
     assert leaks == set()
     assert len(pages) > 20
