@@ -40,7 +40,7 @@ def event_results(folder: str, workspace: Path, out: Path, edition: str, databas
         study = record_of(Study, Contents(workspace / "blobs").texts([edition])[edition])
         bench = event_bench(folder, workspace, store, study)
         evidence = bench.evidence()
-        if not evidence.register.n_held:
+        if not evidence.answers.n_completed:
             message = "nothing can be measured yet: no dialogue has ended"
             raise InputError(message)
         out.mkdir(parents=True, exist_ok=True)

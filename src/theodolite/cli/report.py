@@ -66,4 +66,4 @@ def measure(study: str, *, out: str | None, as_json: bool) -> int:
 
 def _exit_code(evidence: Evidence) -> int:
     """Return 3 where nothing has a label: a script must not take that for a rate of 0."""
-    return 0 if evidence.register.is_labelled else 3
+    return 0 if evidence.answers.is_labelled else 3

@@ -112,7 +112,7 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
     from theodolite.cli.outcome import present_results
 
     standing, evidence = sat.standing, bench.evidence()
-    succeeded = standing.dialogues > 0 and (evidence.register.is_labelled or not standing.due)
+    succeeded = standing.dialogues > 0 and (evidence.answers.is_labelled or not standing.due)
     whole = standing.is_complete or first is not None
     if _others_hold_all(standing) and not (as_json or whole):
         click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)

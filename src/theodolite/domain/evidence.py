@@ -8,6 +8,8 @@ from typing import Protocol
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.answer_table_builder import answer_table
+from theodolite.domain.answers import AnswerTable
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.codings.coded import CodingWork
@@ -22,8 +24,6 @@ from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.register import Register
-from theodolite.domain.registering import register_of
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.study import Study
 
@@ -72,7 +72,7 @@ class Evidence:
         run: The execution that this is the evidence of.
         sessions: Every planned session; the denominator of everything.
         archive: The records, for whoever wants to read words.
-        register: Who said what of which session; enough for all that is counted.
+        answers: All answers in columns, and the outcome of each session; enough for all that is counted.
         samples: What was drawn for people to label.
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         certificates: Latest certificate of each annotator, as it is now, that has one.
@@ -97,7 +97,7 @@ class Evidence:
     run: Run
     sessions: Sessions
     archive: Archive
-    register: Register
+    answers: AnswerTable
     samples: tuple[LabelSample, ...] = ()
     drawn: Mapping[str, int] = field(default_factory=dict)
     certificates: tuple[Certificate, ...] = ()
@@ -198,7 +198,7 @@ def listed_evidence(
         final_list=tuple(adjudications),
         failure_list=tuple(failures),
     )
-    register = register_of(
+    answers = answer_table(
         listed, archive.dialogues(), archive.annotations(), archive.adjudications(), archive.failures()
     )
     heard = tuple(responses)
@@ -209,7 +209,7 @@ def listed_evidence(
         run=run,
         sessions=listed,
         archive=archive,
-        register=register,
+        answers=answers,
         spending=spending or Spending(),
         responses=heard,
         answered={key: place for key, place in places.items() if place is not None},

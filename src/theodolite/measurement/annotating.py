@@ -17,7 +17,7 @@ from theodolite.domain.instrument import Question
 from theodolite.measurement.raters.groups import group_agreement
 from theodolite.measurement.sheets import (
     NO_VALUE,
-    AnswerColumns,
+    AnswerArrays,
     Answers,
     Sheet,
     by_person,
@@ -92,7 +92,7 @@ def self_agreement(category: str, question: Question, given: Answers) -> Questio
     return question_agreement(category, question, _apart(columns))
 
 
-def _apart(columns: AnswerColumns) -> AnswerColumns:
+def _apart(columns: AnswerArrays) -> AnswerArrays:
     """Return the same answers with units that belong to one person each."""
     return replace(columns, unit=columns.unit * (len(columns.names) + 1) + columns.annotator)
 
@@ -167,7 +167,7 @@ def judge_beside_people(question: Question, given: Answers, judge: str) -> Besid
     )
 
 
-def _stacked(one: AnswerColumns, other: AnswerColumns) -> AnswerColumns:
+def _stacked(one: AnswerArrays, other: AnswerArrays) -> AnswerArrays:
     return replace(
         one,
         annotator=np.concatenate([one.annotator, other.annotator]),
@@ -184,7 +184,7 @@ def _stacked(one: AnswerColumns, other: AnswerColumns) -> AnswerColumns:
 def _pair(
     question: Question,
     names: tuple[str, str],
-    both: AnswerColumns,
+    both: AnswerArrays,
     *,
     is_model: bool = False,
     with_alpha: bool = True,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.measurement.sheets import NO_VALUE, AnswerColumns
+from theodolite.measurement.sheets import NO_VALUE, AnswerArrays
 
 Whole = NDArray[np.int64]
 
@@ -43,7 +43,7 @@ class SittingFacts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerTable:
+class StoredAnswers:
     """Answers to all questions of a category, whoever gave them; all shapes are (answers,).
 
     Reading 200,000 answers out of a database takes longer than anything that is
@@ -68,7 +68,7 @@ class AnswerTable:
     labels: tuple[str, ...] = ()
 
     @classmethod
-    def empty(cls) -> AnswerTable:
+    def empty(cls) -> StoredAnswers:
         """Return a table without answers."""
         none = np.zeros(0, dtype=np.int64)
         return cls(sitting=none, asked=none, turn=none, value=none, replicate=none)
@@ -77,7 +77,7 @@ class AnswerTable:
         """Return how many answers there are."""
         return len(self.sitting)
 
-    def grown(self, groups: Sequence[AnswerGroup]) -> AnswerTable:
+    def grown(self, groups: Sequence[AnswerGroup]) -> StoredAnswers:
         """Return the table with further answers."""
         if not groups:
             return self
@@ -86,7 +86,7 @@ class AnswerTable:
         sittings = [np.fromstring(one.sittings, dtype=np.int64, sep=",") for one in groups]
         sizes = [len(numbers) for numbers in sittings]
         turn, replicate = ([one.turn for one in groups], [one.replicate for one in groups])
-        return AnswerTable(
+        return StoredAnswers(
             sitting=np.concatenate([self.sitting, *sittings]),
             asked=np.concatenate([self.asked, np.repeat(asked, sizes)]),
             turn=np.concatenate([self.turn, np.repeat(turn, sizes)]),
@@ -101,7 +101,7 @@ class AnswerTable:
         """How often anybody answered the same question about the same thing at most; count."""
         return int(self.replicate.max(initial=0))
 
-    def columns(self, sittings: Mapping[int, SittingFacts], *, replicates: int = 1) -> dict[str, AnswerColumns]:
+    def columns(self, sittings: Mapping[int, SittingFacts], *, replicates: int = 1) -> dict[str, AnswerArrays]:
         """Return the answers of some sittings, by question.
 
         Args:
@@ -117,14 +117,14 @@ class AnswerTable:
         kept = np.flatnonzero((numbers[who] == self.sitting) & (self.replicate <= replicates))
         return self._columns(list(sittings.values()), who[kept], kept)
 
-    def _columns(self, facts: Sequence[SittingFacts], who: Whole, kept: Whole) -> dict[str, AnswerColumns]:
+    def _columns(self, facts: Sequence[SittingFacts], who: Whole, kept: Whole) -> dict[str, AnswerArrays]:
         """Return the answers at some places, whose sittings stand at other places of a list, by question."""
         annotators, dialogues, moments, texts, numbers = zip(*facts, strict=True)
         annotator, names = _coded(annotators, ())
         shown, orders = _coded(texts, ())
         dialogue = np.array(dialogues, dtype=np.int64)[who]
         turn = self.turn[kept]
-        columns = AnswerColumns(
+        columns = AnswerArrays(
             names=names,
             annotator=annotator[who],
             unit=dialogue * (int(turn.max(initial=0)) + 1) + turn,

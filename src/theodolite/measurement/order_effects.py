@@ -13,7 +13,7 @@ from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, Or
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, cards_in_order, shown_order_of
-from theodolite.measurement.sheets import AnswerColumns, Answers, columns_of, prevalence
+from theodolite.measurement.sheets import AnswerArrays, Answers, columns_of, prevalence
 from theodolite.measurement.shifting import order_shift
 
 Floats = NDArray[np.float64]
@@ -95,7 +95,7 @@ def order_effects(
     return [_effect(guideline, question, columns, scored, one, annotator) for one in ways]
 
 
-def _scored(guideline: Guideline, question: Question, columns: AnswerColumns) -> _Scored | None:
+def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> _Scored | None:
     scale = question.scale
     if scale.kind is ScaleKind.TEXT:
         return None
@@ -131,7 +131,7 @@ def _ranks(values: Floats) -> _Scored:
     return _Scored(measured="ordinal shift", unit=RANK, high="a high answer", numbers=numbers)
 
 
-def _told_by_orders(instrument: Instrument, question: Question, columns: AnswerColumns) -> Iterator[_Ways]:
+def _told_by_orders(instrument: Instrument, question: Question, columns: AnswerArrays) -> Iterator[_Ways]:
     orders = [shown_order_of(text) for text in columns.orders]
 
     def ways(factor: OrderFactor, words: tuple[str, str], of: list[bool | None]) -> Iterator[_Ways]:
@@ -168,14 +168,14 @@ def _place(instrument: Instrument, question: Question, order: ShownOrder) -> int
     return next(place for place, card in enumerate(cards) if question in card.questions)
 
 
-def _second_half(columns: AnswerColumns) -> Whole:
+def _second_half(columns: AnswerArrays) -> Whole:
     most = np.zeros(len(columns.names), dtype=np.int64)
     np.maximum.at(most, columns.annotator, columns.sitting)
     half = (2 * columns.sitting > most[columns.annotator]).astype(np.int64)
     return np.where(columns.sitting > 0, half, NEITHER)
 
 
-def _told_by_sequence(columns: AnswerColumns, scored: _Scored) -> Iterator[_Ways]:
+def _told_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
     """Yield which answers came after a dialogue of which the same annotator said something high."""
     sat = np.flatnonzero((columns.sitting > 0) & ~np.isnan(scored.numbers))
     if not len(sat):
@@ -200,7 +200,7 @@ def _told_by_sequence(columns: AnswerColumns, scored: _Scored) -> Iterator[_Ways
 
 
 def _effect(
-    guideline: Guideline, question: Question, columns: AnswerColumns, scored: _Scored, ways: _Ways, annotator: str
+    guideline: Guideline, question: Question, columns: AnswerArrays, scored: _Scored, ways: _Ways, annotator: str
 ) -> OrderEffect:
     told = ways.way != NEITHER
     used = np.flatnonzero(told & ~np.isnan(scored.numbers))
@@ -227,7 +227,7 @@ def _effect(
     )
 
 
-def _side(question: Question, columns: AnswerColumns, ways: _Ways, side: int, held: Flags) -> OrderSide:
+def _side(question: Question, columns: AnswerArrays, ways: _Ways, side: int, held: Flags) -> OrderSide:
     mine = ways.way == side
     return OrderSide(
         shown=ways.words[side],

@@ -12,7 +12,7 @@ from theodolite.domain.findings.agreeing import PlannedPasses
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.measurement.interval import normal_quantile
-from theodolite.measurement.sheets import NO_UNIT_OF_TWO, AnswerColumns, Answers, columns_of
+from theodolite.measurement.sheets import NO_UNIT_OF_TWO, AnswerArrays, Answers, columns_of
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -67,7 +67,7 @@ def planned_passes(
     )
 
 
-def _numbers(question: Question, columns: AnswerColumns) -> tuple[Whole, Floats]:
+def _numbers(question: Question, columns: AnswerArrays) -> tuple[Whole, Floats]:
     """Return the dialogue, from 0, and the number of every answer that has one; shapes (answers,)."""
     scale = question.scale
     if scale.kind is ScaleKind.CATEGORIES and len(scale.categories) != 2:

@@ -50,7 +50,7 @@ class GivenAnswer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerColumns:
+class AnswerArrays:
     """Everybody's answers to one question, one number an answer in each column; all shapes are (answers,).
 
     Attributes:
@@ -83,9 +83,9 @@ class AnswerColumns:
         """Return how many answers there are."""
         return len(self.value)
 
-    def of(self, chosen: Whole | NDArray[np.bool_]) -> AnswerColumns:
+    def of(self, chosen: Whole | NDArray[np.bool_]) -> AnswerArrays:
         """Return some of the answers."""
-        return AnswerColumns(
+        return AnswerArrays(
             names=self.names,
             annotator=self.annotator[chosen],
             unit=self.unit[chosen],
@@ -100,18 +100,18 @@ class AnswerColumns:
         )
 
 
-Answers = AnswerColumns | Sequence[GivenAnswer]
+Answers = AnswerArrays | Sequence[GivenAnswer]
 """Answers to one question, as columns or one by one."""
 
 
-def columns_of(given: Answers) -> AnswerColumns:
+def columns_of(given: Answers) -> AnswerArrays:
     """Return answers as columns; those that are columns already as they are."""
-    if isinstance(given, AnswerColumns):
+    if isinstance(given, AnswerArrays):
         return given
     annotator, names = _coded(one.annotator for one in given)
     value, labels = _coded(one.value for one in given)
     shown, orders = _coded(one.shown for one in given)
-    return AnswerColumns(
+    return AnswerArrays(
         names=names,
         annotator=annotator,
         unit=_coded(one.unit for one in given)[0],
@@ -135,13 +135,13 @@ def _coded(values: Iterable[Hashable]) -> tuple[Whole, tuple[str, ...]]:
     return codes, tuple(map(str, known))
 
 
-def by_person(columns: AnswerColumns) -> dict[str, Whole]:
+def by_person(columns: AnswerArrays) -> dict[str, Whole]:
     """Return which answers are whose: name to places, by name."""
     found = {columns.names[code]: np.flatnonzero(columns.annotator == code) for code in np.unique(columns.annotator)}
     return dict(sorted(found.items()))
 
 
-def prevalence(question: Question, columns: AnswerColumns) -> tuple[tuple[str, int], ...]:
+def prevalence(question: Question, columns: AnswerArrays) -> tuple[tuple[str, int], ...]:
     """Return how often each label was given, in the order of the scale; counts."""
     counts = np.bincount(columns.value[columns.value != NO_VALUE], minlength=len(columns.labels))
     counted = dict(zip(columns.labels, counts.tolist(), strict=True))

@@ -16,7 +16,7 @@ from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.sheets import (
     NO_UNIT_OF_TWO,
     NO_VALUE,
-    AnswerColumns,
+    AnswerArrays,
     Answers,
     by_person,
     columns_of,
@@ -73,7 +73,7 @@ def rater_agreements(question: Question, given: Answers) -> tuple[RaterAgreement
 
 
 def _rater(
-    question: Question, name: str, own: AnswerColumns, rows: Whole, beside: tuple[AnswerColumns, Whole, Whole]
+    question: Question, name: str, own: AnswerArrays, rows: Whole, beside: tuple[AnswerArrays, Whole, Whole]
 ) -> RaterAgreement:
     held, same, others = beside
     rows = rows[others[rows] > 0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
+from theodolite.domain.answer_table_builder import AnswerTableBuilder
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.call import Call
 from theodolite.domain.certificate import Certificate
@@ -21,7 +22,6 @@ from theodolite.domain.people.event_record import EventRecord
 from theodolite.domain.people.session import Session
 from theodolite.domain.plan import Sessions
 from theodolite.domain.questionnaire import QuestionnaireResponse
-from theodolite.domain.registering import RegisterBook
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.measurement.study.lapses import LapseBook
@@ -97,7 +97,7 @@ def evidence_of(
             has to read their words again; None where they are not.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions)
-    book = RegisterBook(sessions)
+    builder = AnswerTableBuilder(sessions)
     lapses = LapseBook(lapse_rules, study.scenarios) if lapse_rules else None
     spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
@@ -105,21 +105,21 @@ def evidence_of(
     responses = responses_in(store, study)
     about, answered = {key for response in responses for key in response.dialogues}, dict[str, int]()
     for position, dialogue in archive.placed():
-        book.enter_dialogue(dialogue, position)
+        builder.add_dialogue(dialogue, position)
         for keys, places in ((wanted, drawn), (about, answered)):
             if dialogue.key in keys:
                 places[dialogue.key] = position
         spoken.look(dialogue)
         if lapses:
             lapses.look(dialogue)
-    _enter_labels(book, archive)
+    _add_labels(builder, archive)
     peopled = with_people(study, store.labels(run))
     found = Evidence(
         study=peopled,
         run=run,
         sessions=sessions,
         archive=archive,
-        register=book.register(),
+        answers=builder.table(),
         samples=samples,
         drawn=drawn,
         certificates=certificates_of(store, study),
@@ -173,14 +173,14 @@ def described_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
     return found
 
 
-def _enter_labels(book: RegisterBook, archive: StoredArchive) -> None:
-    """Enter everything of a run that is no dialogue; the dialogues must stand in the book already."""
+def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
+    """Add the annotations, final labels and failures of a run, whose dialogues were added before."""
     for annotation in archive.annotations():
-        book.enter_annotation(annotation)
+        builder.add_annotation(annotation)
     for final in archive.adjudications():
-        book.enter_final(final)
+        builder.add_final_label(final)
     for failure in archive.failures():
-        book.enter_failure(failure)
+        builder.add_failure(failure)
 
 
 def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:

@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.answer_rules import AnswerSource
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.measurement.correction.allocation import LabelPlan, plan_labels
-from theodolite.measurement.study.labels import Source
 from theodolite.measurement.study.strata import DEFECT, NO_VERDICT, strata_of, verdicts_of
 from theodolite.usecases.label_requests import LabelRequest, guideline_for, judge_for
 
@@ -52,7 +52,7 @@ def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelC
         guideline: What they label by.
         judge: Whose verdicts make the strata; empty for none.
     """
-    held, of_place = evidence.register.held, strata_of(evidence, guideline, judge)
+    held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
     places = [place for place in of_place if (one := held[place]) is not None and not one.withheld]
     found = _verdicts_by_hand(evidence, guideline, places)
     labels = tuple(None if verdict == NO_VERDICT else verdict == DEFECT for verdict in found)
@@ -61,11 +61,11 @@ def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelC
 
 def _verdicts_by_hand(evidence: Evidence, guideline: Guideline, places: Sequence[int]) -> list[str]:
     people = [
-        Source(name=one.name, kind=one.kind, version="", by_hand=True)
+        AnswerSource(name=one.name, kind=one.kind, version="", by_hand=True)
         for one in evidence.study.annotators
         if one.by_hand and one.guideline == guideline.name
     ]
-    by_person = [verdicts_of(evidence.register, guideline, array("L", places), person) for person in people]
+    by_person = [verdicts_of(evidence.answers, guideline, array("L", places), person) for person in people]
     return [
         next((verdict for verdict in verdicts if verdict != NO_VERDICT), NO_VERDICT)
         for verdicts in (zip(*by_person, strict=True) if by_person else [()] * len(places))

@@ -97,7 +97,7 @@ def _drawn(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[
 
 
 def _is_open(evidence: Evidence, place: int) -> bool:
-    held = evidence.register.held[place]
+    held = evidence.answers.dialogues[place]
     return held is not None and not held.withheld
 
 

@@ -47,9 +47,9 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
     """
     guideline = guideline_for(evidence.study, request.guideline)
     judge = judge_for(evidence.study, guideline, request.judge)
-    held, find = evidence.register.held, evidence.sessions.find
+    completed, find = evidence.answers.dialogues, evidence.sessions.find
     dialogues = {dialogue.key: find(dialogue.label) or 0 for dialogue in evidence.archive.dialogues()}
-    readable = {key: place for key, place in dialogues.items() if not (one := held[place]) or not one.withheld}
+    readable = {key: place for key, place in dialogues.items() if not (one := completed[place]) or not one.withheld}
     strata = _open_strata(evidence, guideline, judge.name if judge else "", readable)
     shares = _shares(evidence, guideline, judge.name if judge else "", strata, request.n)
     drawn = draw(strata, shares, request.seed)

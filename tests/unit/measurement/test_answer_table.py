@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from theodolite.measurement.answer_table import AnswerGroup, AnswerTable, SittingFacts
+from theodolite.measurement.answer_table import AnswerGroup, SittingFacts, StoredAnswers
 
 SITTINGS = {
     7: SittingFacts("ann", 1, 10.0),
@@ -23,24 +23,24 @@ def told(columns):
 
 
 def test_answers_come_back_by_question_with_who_gave_them_to_what_and_when():
-    found = AnswerTable.empty().grown(FIRST).columns(SITTINGS)
+    found = StoredAnswers.empty().grown(FIRST).columns(SITTINGS)
 
     assert told(found["safe"]) == [("ann", 1, 0, "yes", 10.0), ("ben", 1, 0, "yes", 20.0)]
     assert told(found["tone"]) == [("ben", 1, 2, None, 20.0)]
 
 
 def test_a_table_that_grew_is_the_table_of_all():
-    grown = AnswerTable.empty().grown(FIRST).grown(NEXT)
-    whole = AnswerTable.empty().grown((*FIRST, *NEXT))
+    grown = StoredAnswers.empty().grown(FIRST).grown(NEXT)
+    whole = StoredAnswers.empty().grown((*FIRST, *NEXT))
 
     assert (grown.questions, grown.labels) == (whole.questions, whole.labels)
     for name in ("sitting", "asked", "turn", "value", "replicate"):
         assert np.array_equal(getattr(grown, name), getattr(whole, name))
-    assert AnswerTable.empty().grown(()).columns(SITTINGS) == {}
+    assert StoredAnswers.empty().grown(()).columns(SITTINGS) == {}
 
 
 def test_sittings_that_do_not_count_and_further_repetitions_are_left_out():
-    table = AnswerTable.empty().grown((*FIRST, *NEXT))
+    table = StoredAnswers.empty().grown((*FIRST, *NEXT))
 
     first = table.columns({8: SITTINGS[8], 9: SITTINGS[9]})
     again = table.columns(SITTINGS, replicates=2)
@@ -54,7 +54,7 @@ def test_sittings_that_do_not_count_and_further_repetitions_are_left_out():
 def test_the_same_turn_of_two_dialogues_is_two_units():
     rows = (AnswerGroup("tone", 1, "x", 1, "7,8,9"), AnswerGroup("tone", 2, "x", 1, "7"))
 
-    units = AnswerTable.empty().grown(rows).columns(SITTINGS)["tone"].unit
+    units = StoredAnswers.empty().grown(rows).columns(SITTINGS)["tone"].unit
 
     assert units[0] == units[1]
     assert len(set(units.tolist())) == 3

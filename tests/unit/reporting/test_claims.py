@@ -40,7 +40,7 @@ def evidence():
 
 
 def test_refusals_by_a_filter_are_told_apart_from_failures(evidence):
-    (account,) = application_accounts(evidence.study, cases_of(evidence.register))
+    (account,) = application_accounts(evidence.study, cases_of(evidence.answers))
 
     assert (len(account.filtered), account.filtered_replies) == (1, 1)
     assert [kind for kind, _ in account.failed] == [FailureKind.TIMED_OUT]

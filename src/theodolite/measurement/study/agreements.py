@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import TypeAlias
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
+from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Undefined
 from theodolite.domain.instrument import Scale
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.confusion import confusion_matrix
 from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
-from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
 
 UNREADABLE = Outcome.UNPARSEABLE.value
 """The category of labels that cannot be read; it agrees with nothing, not even itself."""
@@ -33,9 +34,9 @@ WORST_FIRST = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APP
 class Pair:
     """Two sources side by side on the same planned sessions."""
 
-    first: Source
-    second: Source
-    readings: tuple[tuple[Reading, Reading], ...]
+    first: AnswerSource
+    second: AnswerSource
+    readings: tuple[tuple[DialogueLabel, DialogueLabel], ...]
     clusters: Clusters
 
     def outcomes(self) -> Iterator[Outcome]:
@@ -48,7 +49,7 @@ class Pair:
         return [_label(first) for first, _ in self.readings], [_label(second) for _, second in self.readings]
 
 
-def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurement]:
+def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of those who label one application, on one question.
 
     Every two people are compared (up to ten people), all people together, and every judge with
@@ -77,14 +78,14 @@ def agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurem
         yield from _panel_measurements(application, sheet, members)
 
 
-def _panels(judges: Sequence[Source]) -> list[list[Source]]:
+def _panels(judges: Sequence[AnswerSource]) -> list[list[AnswerSource]]:
     """Return the judges that sit on a panel together, panel by panel; one alone is no panel."""
     names = dict.fromkeys(judge.panel for judge in judges if judge.panel)
     seated = [[judge for judge in judges if judge.panel == name] for name in names]
     return [members for members in seated if len(members) > 1]
 
 
-def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusion]:
+def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Confusion]:
     """Yield who gave which label where another gave which, of every two that are compared.
 
     Args:
@@ -111,7 +112,7 @@ def confusions(application: str, sheet: Sheet, by: Sources) -> Iterator[Confusio
         )
 
 
-def pairs_of(people: Sequence[Source]) -> list[tuple[Source, Source]]:
+def pairs_of(people: Sequence[AnswerSource]) -> list[tuple[AnswerSource, AnswerSource]]:
     """Return every two people; none where there are more than a reader could look at pair by pair."""
     return list(combinations(people, 2)) if len(people) <= MOST_IN_PAIRS else []
 
@@ -120,28 +121,28 @@ def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator
     return (label for label, other in zip(labels, others, strict=True) if label is not None and other is not None)
 
 
-def pair_of(sheet: Sheet, first: Source, second: Source) -> Pair:
+def pair_of(sheet: QuestionLabels, first: AnswerSource, second: AnswerSource) -> Pair:
     """Return what two sources say of the same planned sessions."""
-    readings = zip(sheet.readings(first), sheet.readings(second), strict=True)
+    readings = zip(sheet.labels(first), sheet.labels(second), strict=True)
     return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(sheet))
 
 
-def clusters_of(sheet: Sheet) -> Clusters:
+def clusters_of(sheet: QuestionLabels) -> Clusters:
     """Return what resembling dialogues share, one name a session; None where no two share anything."""
     # A dialogue without a cluster resembles no other.
-    names = [sheet.setting(place).cluster or f"alone {place}" for place in sheet.places]
+    names = [sheet.setting(place).cluster or f"alone {place}" for place in sheet.positions]
     return names if len(set(names)) < len(names) else None
 
 
-def _pair_measurements(application: str, sheet: Sheet, pair: Pair) -> Iterator[Measurement]:
+def _pair_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
     for function, result in _pair_results(sheet.question.scale, pair):
         yield Measurement(
             measure=function,
             application=application,
             about={**_about(sheet), "first": pair.first.name, "second": pair.second.name},
             result=result,
-            outcomes=account(pair.outcomes()),
-            versions=versions(sheet.guideline, [pair.first, pair.second]),
+            outcomes=outcomes_of(pair.outcomes()),
+            versions=versions_of(sheet.guideline, [pair.first, pair.second]),
         )
 
 
@@ -161,9 +162,11 @@ def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[str, Estimate | Un
     yield cohen_kappa.__name__, cohen_kappa(a, b, categories=[*scale.categories, *strange], clusters=clusters)
 
 
-def _panel_measurements(application: str, sheet: Sheet, people: Sequence[Source]) -> Iterator[Measurement]:
-    by_person = [sheet.readings(person) for person in people]
-    outcomes = account(_panel_outcome(readings) for readings in zip(*by_person, strict=True))
+def _panel_measurements(
+    application: str, sheet: QuestionLabels, people: Sequence[AnswerSource]
+) -> Iterator[Measurement]:
+    by_person = [sheet.labels(person) for person in people]
+    outcomes = outcomes_of(_panel_outcome(readings) for readings in zip(*by_person, strict=True))
     for function, scale, result in _panel_results(sheet.question.scale, by_person, clusters_of(sheet)):
         yield Measurement(
             measure=function,
@@ -171,12 +174,12 @@ def _panel_measurements(application: str, sheet: Sheet, people: Sequence[Source]
             about={**_about(sheet), "annotators": ", ".join(person.name for person in people), **scale},
             result=result,
             outcomes=outcomes,
-            versions=versions(sheet.guideline, people),
+            versions=versions_of(sheet.guideline, people),
         )
 
 
 def _panel_results(
-    scale: Scale, by_person: Sequence[Sequence[Reading]], clusters: Clusters
+    scale: Scale, by_person: Sequence[Sequence[DialogueLabel]], clusters: Clusters
 ) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
     places = {point: place for place, point in enumerate(scale.categories)}
     # Each person's unreadable labels are a category of their own: no two of them agree.
@@ -204,11 +207,11 @@ def _alpha(
     return krippendorff_alpha.__name__, {"scale": scale}, krippendorff_alpha(table, scale=scale, clusters=clusters)
 
 
-def _about(sheet: Sheet) -> dict[str, str]:
+def _about(sheet: QuestionLabels) -> dict[str, str]:
     return {"guideline": sheet.guideline.name, "question": sheet.question.name}
 
 
-def _label(reading: Reading) -> str | None:
+def _label(reading: DialogueLabel) -> str | None:
     return UNREADABLE if reading.outcome is Outcome.UNPARSEABLE else reading.value
 
 
@@ -216,12 +219,12 @@ def _placed(labels: Sequence[str | None], places: Mapping[str, int]) -> list[int
     return [None if label is None else places[label] for label in labels]
 
 
-def _common_outcome(readings: Sequence[Reading]) -> Outcome:
+def _common_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
     found = {reading.outcome for reading in readings}
     return next((outcome for outcome in WORST_FIRST if outcome in found), Outcome.ANSWERED)
 
 
-def _panel_outcome(readings: Sequence[Reading]) -> Outcome:
+def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
     """Return `ANSWERED` where two people gave a label, else what kept the others from it."""
     answered = sum(reading.outcome is Outcome.ANSWERED for reading in readings)
     return Outcome.ANSWERED if answered >= 2 else _common_outcome(readings)

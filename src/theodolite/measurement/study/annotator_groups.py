@@ -7,18 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from theodolite.domain.answer_rules import AnswerSources, QuestionLabels
 from theodolite.domain.findings.agreeing import AnnotatorGroups, GroupAgreement, GroupDefects
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.raters.groups import defect_rates_by_group, group_agreement
 from theodolite.measurement.study.agreements import clusters_of
-from theodolite.measurement.study.labels import Sheet, Sources
 
 FEWEST: Final = 3
 """People below which a group is not named; count."""
 
 
 def annotator_groups(
-    application: str, sheet: Sheet, by: Sources, described: Mapping[str, Mapping[str, str]], *, seed: int = 0
+    application: str,
+    sheet: QuestionLabels,
+    by: AnswerSources,
+    described: Mapping[str, Mapping[str, str]],
+    *,
+    seed: int = 0,
 ) -> Iterator[AnnotatorGroups]:
     """Yield the agreement of self-described groups of people on one question, an attribute each.
 
@@ -36,9 +41,7 @@ def annotator_groups(
         See `group_agreement`.
     """
     labels = {
-        source.name: [reading.value for reading in sheet.readings(source)]
-        for source in by.annotators
-        if source.is_person
+        source.name: [reading.value for reading in sheet.labels(source)] for source in by.annotators if source.is_person
     }
     active = {name: given for name, given in labels.items() if any(label is not None for label in given)}
     clusters = clusters_of(sheet)
@@ -70,7 +73,7 @@ def annotator_groups(
 
 
 def _defects(
-    sheet: Sheet, labels: Sequence[Sequence[str | None]], groups: Sequence[str], seed: int
+    sheet: QuestionLabels, labels: Sequence[Sequence[str | None]], groups: Sequence[str], seed: int
 ) -> Iterator[GroupDefects]:
     """Yield how often each group of three people or more sees a defect, by the rules of the question."""
     scale = sheet.question.scale

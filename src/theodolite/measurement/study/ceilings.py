@@ -7,13 +7,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
+from theodolite.domain.answer_rules import versions_of
+from theodolite.domain.answers import outcomes_of
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.measurement.probes import human_ceiling
 from theodolite.measurement.study.judge_figures import UNREADABLE_BY_JUDGE, agreement_figures
-from theodolite.measurement.study.labels import account, versions
 from theodolite.measurement.study.parts import parts_of
 from theodolite.measurement.study.sightings import Design, Sighting, Sightings, sightings
 
@@ -84,6 +85,6 @@ def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
                 "ceiling": "people",
             },
             result=result,
-            outcomes=account(met[place].judge.outcome for place in places),
-            versions=versions(first.guideline, [first.judge, *(own.authority for own in found)]),
+            outcomes=outcomes_of(met[place].judge.outcome for place in places),
+            versions=versions_of(first.guideline, [first.judge, *(own.authority for own in found)]),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Confusion, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
@@ -15,7 +16,6 @@ from theodolite.measurement.study.ceilings import ceiling_figures
 from theodolite.measurement.study.habits import habit_figures, length_figure
 from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
 from theodolite.measurement.study.judge_groups import group_figures
-from theodolite.measurement.study.labels import REFERENCE
 from theodolite.measurement.study.parts import parts_of
 from theodolite.measurement.study.sightings import Sightings, sightings
 
@@ -132,8 +132,8 @@ def _ceiling(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[M
 
 def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
     """Return the people of a guideline who have labelled anything."""
-    held = evidence.register.annotated
-    return tuple(name for name in _people(evidence, guideline) if any(held.get(name, ())))
+    marks = evidence.answers.marks
+    return tuple(name for name in _people(evidence, guideline) if any(marks.get(name, ())))
 
 
 def _confusions(evidence: Evidence, found: Sightings) -> Iterator[Confusion]:

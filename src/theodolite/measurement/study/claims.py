@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
 from theodolite.domain.application import Application, Claim
 from theodolite.domain.claim import ClaimStanding, ClaimTest, rules_meant
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.plan import Setting, TesterKind
-from theodolite.measurement.study.labels import Sheet, Source, asked_places, sources
 
 
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
@@ -35,19 +35,19 @@ def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterat
         yield _untested(application, claim, reason)
         return
     (guideline, rule) = meant[0]
-    settings = evidence.register.settings
-    asked = asked_places(evidence, application, guideline)
+    settings = evidence.answers.settings
+    asked = positions_of(evidence.study, evidence.answers, application, guideline)
     places = [place for place in asked if _is_of(settings[place], claim, rule)]
-    by = sources(evidence.study, guideline, application).authorities
+    by = annotators_of(evidence.study, guideline, application).reference_annotators
     if not places or not by:
         nobody = f"nobody labels by {guideline.name}"
         yield _untested(application, claim, "none of its scripts is in the plan" if by else nobody)
         return
-    sheet = Sheet(
-        register=evidence.register,
+    sheet = QuestionLabels(
+        table=evidence.answers,
         guideline=guideline,
         question=guideline.instrument.question(rule.question),
-        places=places,
+        positions=places,
         rule=rule,
     )
     for source in by:
@@ -72,11 +72,13 @@ def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:
     return ClaimTest(application=application.name, claim=claim, standing=ClaimStanding.NOT_TESTED, reason=reason)
 
 
-def _tested(application: Application, claim: Claim, sheet: Sheet, rule: DefectRule, source: Source) -> ClaimTest:
-    read = zip(sheet.places, sheet.readings(source), strict=True)
+def _tested(
+    application: Application, claim: Claim, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource
+) -> ClaimTest:
+    read = zip(sheet.positions, sheet.labels(source), strict=True)
     labelled = [(place, reading.value) for place, reading in read if reading.value is not None]
     scale = sheet.question.scale
-    label = sheet.register.sessions.label
+    label = sheet.table.sessions.label
     defects = [label(place) for place, value in labelled if rule.is_defect(value, scale)]
     standing = ClaimStanding.CONTRADICTED if defects else ClaimStanding.SUPPORTED
     guideline: Guideline = sheet.guideline
@@ -87,7 +89,7 @@ def _tested(application: Application, claim: Claim, sheet: Sheet, rule: DefectRu
         guideline=guideline.name,
         rule=rule.name,
         annotator=source.name,
-        planned=len(sheet.places),
+        planned=len(sheet.positions),
         n=len(labelled),
         contradicting=tuple(defects),
         reason="" if labelled else "none of its scripts' dialogues has a label",

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting
+from theodolite.domain.answers import AnnotationMark, AnswerRecord, AnswerTable
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.conduct import Conduct, VoteAdvice, VoteRecord
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
-from theodolite.domain.register import Mark, Register, Said
 from theodolite.domain.votes import decide_vote
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.votes.spending import votes_or_samples
@@ -26,36 +26,35 @@ Values = tuple[str | None, ...]
 
 def conducts(evidence: Evidence) -> Iterator[Conduct]:
     """Yield how each judge went about each application, in the order of the study."""
-    study, register = evidence.study, evidence.register
+    study, table = evidence.study, evidence.answers
     for annotator in study.annotators:
         if isinstance(annotator.labelling, ModelJudge | PythonLabeller):
             for application in study.applications:
-                conduct = _conduct(register, annotator, study.guideline(annotator.guideline), application.name)
+                conduct = _conduct(table, annotator, study.guideline(annotator.guideline), application.name)
                 if conduct.verdicts:
                     yield conduct
 
 
-def _conduct(register: Register, annotator: Annotator, guideline: Guideline, application: str) -> Conduct:
-    annotated = register.annotated.get(annotator.name)
-    marks = register.marks.get(annotator.name, ())
-    places = [place for place in register.places(application) if annotated and annotated[place]]
+def _conduct(table: AnswerTable, annotator: Annotator, guideline: Guideline, application: str) -> Conduct:
+    marks = table.marks.get(annotator.name, ())
+    places = [place for place in table.positions(application) if marks and marks[place]]
 
-    def marked(mark: Mark) -> tuple[str, ...]:
-        return tuple(register.sessions.label(place) for place in places if marks[place] & mark)
+    def marked(mark: AnnotationMark) -> tuple[str, ...]:
+        return tuple(table.sessions.label(place) for place in places if marks[place] & mark)
 
-    ballots = _Ballots.of(register, annotator, guideline, places)
+    ballots = _Ballots.of(table, annotator, guideline, places)
     return Conduct(
         annotator=annotator.name,
         application=application,
         guideline=guideline.name,
         verdicts=len(places),
-        quoting=len(marked(Mark.QUOTING)),
-        ungrounded=marked(Mark.UNGROUNDED),
-        control_passed=len(marked(Mark.PASSED)),
-        control_failed=marked(Mark.FAILED),
-        control_unanswered=len(marked(Mark.UNANSWERED)),
-        answered_as=register.names.get(annotator.name, ()),
-        scripted=annotator.name in register.scripted[1],
+        quoting=len(marked(AnnotationMark.QUOTING)),
+        ungrounded=marked(AnnotationMark.UNGROUNDED),
+        control_passed=len(marked(AnnotationMark.PASSED)),
+        control_failed=marked(AnnotationMark.FAILED),
+        control_unanswered=len(marked(AnnotationMark.UNANSWERED)),
+        answered_as=table.model_names.get(annotator.name, ()),
+        scripted=annotator.name in table.stubbed_annotators,
         votes=ballots.record() if ballots.places else None,
     )
 
@@ -64,21 +63,22 @@ def _conduct(register: Register, annotator: Annotator, guideline: Guideline, app
 class _Ballots:
     """The votes of one judge on some dialogues, on the question that its guideline's first rule decides by."""
 
-    register: Register
+    table: AnswerTable
     guideline: Guideline
     voting: Voting
     places: tuple[int, ...]
-    cast: tuple[tuple[Said, ...], ...]
+    cast: tuple[tuple[AnswerRecord, ...], ...]
     sides: Mapping[str, str]
 
     @classmethod
-    def of(cls, register: Register, annotator: Annotator, guideline: Guideline, places: Sequence[int]) -> _Ballots:
+    def of(cls, table: AnswerTable, annotator: Annotator, guideline: Guideline, places: Sequence[int]) -> _Ballots:
         """Return the votes of a judge on the dialogues at some places; none for a judge that reads once."""
-        column = register.votes.get((annotator.name, guideline.name, guideline.question.name))
-        found = [(place, said) for place in places if column is not None and (said := column[place])]
+        columns = table.votes.get((annotator.name, guideline.name, guideline.question.name))
+        wanted = set(places)
+        found = [(place, said) for place, said in (columns.by_position() if columns else ()) if place in wanted]
         labelling = annotator.labelling
         return cls(
-            register=register,
+            table=table,
             guideline=guideline,
             voting=labelling.voting if isinstance(labelling, ModelJudge) else Voting(),
             places=tuple(place for place, _ in found),
@@ -89,8 +89,8 @@ class _Ballots:
     def record(self) -> VoteRecord:
         """Return what the votes cost and how they fell."""
         values = [self._values(said) for said in self.cast]
-        labels = [self.register.sessions.label(place) for place in self.places]
-        settings = [self.register.settings[place] for place in self.places]
+        labels = [self.table.sessions.label(place) for place in self.places]
+        settings = [self.table.settings[place] for place in self.places]
         clusters = [setting.cluster or label for setting, label in zip(settings, labels, strict=True)]
         sides = [tuple(self._side(value) for value in votes) for votes in values]
         return VoteRecord(
@@ -106,7 +106,7 @@ class _Ballots:
             advice=_advice(sides),
         )
 
-    def _values(self, said: Sequence[Said]) -> Values:
+    def _values(self, said: Sequence[AnswerRecord]) -> Values:
         """Return the value of each reading: about the dialogue, or that of the turn that makes a defect of it."""
         by_reading: dict[int, list[str | None]] = {}
         for one in said:
@@ -121,7 +121,7 @@ class _Ballots:
         known = scale.admits(value) and rule.is_defect(value, scale)
         return DEFECT if known else SOUND if scale.admits(value) else None
 
-    def _is_tied(self, said: Sequence[Said]) -> bool:
+    def _is_tied(self, said: Sequence[AnswerRecord]) -> bool:
         if self.guideline.question.level is QuestionLevel.TURN:
             return False
         rules = [rule for rule in self.guideline.defect_rules if rule.question == self.guideline.question.name]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 
+from theodolite.domain.answer_rules import versions_of
+from theodolite.domain.answers import outcomes_of
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.measurement.correction.rate import corrected_rate
 from theodolite.measurement.proportion import DIALOGUES
-from theodolite.measurement.study.labels import account, versions
 from theodolite.measurement.study.sightings import Sighting, Sightings
 
 NOT_DRAWN = (
@@ -72,6 +73,6 @@ def corrected_rates(found: Sightings, part: Mapping[str, str]) -> Iterator[Measu
             **part,
         },
         result=share_in_all(found, lambda one: found.verdict(one.person)),
-        outcomes=account(one.person.outcome for one in found.seen),
-        versions=versions(found.guideline, [found.judge, found.authority]),
+        outcomes=outcomes_of(one.person.outcome for one in found.seen),
+        versions=versions_of(found.guideline, [found.judge, found.authority]),
     )

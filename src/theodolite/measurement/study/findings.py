@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
+from theodolite.domain.answer_rules import AnswerSources, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.answers import Positions
 from theodolite.domain.application import Application
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.correction import choice_for
@@ -22,7 +24,6 @@ from theodolite.measurement.study.codings import coding_findings
 from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.events import event_finding
-from theodolite.measurement.study.labels import Places, Sheet, Sources, asked_places, sources
 from theodolite.measurement.study.lapses import lapse_checks
 from theodolite.measurement.study.orders import order_findings
 from theodolite.measurement.study.proxies import proxy_checks
@@ -120,10 +121,12 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
     for application, guideline in _pieces(evidence):
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
-            by = sources(evidence.study, guideline, application, question.name)
+            by = annotators_of(evidence.study, guideline, application, question.name)
             for station, places in _posts(evidence, application, guideline, rule):
-                records = evidence.register
-                sheet = Sheet(register=records, guideline=guideline, question=question, places=places, rule=rule)
+                records = evidence.answers
+                sheet = QuestionLabels(
+                    table=records, guideline=guideline, question=question, positions=places, rule=rule
+                )
                 yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
                 yield from _corrected(evidence.study, application.name, sheet, by, station, designs)
         for sheet in _sheets(evidence, application, guideline):
@@ -134,13 +137,18 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
             yield from _means(evidence.study, sheet, those, designs)
 
 
-def _those_of(evidence: Evidence, sheet: Sheet, application: Application) -> Sources:
+def _those_of(evidence: Evidence, sheet: QuestionLabels, application: Application) -> AnswerSources:
     """Return everybody who answers the question of a sheet."""
-    return sources(evidence.study, sheet.guideline, application, sheet.question.name)
+    return annotators_of(evidence.study, sheet.guideline, application, sheet.question.name)
 
 
 def _corrected(
-    study: Study, application: str, sheet: Sheet, by: Sources, station: Mapping[str, str], designs: Mapping[str, Design]
+    study: Study,
+    application: str,
+    sheet: QuestionLabels,
+    by: AnswerSources,
+    station: Mapping[str, str],
+    designs: Mapping[str, Design],
 ) -> Iterator[Measurement]:
     """Yield the judges' rates as the study wants them corrected: by a drawn sample, or by what is known of them."""
     rule = sheet.rule
@@ -154,7 +162,9 @@ def _corrected(
                 yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), station)
 
 
-def _means(study: Study, sheet: Sheet, by: Sources, designs: Mapping[str, Design]) -> Iterator[Measurement]:
+def _means(
+    study: Study, sheet: QuestionLabels, by: AnswerSources, designs: Mapping[str, Design]
+) -> Iterator[Measurement]:
     """Yield the means of judges' scores, and what they become by the people who labelled a sample by hand."""
     people = [source for source in by.annotators if source.by_hand]
     judges = [source for source in by.annotators if not source.is_person]
@@ -171,18 +181,18 @@ def _designs(evidence: Evidence) -> dict[str, Design]:
 
 def _posts(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
-) -> Iterator[tuple[Mapping[str, str], Places]]:
+) -> Iterator[tuple[Mapping[str, str], Positions]]:
     """Yield where an application was looked at from, each with the sessions that a rule is about.
 
     A rule that is about none of a station's sessions says nothing there; one
     that is about none at all says so once.
     """
-    settings = evidence.register.settings
-    own = asked_places(evidence, application, guideline)
+    settings = evidence.answers.settings
+    own = positions_of(evidence.study, evidence.answers, application, guideline)
     asked = [place for place in own if rule.applies_to(settings[place].groups)]
     met = stations(settings[place] for place in own)
     posts = [(at.about, [place for place in asked if at.holds(settings[place])]) for at in met]
-    filled: list[tuple[Mapping[str, str], Places]] = [(about, places) for about, places in posts if places]
+    filled: list[tuple[Mapping[str, str], Positions]] = [(about, places) for about, places in posts if places]
     yield from filled or [({}, ())]
 
 
@@ -220,9 +230,9 @@ def _sheets(
     application: Application,
     guideline: Guideline,
     is_comparable: Callable[[Scale], bool] = _has_points,
-) -> Iterator[Sheet]:
+) -> Iterator[QuestionLabels]:
     """Yield the questions that are asked once a dialogue and answered on a scale that can be compared."""
-    places = asked_places(evidence, application, guideline)
+    places = positions_of(evidence.study, evidence.answers, application, guideline)
     for question in guideline.instrument.questions:
         if question.level is QuestionLevel.DIALOGUE and is_comparable(question.scale):
-            yield Sheet(register=evidence.register, guideline=guideline, question=question, places=places)
+            yield QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)

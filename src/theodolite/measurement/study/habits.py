@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import Annotation
+from theodolite.domain.answers import AnswerRecord, DialogueLabel
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.register import Said
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.probes import length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.study.conduct import conducts
-from theodolite.measurement.study.labels import Reading
 from theodolite.measurement.study.sightings import Sightings
 from theodolite.measurement.votes.stability import flip_rate, retest_alpha
 
@@ -40,16 +39,16 @@ def habit_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Itera
     for measure, (count, n) in shares.items():
         if n:
             yield _figure(measure, judge, guideline, defect_rate(count, n), planned=planned, used=n)
-    column = evidence.register.votes.get((judge, guideline.name, guideline.question.name), ())
-    votes = [_by_reading(said) for said in column if said]
+    columns = evidence.answers.votes.get((judge, guideline.name, guideline.question.name))
+    votes = [_by_replicate(records) for _, records in (columns.by_position() if columns else ())]
     if votes:
         yield from stability_figures(votes, judge, guideline)
 
 
-def _by_reading(said: Sequence[Said]) -> tuple[str | None, ...]:
-    """Return the label of each reading; a question about turns has no one label, and none is made up."""
-    by_reading = {one.replicate: one.value if one.turn is None else None for one in said}
-    return tuple(by_reading[number] for number in sorted(by_reading))
+def _by_replicate(records: Sequence[AnswerRecord]) -> tuple[str | None, ...]:
+    """Return the label of each reading; None for a question about turns, which has no single label."""
+    values = {record.replicate: record.value if record.turn is None else None for record in records}
+    return tuple(values[number] for number in sorted(values))
 
 
 def votes_of(annotation: Annotation, question: str) -> tuple[str | None, ...]:
@@ -121,7 +120,7 @@ def _dialogues_at(evidence: Evidence, places: Sequence[int]) -> Iterator[tuple[i
             yield place, dialogue
 
 
-def _score(found: Sightings, reading: Reading) -> float | None:
+def _score(found: Sightings, reading: DialogueLabel) -> float | None:
     verdict = found.verdict(reading)
     return None if verdict is None else float(verdict)
 

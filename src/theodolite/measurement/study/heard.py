@@ -64,7 +64,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
 
 def _of_dialogue(evidence: Evidence, leaf: Leaf, place: int) -> Leaf:
     """Return a leaf that stands beside the annotators' of the same dialogue."""
-    setting = evidence.register.settings[place]
+    setting = evidence.answers.settings[place]
     return replace(
         leaf,
         session=evidence.sessions.label(place),

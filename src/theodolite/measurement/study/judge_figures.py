@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import versions_of
+from theodolite.domain.answers import outcomes_of
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
@@ -16,7 +18,6 @@ from theodolite.measurement.likeness import Weights
 from theodolite.measurement.panel import gwet_ac
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
 from theodolite.measurement.study.corrected import share_in_all
-from theodolite.measurement.study.labels import account, versions
 from theodolite.measurement.study.parts import Part
 from theodolite.measurement.study.sightings import Sighting, Sightings
 
@@ -40,8 +41,8 @@ def figure_of(found: Sightings, part: Part, measure: str, result: Estimate | Und
             **about,
         },
         result=result,
-        outcomes=account(_outcome(one) for one in found.seen),
-        versions=versions(found.guideline, [found.judge, found.authority]),
+        outcomes=outcomes_of(_outcome(one) for one in found.seen),
+        versions=versions_of(found.guideline, [found.judge, found.authority]),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.answer_rules import versions_of
+from theodolite.domain.answers import outcomes_of
 from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
@@ -13,7 +15,6 @@ from theodolite.domain.instrument import QuestionLevel
 from theodolite.measurement.raters.groups import cross_agreement
 from theodolite.measurement.study.annotator_groups import FEWEST
 from theodolite.measurement.study.judge_figures import UNREADABLE_BY_JUDGE
-from theodolite.measurement.study.labels import account, versions
 from theodolite.measurement.study.sightings import Sighting, Sightings, sightings
 
 Seen = Mapping[int, Sighting]
@@ -76,8 +77,8 @@ def _figure(members: Sequence[Sightings], about: Mapping[str, str]) -> Measureme
             **about,
         },
         result=result,
-        outcomes=account(_outcome(met[place], [of[place] for of in seen if place in of]) for place in places),
-        versions=versions(first.guideline, [first.judge, *(found.authority for found in members)]),
+        outcomes=outcomes_of(_outcome(met[place], [of[place] for of in seen if place in of]) for place in places),
+        versions=versions_of(first.guideline, [first.judge, *(found.authority for found in members)]),
     )
 
 

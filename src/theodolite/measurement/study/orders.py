@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from theodolite.domain.answers import AnswerRecord, AnswerTable
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
-from theodolite.domain.register import Register, Said
 from theodolite.domain.shown_order import ShownOrder, labels_reversed
 from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.sheets import GivenAnswer
@@ -29,33 +29,33 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
             yield from order_effects(guideline, question, _by_people(evidence, guideline, question))
         for judge in (one.name for one in evidence.study.annotators if one.guideline == guideline.name):
             for question in guideline.instrument.questions:
-                given = _by_judge(evidence.register, judge, guideline, question)
+                given = _by_judge(evidence.answers, judge, guideline, question)
                 found = order_effects(guideline, question, given, annotator=judge)
                 yield from (one for one in found if one.factor is OrderFactor.OPTIONS)
 
 
 def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> list[GivenAnswer]:
-    register = evidence.register
+    table = evidence.answers
     people = [one.name for one in evidence.study.annotators if one.by_hand and one.guideline == guideline.name]
     return [
-        _given(person, place, one, shown=sat[0], sitting=sat[1])
+        _given(person, position, record, shown=order[0], sitting=order[1])
         for person in people
-        for place, sat in enumerate(register.sat.get(person, ()))
-        if sat is not None
-        for one in register.said(place, person, guideline.name, question.name)
-        if one.replicate == 1
+        for position, records in table.columns(person, guideline.name, question.name).by_position()
+        if (order := table.shown_orders.get(person, {}).get(position)) is not None
+        for record in records
+        if record.replicate == 1
     ]
 
 
-def _by_judge(register: Register, judge: str, guideline: Guideline, question: Question) -> list[GivenAnswer]:
-    column = register.votes.get((judge, guideline.name, question.name), ())
+def _by_judge(table: AnswerTable, judge: str, guideline: Guideline, question: Question) -> list[GivenAnswer]:
+    columns = table.votes.get((judge, guideline.name, question.name))
     return [
-        _given(judge, place, one, shown=ShownOrder(options=labels_reversed(one.replicate)).text)
-        for place, said in enumerate(column)
-        for one in said or ()
+        _given(judge, position, record, shown=ShownOrder(options=labels_reversed(record.replicate)).text)
+        for position, records in (columns.by_position() if columns else ())
+        for record in records
     ]
 
 
-def _given(annotator: str, place: int, said: Said, *, shown: str, sitting: int = 0) -> GivenAnswer:
-    unit = (place, said.turn, said.replicate)
-    return GivenAnswer(annotator, unit, place, said.value, shown=shown, sitting=sitting, turn=said.turn or 0)
+def _given(annotator: str, position: int, record: AnswerRecord, *, shown: str, sitting: int = 0) -> GivenAnswer:
+    unit = (position, record.turn, record.replicate)
+    return GivenAnswer(annotator, unit, position, record.value, shown=shown, sitting=sitting, turn=record.turn or 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from theodolite.domain.answer_rules import QuestionLabels, annotators_of
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
@@ -18,7 +19,6 @@ from theodolite.measurement.clusters import cluster_sizes
 from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.matched import TOO_FEW, told_apart
 from theodolite.measurement.proportion import defect_rate
-from theodolite.measurement.study.labels import Sheet, sources
 
 Flags = Mapping[int, bool]
 """Position of each labelled dialogue in the plan to whether it is a defect."""
@@ -64,15 +64,15 @@ def _is_about(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule
 
 
 def _by_rule(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule: DefectRule) -> Iterator[ProxyCheck]:
-    settings = evidence.register.settings
+    settings = evidence.answers.settings
     places = [p for p, s in enumerate(settings) if s.scenario == scenario.name and rule.applies_to(s.groups)]
     flags: dict[str, dict[int, bool]] = defaultdict(dict)
     question = guideline.instrument.question(rule.question)
     for application in evidence.study.applications:
         own = [place for place in places if settings[place].application == application.name]
-        sheet = Sheet(register=evidence.register, guideline=guideline, question=question, places=own, rule=rule)
-        for source in sources(evidence.study, guideline, application, question.name).everybody:
-            given = zip(own, sheet.readings(source), strict=True)
+        sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=own, rule=rule)
+        for source in annotators_of(evidence.study, guideline, application, question.name).counted:
+            given = zip(own, sheet.labels(source), strict=True)
             flags[source.name] |= {p: rule.is_defect(r.value, question.scale) for p, r in given if r.value is not None}
     for annotator, found in flags.items():
         rates = tuple(_rates(evidence, found))
@@ -81,7 +81,7 @@ def _by_rule(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule:
             rule=f"{guideline.name}.{rule.name}",
             annotator=annotator,
             n_planned=len(places),
-            n_held=sum(evidence.register.held[place] is not None for place in places),
+            n_held=sum(evidence.answers.dialogues[place] is not None for place in places),
             n_labelled=len(found),
             rates=rates,
             apart=_apart(evidence, found),
@@ -91,7 +91,7 @@ def _by_rule(evidence: Evidence, scenario: Scenario, guideline: Guideline, rule:
 
 def _rates(evidence: Evidence, flags: Flags) -> Iterator[ProxyRate]:
     """Yield the rate of each application at each level at which it has labels, in order of study and levels."""
-    settings = evidence.register.settings
+    settings = evidence.answers.settings
     for application in evidence.study.applications:
         for level in Level:
             own = [p for p in flags if (settings[p].application, settings[p].level) == (application.name, level)]
@@ -103,7 +103,7 @@ def _rates(evidence: Evidence, flags: Flags) -> Iterator[ProxyRate]:
 
 
 def _tester(evidence: Evidence, place: int) -> str:
-    return evidence.register.settings[place].cluster or evidence.sessions.label(place)
+    return evidence.answers.settings[place].cluster or evidence.sessions.label(place)
 
 
 def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
@@ -111,7 +111,7 @@ def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
     names = tuple(application.name for application in evidence.study.applications)
     met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
     for place in flags:
-        setting = evidence.register.settings[place]
+        setting = evidence.answers.settings[place]
         met[setting.level, evidence.sessions.pair_key(place)][setting.application] = place
     whole = [places for places in met.values() if len(places) == len(names)]
     if len(names) < 2 or not whole:

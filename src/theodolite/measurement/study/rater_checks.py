@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from theodolite.domain.answer_rules import AnswerSources, QuestionLabels
 from theodolite.domain.findings.agreeing import RaterCheck, RaterChecks
 from theodolite.measurement.raters.models import dawid_skene, mace
-from theodolite.measurement.study.labels import Sheet, Sources
 
 FEWEST_RATERS: Final = 3
 """Annotators below which nobody can tell who errs; count."""
@@ -23,7 +23,7 @@ MOST_ROUNDS: Final = 200
 """Rounds of the search; a diagnosis needs no more digits."""
 
 
-def rater_checks(application: str, sheet: Sheet, by: Sources) -> Iterator[RaterChecks]:
+def rater_checks(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[RaterChecks]:
     """Yield what models of raters make of those who answered one question about one application.
 
     Models take disagreement as error, and people may disagree with good reason: a low
@@ -43,7 +43,7 @@ def rater_checks(application: str, sheet: Sheet, by: Sources) -> Iterator[RaterC
     given = [
         (place, source.name, reading.value)
         for source in by.annotators
-        for place, reading in zip(sheet.places, sheet.readings(source), strict=True)
+        for place, reading in zip(sheet.positions, sheet.labels(source), strict=True)
         if reading.value is not None
     ]
     labelled = Counter(place for place, _, _ in given)

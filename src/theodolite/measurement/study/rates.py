@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
+from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.guideline import DefectRule
 from theodolite.domain.plan import Setting
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
-from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 """What is said of the station where there is one alone."""
@@ -54,9 +55,9 @@ class Defects:
 
 def rates(
     application: str,
-    sheet: Sheet,
+    sheet: QuestionLabels,
     rule: DefectRule,
-    by: Sources,
+    by: AnswerSources,
     groups: Sequence[str],
     *,
     station: Mapping[str, str] = NOWHERE,
@@ -74,19 +75,19 @@ def rates(
         groups: Names of the groups to split by.
         station: Level of testing and who held the tester's side, where there are several.
     """
-    for source in by.everybody:
+    for source in by.counted:
         yield from _rate(application, sheet, rule, source, station)
     for group in groups:
-        if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.places):
+        if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.positions):
             for value, part in _split(sheet, group):
-                for source in by.authorities:
+                for source in by.reference_annotators:
                     yield from _rate(application, part, rule, source, {**station, f"{GROUP}{group}": value})
 
 
-def _split(sheet: Sheet, group: str) -> Iterator[tuple[str, Sheet]]:
-    values = dict.fromkeys(_value(sheet.setting(place), group) for place in sheet.places)
+def _split(sheet: QuestionLabels, group: str) -> Iterator[tuple[str, QuestionLabels]]:
+    values = dict.fromkeys(_value(sheet.setting(place), group) for place in sheet.positions)
     for value in values:
-        yield value, sheet.only(place for place in sheet.places if _value(sheet.setting(place), group) == value)
+        yield value, sheet.only(place for place in sheet.positions if _value(sheet.setting(place), group) == value)
 
 
 def _value(setting: Setting, group: str) -> str:
@@ -94,9 +95,9 @@ def _value(setting: Setting, group: str) -> str:
 
 
 def _rate(
-    application: str, sheet: Sheet, rule: DefectRule, source: Source, part: Mapping[str, str]
+    application: str, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource, part: Mapping[str, str]
 ) -> Iterator[Measurement]:
-    defects = defects_of(sheet, rule, sheet.readings(source))
+    defects = defects_of(sheet, rule, sheet.labels(source))
     is_split = any(name.startswith(GROUP) for name in part)
     measurement = Measurement(
         measure=defect_rate.__name__,
@@ -112,7 +113,7 @@ def _rate(
         },
         result=_share(defects),
         outcomes=defects.outcomes,
-        versions=versions(sheet.guideline, [source]),
+        versions=versions_of(sheet.guideline, [source]),
         bounds=defects.bounds,
         dialogues=defects.labels,
         sound=() if is_split else defects.sound,
@@ -125,10 +126,10 @@ def _rate(
         yield replace(measurement, measure=zero_defect_bound.__name__, result=bound, sound=(), unmeasured=())
 
 
-def defects_of(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> Defects:
+def defects_of(sheet: QuestionLabels, rule: DefectRule, readings: Sequence[DialogueLabel]) -> Defects:
     """Return the defects among the sessions of a sheet, as one source reads them."""
     scale = sheet.question.scale
-    label = sheet.register.sessions.label
+    label = sheet.table.sessions.label
     found: list[str] = []
     sound: list[str] = []
     unmeasured: list[str] = []
@@ -136,7 +137,7 @@ def defects_of(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> D
     defects: Counter[str] = Counter()
     values = {reading.value for reading in readings if reading.value is not None}
     bad = {value for value in values if rule.is_defect(value, scale)}
-    for place, reading in zip(sheet.places, readings, strict=True):
+    for place, reading in zip(sheet.positions, readings, strict=True):
         if reading.value is None:
             unmeasured += [label(place)] * (reading.outcome is not Outcome.NOT_APPLICABLE)
             continue
@@ -147,7 +148,7 @@ def defects_of(sheet: Sheet, rule: DefectRule, readings: Sequence[Reading]) -> D
         (found if reading.value in bad else sound).append(label(place))
     shared = len(labelled) < labelled.total()
     return Defects(
-        outcomes=account(reading.outcome for reading in readings),
+        outcomes=outcomes_of(reading.outcome for reading in readings),
         labels=tuple(found),
         clusters=[(defects[cluster], n) for cluster, n in labelled.items()] if shared else None,
         sound=tuple(sound),

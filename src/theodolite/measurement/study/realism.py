@@ -160,7 +160,7 @@ def _clusters(evidence: Evidence, labels: Iterable[str], side: SpokenSide) -> It
     """Yield the cluster of each dialogue; None for dialogues of another side."""
     for label in labels:
         place = evidence.sessions.find(label)
-        setting = None if place is None else evidence.register.settings[place]
+        setting = None if place is None else evidence.answers.settings[place]
         is_ours = setting is not None and (setting.scenario, setting.level, setting.held_by) == _place(side)
         yield (setting.cluster or label) if setting is not None and is_ours else None
 

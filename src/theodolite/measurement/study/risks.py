@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import QuestionLabels, annotators_of, positions_of
 from theodolite.domain.application import Application
 from theodolite.domain.choices import Identification
 from theodolite.domain.dialogue import Level
@@ -22,7 +23,6 @@ from theodolite.domain.instrument import Condition
 from theodolite.domain.questionnaire import QuestionnaireResponse
 from theodolite.domain.risk import Risk
 from theodolite.domain.study import Study
-from theodolite.measurement.study.labels import Sheet, asked_places, sources
 from theodolite.measurement.study.risk_groups import RiskUnit, adjusted_together, risk_contrasts, risk_parts
 
 COMBINED = "combined review"
@@ -66,7 +66,7 @@ def _in_dialogues(evidence: Evidence, risk: Risk, application: Application) -> I
 
 def _dialogue_unit(evidence: Evidence, place: int, said: list[MaterialisedRisk] | None) -> RiskUnit:
     """Return a dialogue; nobody has said anything of it where there is not even an empty list."""
-    setting = evidence.register.settings[place]
+    setting = evidence.answers.settings[place]
     person = setting.cluster or evidence.sessions.label(place)
     return RiskUnit(person=person, groups=setting.groups, is_real=None if said is None else bool(said))
 
@@ -84,9 +84,9 @@ def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]
 def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Level, list[int]]:
     """Return the held dialogues of an application in which a risk is looked for, by level."""
     levels: dict[Level, list[int]] = defaultdict(list)
-    for place in evidence.register.places(application.name):
-        if evidence.register.held[place] is not None and _is_looked_for(evidence, risk, place):
-            levels[evidence.register.settings[place].level].append(place)
+    for place in evidence.answers.positions(application.name):
+        if evidence.answers.dialogues[place] is not None and _is_looked_for(evidence, risk, place):
+            levels[evidence.answers.settings[place].level].append(place)
     return levels
 
 
@@ -95,7 +95,7 @@ def _is_looked_for(evidence: Evidence, risk: Risk, place: int) -> bool:
 
     A risk that no scenario names is looked for in all of them.
     """
-    study, setting = evidence.study, evidence.register.settings[place]
+    study, setting = evidence.study, evidence.answers.settings[place]
     looking = {scenario.name for scenario in study.scenarios if risk.name in scenario.risks}
     rules = (rule for guideline in study.guidelines for rule in guideline.defect_rules if _shows(risk, guideline, rule))
     return (not looking or setting.scenario in looking) and any(rule.applies_to(setting.groups) for rule in rules)
@@ -123,14 +123,14 @@ def _verdicts(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
 ) -> dict[int, dict[str, bool]]:
     """Return by position whether each annotator who gave a label calls the dialogue a defect."""
-    settings = evidence.register.settings
-    asked = asked_places(evidence, application, guideline)
+    settings = evidence.answers.settings
+    asked = positions_of(evidence.study, evidence.answers, application, guideline)
     places = [place for place in asked if rule.applies_to(settings[place].groups)]
     question = guideline.instrument.question(rule.question)
-    sheet = Sheet(register=evidence.register, guideline=guideline, question=question, places=places, rule=rule)
+    sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places, rule=rule)
     said: dict[int, dict[str, bool]] = defaultdict(dict)
-    for source in sources(evidence.study, guideline, application, question.name).annotators:
-        for place, reading in zip(places, sheet.readings(source), strict=True):
+    for source in annotators_of(evidence.study, guideline, application, question.name).annotators:
+        for place, reading in zip(places, sheet.labels(source), strict=True):
             if reading.outcome is Outcome.ANSWERED and reading.value is not None:
                 said[place][source.name] = rule.is_defect(reading.value, question.scale)
     return said

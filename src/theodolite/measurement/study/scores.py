@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
+from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.instrument import decimal_of
 from theodolite.measurement.scores import score_agreement
 from theodolite.measurement.study.agreements import Pair, pair_of, pairs_of
-from theodolite.measurement.study.labels import Reading, Sheet, Source, Sources, account, versions
 
 STATISTIC = "statistic"
 """Entry of `about` that says which of the five numbers it is."""
 
 
-def score_agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Measurement]:
+def score_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield how far numbers go together, on one question that is answered by numbers.
 
     Every judge is held against the reference or, where there is none, against each
@@ -35,7 +36,9 @@ def score_agreements(application: str, sheet: Sheet, by: Sources) -> Iterator[Me
         yield from _of_pair(application, sheet, first, second)
 
 
-def _of_pair(application: str, sheet: Sheet, first: Source, second: Source) -> Iterator[Measurement]:
+def _of_pair(
+    application: str, sheet: QuestionLabels, first: AnswerSource, second: AnswerSource
+) -> Iterator[Measurement]:
     pair: Pair = pair_of(sheet, first, second)
     ours = [_number(reading) for _, reading in pair.readings]
     theirs = [_number(reading) for reading, _ in pair.readings]
@@ -52,10 +55,10 @@ def _of_pair(application: str, sheet: Sheet, first: Source, second: Source) -> I
                 STATISTIC: field.name,
             },
             result=getattr(found, field.name),
-            outcomes=account(pair.outcomes()),
-            versions=versions(sheet.guideline, [first, second]),
+            outcomes=outcomes_of(pair.outcomes()),
+            versions=versions_of(sheet.guideline, [first, second]),
         )
 
 
-def _number(reading: Reading) -> float | None:
+def _number(reading: DialogueLabel) -> float | None:
     return decimal_of(reading.value) if reading.value is not None else None

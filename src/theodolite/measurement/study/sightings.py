@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.answers import DialogueLabel
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
 from theodolite.domain.plan import Setting
-from theodolite.measurement.study.labels import Reading, Sheet, Source, asked_places, sources
 from theodolite.measurement.study.strata import strata_of
 
 
@@ -33,7 +34,7 @@ class Design:
         return self.census or place in self.drawn
 
 
-def design_of(evidence: Evidence, guideline: Guideline, authority: Source) -> Design:
+def design_of(evidence: Evidence, guideline: Guideline, authority: AnswerSource) -> Design:
     """Return how an authority came to its labels: it saw everything, or a sample that was drawn."""
     return sample_design(evidence, guideline) if authority.by_hand else Design(census=True)
 
@@ -63,8 +64,8 @@ class Sighting:
     place: int
     setting: Setting
     readable: bool
-    judge: Reading
-    person: Reading
+    judge: DialogueLabel
+    person: DialogueLabel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +82,8 @@ class Sightings:
         rule: The defect rule; None where labels are compared as they are.
     """
 
-    judge: Source
-    authority: Source
+    judge: AnswerSource
+    authority: AnswerSource
     guideline: Guideline
     question: Question
     design: Design
@@ -124,7 +125,7 @@ class Sightings:
         wanted = frozenset(places)
         return replace(self, seen=tuple(one for one in self.seen if one.place in wanted))
 
-    def verdict(self, reading: Reading) -> bool | None:
+    def verdict(self, reading: DialogueLabel) -> bool | None:
         """Return whether a reading is a defect; None where there is no label.
 
         A judge that refuses to read what people find harmful has not caught it:
@@ -153,16 +154,18 @@ def sightings(
         rule: Only dialogues that this rule is about, by its verdicts.
     """
     seen: list[Sighting] = []
-    found: tuple[Source, Source] | None = None
-    settings = evidence.register.settings
+    found: tuple[AnswerSource, AnswerSource] | None = None
+    settings = evidence.answers.settings
     for application in evidence.study.applications:
         by = {source.name: source for source in _all_of(evidence, guideline, application.name, question)}
         if not set(pair) <= set(by):
             continue
         found = by[pair[0]], by[pair[1]]
-        asked = asked_places(evidence, application, guideline)
+        asked = positions_of(evidence.study, evidence.answers, application, guideline)
         places = [place for place in asked if rule is None or rule.applies_to(settings[place].groups)]
-        whole = Sheet(register=evidence.register, guideline=guideline, question=question, places=asked, rule=rule)
+        whole = QuestionLabels(
+            table=evidence.answers, guideline=guideline, question=question, positions=asked, rule=rule
+        )
         seen += _seen(whole.only(places), *found)
     if found is None:
         return None
@@ -178,7 +181,7 @@ def sightings(
     return together.as_designed
 
 
-def sighted(sheet: Sheet, judge: Source, authority: Source, design: Design) -> Sightings:
+def sighted(sheet: QuestionLabels, judge: AnswerSource, authority: AnswerSource, design: Design) -> Sightings:
     """Return a judge beside an authority on the sessions of a sheet, by the sheet's rule.
 
     Args:
@@ -199,13 +202,13 @@ def sighted(sheet: Sheet, judge: Source, authority: Source, design: Design) -> S
     return together.as_designed
 
 
-def _seen(sheet: Sheet, judge: Source, authority: Source) -> Iterator[Sighting]:
-    for place, said, given in zip(sheet.places, sheet.readings(judge), sheet.readings(authority), strict=True):
-        held = sheet.register.held[place]
-        readable = held is not None and not held.withheld
+def _seen(sheet: QuestionLabels, judge: AnswerSource, authority: AnswerSource) -> Iterator[Sighting]:
+    for place, said, given in zip(sheet.positions, sheet.labels(judge), sheet.labels(authority), strict=True):
+        dialogue = sheet.table.dialogues[place]
+        readable = dialogue is not None and not dialogue.withheld
         yield Sighting(place=place, setting=sheet.setting(place), readable=readable, judge=said, person=given)
 
 
-def _all_of(evidence: Evidence, guideline: Guideline, application: str, question: Question) -> Sequence[Source]:
-    by = sources(evidence.study, guideline, evidence.study.application(application), question.name)
+def _all_of(evidence: Evidence, guideline: Guideline, application: str, question: Question) -> Sequence[AnswerSource]:
+    by = annotators_of(evidence.study, guideline, evidence.study.application(application), question.name)
     return (*([by.reference] if by.reference else []), *by.annotators)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.register import Register
-from theodolite.measurement.study.labels import Places, Sheet, Source, asked_places, sources
 
 DEFECT: Final = "defect"
 """Stratum of the dialogues in which a judge sees a defect."""
@@ -37,28 +37,28 @@ def strata_of(evidence: Evidence, guideline: Guideline, judge: str) -> dict[int,
 
 def _strata(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[tuple[int, str]]:
     for application in evidence.study.applications:
-        places = asked_places(evidence, application, guideline)
-        by = sources(evidence.study, guideline, application)
+        places = positions_of(evidence.study, evidence.answers, application, guideline)
+        by = annotators_of(evidence.study, guideline, application)
         source = next((source for source in by.annotators if source.name == judge), None)
-        verdicts = verdicts_of(evidence.register, guideline, places, source) if source else [""] * len(places)
+        verdicts = verdicts_of(evidence.answers, guideline, places, source) if source else [""] * len(places)
         for place, verdict in zip(places, verdicts, strict=True):
             yield place, f"{application.name}: {verdict}" if verdict else application.name
 
 
-def verdicts_of(register: Register, guideline: Guideline, places: Places, source: Source) -> list[str]:
+def verdicts_of(table: AnswerTable, guideline: Guideline, places: Positions, source: AnswerSource) -> list[str]:
     """Return what a source says of each session by any defect rule: a defect, sound, or no verdict."""
-    by_rule = [rule_verdicts(register, guideline, rule, places, source) for rule in guideline.defect_rules]
+    by_rule = [rule_verdicts(table, guideline, rule, places, source) for rule in guideline.defect_rules]
     return [_worst(verdicts) for verdicts in zip(*by_rule, strict=True)]
 
 
 def rule_verdicts(
-    register: Register, guideline: Guideline, rule: DefectRule, places: Places, source: Source
+    table: AnswerTable, guideline: Guideline, rule: DefectRule, places: Positions, source: AnswerSource
 ) -> list[str]:
     """Return what a source says of each session by one defect rule; empty where the rule is not about a session."""
     question = guideline.instrument.question(rule.question)
-    sheet = Sheet(register=register, guideline=guideline, question=question, places=places, rule=rule)
+    sheet = QuestionLabels(table=table, guideline=guideline, question=question, positions=places, rule=rule)
     verdicts = []
-    for place, reading in zip(places, sheet.readings(source), strict=True):
+    for place, reading in zip(places, sheet.labels(source), strict=True):
         if not rule.applies_to(sheet.setting(place).groups):
             verdicts.append("")
         elif reading.value is None:

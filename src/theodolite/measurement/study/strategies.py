@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.answer_rules import QuestionLabels, annotators_of
+from theodolite.domain.answers import DialogueSummary, StrategySummary
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate, StrategyTally, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.plan import Setting, TesterKind
-from theodolite.domain.register import Holding, Tried
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
-from theodolite.measurement.study.labels import Sheet, sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     Args:
         evidence: All records of one run.
     """
-    register = evidence.register
-    rows: dict[_Row, list[tuple[int, Tried | None]]] = {}
-    for place, setting in enumerate(register.settings):
-        for name, tried in _strategies(setting, register.held[place]):
+    table = evidence.answers
+    rows: dict[_Row, list[tuple[int, StrategySummary | None]]] = {}
+    for place, setting in enumerate(table.settings):
+        for name, tried in _strategies(setting, table.dialogues[place]):
             row = _Row(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
             rows.setdefault(row, []).append((place, tried))
     tallies = (_tally(evidence, row, found) for row, found in rows.items())
@@ -49,15 +49,15 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     return tuple(sorted(tallies, key=lambda t: (order[t.scenario, t.strategy], places.get(t.application, 0))))
 
 
-def _strategies(setting: Setting, holding: Holding | None) -> Iterator[tuple[str, Tried | None]]:
+def _strategies(setting: Setting, dialogue: DialogueSummary | None) -> Iterator[tuple[str, StrategySummary | None]]:
     """Yield the strategies of a session by name; one that was planned and not held has no record."""
-    if holding is not None:
-        yield from ((tried.name, tried) for tried in holding.tried)
+    if dialogue is not None:
+        yield from ((summary.name, summary) for summary in dialogue.strategies)
     elif setting.kind is TesterKind.ATTACK:
         yield setting.strategy, None
 
 
-def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, Tried | None]]) -> StrategyTally:
+def _tally(evidence: Evidence, row: _Row, found: Sequence[tuple[int, StrategySummary | None]]) -> StrategyTally:
     held = [(place, tried) for place, tried in found if tried is not None]
     label = evidence.sessions.label
     successes = tuple(dict.fromkeys(label(place) for place, tried in held if tried.succeeded))
@@ -95,15 +95,15 @@ def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
 def _confirmed(evidence: Evidence, row: _Row, places: Sequence[int]) -> dict[str, int]:
     """Return by annotator in how many sessions it sees prohibited content released, by any of its guidelines."""
     counts: Counter[str] = Counter()
-    register, study = evidence.register, evidence.study
+    table, study = evidence.answers, evidence.study
     for guideline, rule in _release_rules(evidence):
         question = guideline.instrument.question(rule.question)
         asked = study.asks(guideline.name, row.scenario)
-        judged = [place for place in places if asked and rule.applies_to(register.settings[place].groups)]
-        sheet = Sheet(register=register, guideline=guideline, question=question, places=judged, rule=rule)
-        by = sources(study, guideline, study.application(row.application)).everybody if judged else ()
+        judged = [place for place in places if asked and rule.applies_to(table.settings[place].groups)]
+        sheet = QuestionLabels(table=table, guideline=guideline, question=question, positions=judged, rule=rule)
+        by = annotators_of(study, guideline, study.application(row.application)).counted if judged else ()
         for source in by:
-            values = [reading.value for reading in sheet.readings(source)]
+            values = [reading.value for reading in sheet.labels(source)]
             counts[source.name] += sum(v is not None and rule.is_defect(v, question.scale) for v in values)
     return dict(counts)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, versions_of
+from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.correction import Calibration
 from theodolite.domain.estimate import Measurement
 from theodolite.domain.guideline import DefectRule
@@ -13,7 +15,6 @@ from theodolite.domain.instrument import decimal_of
 from theodolite.measurement.correction.mean import corrected_mean
 from theodolite.measurement.correction.rogan_gladen import rogan_gladen_rate
 from theodolite.measurement.scores import mean_estimate
-from theodolite.measurement.study.labels import Reading, Sheet, Source, account, versions
 from theodolite.measurement.study.rates import defects_of
 from theodolite.measurement.study.sightings import Sightings
 
@@ -22,7 +23,12 @@ JUDGE_MEAN = "judge_mean"
 
 
 def transported_rate(
-    application: str, sheet: Sheet, rule: DefectRule, judge: Source, known: Calibration, part: Mapping[str, str]
+    application: str,
+    sheet: QuestionLabels,
+    rule: DefectRule,
+    judge: AnswerSource,
+    known: Calibration,
+    part: Mapping[str, str],
 ) -> Measurement:
     """Return a judge's rate corrected by what it got right on dialogues of other origin.
 
@@ -34,7 +40,7 @@ def transported_rate(
         known: What it got right elsewhere.
         part: What else the rate is about.
     """
-    defects = defects_of(sheet, rule, sheet.readings(judge))
+    defects = defects_of(sheet, rule, sheet.labels(judge))
     found = rogan_gladen_rate(
         len(defects.labels),
         defects.outcomes.used,
@@ -55,7 +61,7 @@ def transported_rate(
         },
         result=found,
         outcomes=defects.outcomes,
-        versions=versions(sheet.guideline, [judge]),
+        versions=versions_of(sheet.guideline, [judge]),
     )
 
 
@@ -82,7 +88,7 @@ def corrected_means(found: Sightings) -> Iterator[Measurement]:
         "annotator": found.judge.name,
     }
     application = found.seen[0].setting.application
-    outcomes = account(one.judge.outcome for one in open_to_both.seen)
+    outcomes = outcomes_of(one.judge.outcome for one in open_to_both.seen)
     own = mean_estimate(np.array(scores), clusters=clusters, confidence=0.95)
     people = corrected_mean(scores, labels, drawn_from=strata, clusters=clusters)
     for measure, extra, result, who in (
@@ -95,9 +101,9 @@ def corrected_means(found: Sightings) -> Iterator[Measurement]:
             about={**about, **extra},
             result=result,
             outcomes=outcomes,
-            versions=versions(found.guideline, who),
+            versions=versions_of(found.guideline, who),
         )
 
 
-def _number(reading: Reading) -> float | None:
+def _number(reading: DialogueLabel) -> float | None:
     return decimal_of(reading.value) if reading.value is not None else None

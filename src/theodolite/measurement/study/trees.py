@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.answers import REFERENCE, AnswerRecord
 from theodolite.domain.application import Application
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.register import Said
 from theodolite.domain.trees.finding import TreeFinding, TreeStanding
 from theodolite.domain.trees.leaf import Leaf
 from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.study.heard import tester_leaves
-from theodolite.measurement.study.labels import REFERENCE, Sheet, Source, asked_places, sources
 from theodolite.measurement.trees.comparing import Tabled
 from theodolite.measurement.trees.leaves import LeafTable, table_of
 from theodolite.measurement.trees.linking import link_nodes, without_children
@@ -138,40 +138,29 @@ def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application
 
 
 def _leaves(evidence: Evidence, application: Application, guideline: Guideline, question: Question) -> Iterator[Leaf]:
-    places = asked_places(evidence, application, guideline)
-    sheet = Sheet(register=evidence.register, guideline=guideline, question=question, places=places)
-    for source in sources(evidence.study, guideline, application).everybody:
-        for place, reading in zip(places, sheet.readings(source), strict=True):
-            said = _said(evidence, source, guideline, question, place)
-            if question.level is QuestionLevel.TURN and said:
-                for one in said:
-                    yield _leaf(evidence, source, guideline, question, place, one)
-            else:
-                fallen = Said(outcome=reading.outcome, value=reading.value)
-                yield _leaf(evidence, source, guideline, question, place, said[0] if said else fallen)
+    places = positions_of(evidence.study, evidence.answers, application, guideline)
+    sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)
+    for source in annotators_of(evidence.study, guideline, application).counted:
+        at_turns = question.level is QuestionLevel.TURN and source.kind is not None
+        given = dict(evidence.answers.columns(source.name, guideline.name, question.name).by_position())
+        for place, label in zip(places, sheet.labels(source), strict=True):
+            records = [record for record in given.get(place, ()) if (record.turn is not None) is at_turns]
+            fallen = AnswerRecord(outcome=label.outcome, value=label.value)
+            for record in (records if at_turns else records[:1]) or [fallen]:
+                yield _leaf(evidence, source, f"{guideline.name}.{question.name}", place, record)
 
 
-def _said(evidence: Evidence, source: Source, guideline: Guideline, question: Question, place: int) -> tuple[Said, ...]:
-    if evidence.register.held[place] is None:
-        return ()
-    if source.kind is None:
-        final = evidence.register.final(place, guideline.name, question.name)
-        return (final,) if final else ()
-    said = evidence.register.said(place, source.name, guideline.name, question.name)
-    return tuple(one for one in said if (one.turn is None) is (question.level is QuestionLevel.DIALOGUE))
-
-
-def _leaf(evidence: Evidence, source: Source, guideline: Guideline, question: Question, place: int, said: Said) -> Leaf:
-    setting = evidence.register.settings[place]
+def _leaf(evidence: Evidence, source: AnswerSource, question: str, place: int, record: AnswerRecord) -> Leaf:
+    setting = evidence.answers.settings[place]
     return Leaf(
-        question=f"{guideline.name}.{question.name}",
+        question=question,
         session=evidence.sessions.label(place),
-        value=said.value if said.outcome is Outcome.ANSWERED else None,
-        outcome=said.outcome,
+        value=record.value if record.outcome is Outcome.ANSWERED else None,
+        outcome=record.outcome,
         by=source.name,
         kind=source.kind.value if source.kind else REFERENCE,
-        turn=said.turn,
-        replicate=said.replicate,
+        turn=record.turn,
+        replicate=record.replicate,
         cluster=setting.cluster,
         level=setting.level.value,
         held_by=setting.held_by.value,
@@ -180,7 +169,7 @@ def _leaf(evidence: Evidence, source: Source, guideline: Guideline, question: Qu
 
 
 def _scenarios(evidence: Evidence, application: Application) -> tuple[str, ...]:
-    met = (setting.scenario for setting in evidence.register.settings if setting.application == application.name)
+    met = (setting.scenario for setting in evidence.answers.settings if setting.application == application.name)
     return tuple(dict.fromkeys(met))
 
 
@@ -192,5 +181,5 @@ def _versions(evidence: Evidence, design: TreeDesign, application: Application) 
     for guideline in evidence.study.guidelines:
         if any(question.startswith(f"{guideline.name}.") for question in design.questions):
             yield f"guideline {guideline.name}", version_of(guideline)
-            for source in sources(evidence.study, guideline, application).everybody:
+            for source in annotators_of(evidence.study, guideline, application).counted:
                 yield f"annotator {source.name}", source.version

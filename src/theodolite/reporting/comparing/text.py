@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Violation
@@ -17,8 +18,6 @@ HEADINGS: Mapping[Violation, str] = {
 }
 """What a mitigation may move, in the order in which it is told."""
 
-REFERENCE = "reference"
-"""What the recorded final labels are called where annotators are named."""
 
 SURE = 0.05
 """Adjusted p-value below which a difference is called no accident; fraction."""

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.answer_rules import annotators_of, reference_names
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.failure import Party
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
-from theodolite.reporting.found.cases import REFERENCE, Case, labellers, lead_annotators
+from theodolite.reporting.found.cases import Case
 from theodolite.reporting.words import figures
 
 _WORST_FIRST = (Outcome.FAILED, Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.MISSING, Outcome.NOT_APPLICABLE)
@@ -98,9 +100,9 @@ def _people(study: Study) -> set[str]:
 
 def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
     """Return whose labels make a dialogue count as labelled."""
-    everybody = labellers(study, guideline.name, application)
-    people = tuple(one.name for one in everybody if one.kind is AnnotatorKind.PERSON and not one.by_hand)
-    return people or lead_annotators(study, guideline.name, application)
+    sources = annotators_of(study, guideline, application, guideline.question.name).annotators
+    people = tuple(source.name for source in sources if source.is_person and not source.by_hand)
+    return people or reference_names(study, guideline, application)
 
 
 def _order(entry: tuple[tuple[Outcome, Party | None, str], list[int]]) -> tuple[int, int]:
@@ -112,12 +114,11 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
     failure = case.failure_of(annotators)
     if failure is not None:
         return Outcome.FAILED, failure.party, f"{failure.party.value} {failure.kind.value}"
-    if case.holding is None:
+    if case.dialogue is None:
         return Outcome.MISSING, None, "not held yet"
     if not annotators:
         return Outcome.MISSING, None, "labelled by nobody"
-    question = guideline.question.name
-    outcomes = {case.reading(name, guideline.name, question).outcome for name in annotators}
+    outcomes = {case.dialogue_label(name, guideline).outcome for name in annotators}
     worst = next((outcome for outcome in _WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
     return _LABELLED if worst is Outcome.ANSWERED else (worst, None, worst.value)
 

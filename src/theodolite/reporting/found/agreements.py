@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
-from theodolite.reporting.found.cases import REFERENCE, Case
+from theodolite.reporting.found.cases import Case
 from theodolite.reporting.words import figures
 
 
@@ -140,7 +141,4 @@ def _range(counts: Sequence[int]) -> str:
 
 def unparseable_cases(cases: Sequence[Case], guideline: Guideline, annotator: str) -> tuple[Case, ...]:
     """Return the cases where an annotator's label could not be read."""
-    question = guideline.question.name
-    return tuple(
-        case for case in cases if case.reading(annotator, guideline.name, question).outcome is Outcome.UNPARSEABLE
-    )
+    return tuple(case for case in cases if case.dialogue_label(annotator, guideline).outcome is Outcome.UNPARSEABLE)

@@ -54,17 +54,17 @@ def application_accounts(study: Study, cases: Sequence[Case]) -> tuple[Applicati
 
 
 def _account(application: Application, cases: Sequence[Case]) -> ApplicationAccount:
-    withheld = {case.index: case.holding.filtered for case in cases if case.holding is not None}
+    withheld = {case.index: case.dialogue.filtered for case in cases if case.dialogue is not None}
     failed: dict[FailureKind, list[int]] = defaultdict(list)
     otherwise: list[int] = []
     for case in cases:
         failure = next((failure for failure in case.failures if not failure.annotator), None)
-        if case.holding is None and failure is not None:
+        if case.dialogue is None and failure is not None:
             (failed[failure.kind] if failure.party is Party.APPLICATION else otherwise).append(case.index)
     return ApplicationAccount(
         application=application,
         planned=len(cases),
-        held=tuple(case.index for case in cases if case.holding is not None),
+        held=tuple(case.index for case in cases if case.dialogue is not None),
         filtered=tuple(index for index, n in withheld.items() if n),
         filtered_replies=sum(withheld.values()),
         failed=tuple((kind, tuple(failed[kind])) for kind in FailureKind if kind in failed),

@@ -10,110 +10,82 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from theodolite.domain.annotation import Adjudication, Annotation, Outcome
-from theodolite.domain.annotator import Annotator, RecordedLabels
-from theodolite.domain.application import RecordedFile
+from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.answer_rules import labels_of, standing_failures
+from theodolite.domain.answers import REFERENCE, AnswerTable, DialogueLabel, DialogueSummary, UnitFailure
 from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.failure import Failure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.plan import PlannedSession, Setting
-from theodolite.domain.register import Failed, Holding, Register, Said
 from theodolite.domain.study import Study
-
-REFERENCE = "reference"
-"""Name that stands for the recorded final labels where annotators are named."""
 
 _AT_ONCE = 200
 """Sessions whose records are read together; count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What one annotator said to one question about one dialogue."""
-
-    outcome: Outcome
-    value: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One planned session and all that came of it, the words left out.
+    """One planned session and its records, without their texts.
 
     Attributes:
-        index: Place in the plan, from 0.
-        register: Where all is looked up.
+        index: Position in the plan, from 0.
+        table: The answers of the run.
     """
 
     index: int
-    register: Register
+    table: AnswerTable
 
     @property
     def setting(self) -> Setting:
         """What was planned, and shared with its repeats."""
-        return self.register.settings[self.index]
+        return self.table.settings[self.index]
 
     @property
     def label(self) -> str:
         """What people call the dialogue."""
-        return self.register.sessions.label(self.index)
+        return self.table.sessions.label(self.index)
 
     @property
     def pair_key(self) -> str:
         """Hash of what the tester's side sees and the repeat."""
-        return self.register.sessions.pair_key(self.index)
+        return self.table.sessions.pair_key(self.index)
 
     @property
-    def holding(self) -> Holding | None:
-        """What is known of the dialogue; None where the session failed or has not been held."""
-        return self.register.held[self.index]
+    def dialogue(self) -> DialogueSummary | None:
+        """The completed dialogue; None where the session failed or is still to come."""
+        return self.table.dialogues[self.index]
 
     @property
-    def failures(self) -> tuple[Failed, ...]:
-        """What failed in it."""
-        return self.register.failures.get(self.index, ())
+    def failures(self) -> tuple[UnitFailure, ...]:
+        """The failures that no later attempt has made good."""
+        return standing_failures(self.table, self.index)
 
     def has_annotation(self, annotator: str) -> bool:
         """Tell whether an annotator gave an annotation."""
-        column = self.register.annotated.get(annotator)
-        return column is not None and bool(column[self.index])
+        return self.table.has_annotation(self.index, annotator)
 
-    def answers(self) -> Iterator[tuple[str, str, Said]]:
-        """Yield everything that annotators said, each with its guideline and question."""
-        for (_, guideline, question), column in self.register.columns.items():
-            for said in column[self.index] or ():
-                yield guideline, question, said
+    def dialogue_label(self, annotator: str, guideline: Guideline, question: str = "") -> DialogueLabel:
+        """Return the label of an annotator, or of the reference, on a question.
 
-    def reading(self, annotator: str, guideline: str, question: str) -> Reading:
-        """Return what an annotator, or the reference, says to a question."""
-        if annotator == REFERENCE:
-            final = self.register.final(self.index, guideline, question)
-            return Reading(outcome=final.outcome, value=final.value) if final else self._absent("")
-        said = _decisive(self.register.said(self.index, annotator, guideline, question))
-        return Reading(outcome=said.outcome, value=said.value) if said else self._absent(annotator)
+        Args:
+            annotator: Name of the annotator.
+            guideline: The guideline.
+            question: Name of the question; empty for the one that the first defect rule is about.
+        """
+        asked = guideline.instrument.question(question) if question else guideline.question
+        return labels_of(self.table, annotator, guideline, asked)[self.index]
 
-    def _absent(self, annotator: str) -> Reading:
-        failed = any(failure.annotator in {"", annotator} for failure in self.failures)
-        return Reading(outcome=Outcome.FAILED if failed else Outcome.MISSING)
-
-    def failure_of(self, annotators: Iterable[str]) -> Failed | None:
-        """Return the session's failure, or else the first one of these annotators."""
-        wanted = set(annotators)
-        session = next((failure for failure in self.failures if not failure.annotator), None)
-        return session or next((failure for failure in self.failures if failure.annotator in wanted), None)
+    def failure_of(self, annotators: Iterable[str]) -> UnitFailure | None:
+        """Return the failure of the session, or else the first one of these annotators."""
+        names = {"", *annotators}
+        return next((failure for failure in self.failures if failure.annotator in names), None)
 
 
-def _decisive(answers: Sequence[Said]) -> Said | None:
-    """Return the answer about the dialogue or, where turns are asked about, one that says what is not known."""
-    about_dialogue = next((said for said in answers if said.turn is None), None)
-    unknown = (said for said in answers if said.outcome not in {Outcome.ANSWERED, Outcome.NOT_APPLICABLE})
-    return about_dialogue or next(unknown, None) or next(iter(answers), None)
-
-
-def cases_of(register: Register) -> tuple[Case, ...]:
-    """Return every planned session with what came of it, in order of the plan."""
-    return tuple(Case(index, register) for index in range(len(register)))
+def cases_of(table: AnswerTable) -> tuple[Case, ...]:
+    """Return every planned session, in order of the plan."""
+    return tuple(Case(index, table) for index in range(len(table)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,41 +171,6 @@ def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> 
             failures=tuple(failures.get(session.label, ())),
             calls=calls,
         )
-
-
-def labellers(study: Study, guideline: str, application: str) -> tuple[Annotator, ...]:
-    """Return who labels an application's dialogues under a guideline.
-
-    Columns of a recorded file hold labels of recorded dialogues only. Who answers
-    another question than the guideline's first rule decides by does not count.
-    """
-    recorded = _is_recorded(study, application)
-    asked = [annotator for annotator in study.annotators if annotator.guideline == guideline]
-    return tuple(
-        annotator
-        for annotator in asked
-        if annotator.answers(study.guideline(guideline).question.name)
-        and (recorded or not isinstance(annotator.labelling, RecordedLabels))
-    )
-
-
-def lead_annotators(study: Study, guideline: str, application: str) -> tuple[str, ...]:
-    """Return whose labels a guideline's rates are read by.
-
-    The reference where the study names one; else everybody, side by side, as
-    labels are never merged behind anyone's back. People who label by hand see a
-    sample, and lead only where nobody else labels.
-    """
-    has_reference = study.reference is not None and study.reference.guideline == guideline
-    if has_reference and _is_recorded(study, application):
-        return (REFERENCE,)
-    everybody = labellers(study, guideline, application)
-    asked = tuple(annotator.name for annotator in everybody if not annotator.by_hand)
-    return asked or tuple(annotator.name for annotator in everybody)
-
-
-def _is_recorded(study: Study, application: str) -> bool:
-    return any(a.name == application and isinstance(a.connection, RecordedFile) for a in study.applications)
 
 
 def title_of(study: Study, annotator: str) -> str:

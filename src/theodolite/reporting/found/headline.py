@@ -34,7 +34,7 @@ def _applications(study: Study) -> str:
 
 def _testers(evidence: Evidence) -> str:
     """Return who spoke, and how many; people by the sessions that they held."""
-    settings, held = evidence.register.settings, evidence.register.held
+    settings, held = evidence.answers.settings, evidence.answers.dialogues
     people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is HeldBy.PERSON and one}
     rest = [place for place, setting in enumerate(settings) if setting.held_by is not HeldBy.PERSON]
     told = _tested_without_people(evidence, rest) if rest else ""
@@ -43,7 +43,7 @@ def _testers(evidence: Evidence) -> str:
 
 def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
     """Return how many personas, scripts or prompts, and attacks spoke: each for what it is."""
-    settings = evidence.register.settings
+    settings = evidence.answers.settings
     by_kind: dict[TesterKind, list[int]] = {}
     for place in places:
         by_kind.setdefault(settings[place].kind, []).append(place)
@@ -67,7 +67,7 @@ def _n_testers(settings: Sequence[Setting], places: Sequence[int]) -> int:
 
 
 def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
-    settings, sessions = evidence.register.settings, evidence.sessions
+    settings, sessions = evidence.answers.settings, evidence.sessions
     pairs: dict[str, set[str]] = {}
     for place in places:
         pairs.setdefault(settings[place].application, set()).add(sessions.pair_key(place))

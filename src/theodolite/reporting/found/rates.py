@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.study import Study
-from theodolite.reporting.found.cases import REFERENCE
 from theodolite.reporting.words import figures
 
 GROUP = "group."

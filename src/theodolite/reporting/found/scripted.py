@@ -16,7 +16,7 @@ def scripted_names(evidence: Evidence) -> tuple[str, ...]:
     so that nothing scripted passes as measured.
     """
     names = list(_declared(evidence.study))
-    endpoints, annotators = evidence.register.scripted
+    endpoints, annotators = evidence.answers.stubbed_endpoints, evidence.answers.stubbed_annotators
     judges = {judge.name: _model_of(judge) for judge in evidence.study.annotators}
     names += [*endpoints, *(judges.get(annotator) or annotator for annotator in annotators)]
     return tuple(dict.fromkeys(names))

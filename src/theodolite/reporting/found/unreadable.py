@@ -34,7 +34,7 @@ def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -
     unread = unparseable_cases(asked, guideline, judge.name)
     if len(unread) <= _TOO_OFTEN * len(asked):
         return ""
-    said = unread[0].register.unread.get((judge.name, guideline.name, guideline.question.name), "")
+    said = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")
     raw = " ".join(said.split())
     example = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
     name = judge.title or judge.name

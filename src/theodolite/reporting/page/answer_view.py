@@ -143,7 +143,7 @@ def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], 
 def _warnings(subject: Subject) -> tuple[str, ...]:
     evidence, words, texts = subject.evidence, subject.words, []
     if evidence.run.state is RunState.UNFINISHED:
-        done, planned = figures.count(evidence.register.n_held), figures.count(len(evidence.sessions))
+        done, planned = figures.count(evidence.answers.n_completed), figures.count(len(evidence.sessions))
         texts.append(words.aid("unfinished", done=done, planned=planned))
     if names := scripted_names(evidence):
         texts.append(f"{words.aid('scripted')} Scripted: {', '.join(names)}.")
@@ -182,7 +182,7 @@ def _counted(subject: Subject, name: str, words: str) -> Badge:
 
 def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     """Return the reading aids that these rates call for, the most pressing first."""
-    words, settings = subject.words, subject.evidence.register.settings
+    words, settings = subject.words, subject.evidence.answers.settings
     untried = any(
         judge.kind is AnnotatorKind.MODEL and not is_tried(subject.study, subject.agreements, guideline, judge.name)
         for guideline in subject.study.guidelines
@@ -260,7 +260,7 @@ def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
             continue
         worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
         n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
-        one, many = cluster_words(subject.evidence.register.settings, rate.measurement.about)
+        one, many = cluster_words(subject.evidence.answers.settings, rate.measurement.about)
         return subject.words.aid(
             "few_personas", n=n, k=k, m=m, testers=one if estimate.n_clusters == 1 else many, tester=one
         )

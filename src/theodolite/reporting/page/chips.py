@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import reference_names
+from theodolite.domain.answers import DialogueLabel
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.reporting.found.cases import Case, lead_annotators, rules_of
+from theodolite.domain.study import Study
+from theodolite.reporting.found.cases import Case, rules_of
 from theodolite.reporting.page.subject import Subject
 
 
@@ -56,28 +59,39 @@ def _defects(subject: Subject) -> list[int]:
 
 
 def _disagreements(subject: Subject) -> list[int]:
-    return [case.index for case in subject.cases if is_disputed(case)]
+    return [case.index for case in subject.cases if is_disputed(subject.study, case)]
 
 
-def is_disputed(case: Case) -> bool:
+def is_disputed(study: Study, case: Case) -> bool:
     """Tell whether two annotators gave different labels to one question; unreadable ones differ from all."""
-    labels: dict[tuple[str, str], set[str | None]] = defaultdict(set)
-    for guideline, question, said in case.answers():
-        if said.turn is None and said.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}:
-            labels[guideline, question].add(said.value)
-    return any(len(values) > 1 for values in labels.values())
+    return any(
+        len({label.value for label in labels if label.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}}) > 1
+        for labels in _labels_by_question(study, case)
+    )
+
+
+def _labels_by_question(study: Study, case: Case) -> Iterator[list[DialogueLabel]]:
+    """Yield the labels of a dialogue by all annotators, question by question."""
+    for guideline in study.guidelines:
+        names = [one.name for one in study.annotators if one.guideline == guideline.name]
+        for question in guideline.instrument.questions:
+            yield [case.dialogue_label(name, guideline, question.name) for name in names]
 
 
 def _unparseable(subject: Subject) -> list[int]:
     return [
         case.index
         for case in subject.cases
-        if any(said.outcome is Outcome.UNPARSEABLE for _, _, said in case.answers())
+        if any(
+            label.outcome is Outcome.UNPARSEABLE
+            for labels in _labels_by_question(subject.study, case)
+            for label in labels
+        )
     ]
 
 
 def _withheld(subject: Subject) -> list[int]:
-    return [case.index for case in subject.cases if case.holding is not None and case.holding.withheld]
+    return [case.index for case in subject.cases if case.dialogue is not None and case.dialogue.withheld]
 
 
 def _flipped(subject: Subject) -> list[int]:
@@ -101,6 +115,6 @@ def _flipped(subject: Subject) -> list[int]:
 
 
 def _is_labelled(subject: Subject, case: Case, guideline: Guideline, rule: DefectRule) -> bool:
-    names = lead_annotators(subject.study, guideline.name, case.setting.application)
-    readings = (case.reading(name, guideline.name, rule.question) for name in names)
-    return any(reading.outcome is Outcome.ANSWERED for reading in readings)
+    names = reference_names(subject.study, guideline, case.setting.application)
+    labels = (case.dialogue_label(name, guideline, rule.question) for name in names)
+    return any(label.outcome is Outcome.ANSWERED for label in labels)

@@ -88,7 +88,7 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         first: Places of dialogues that must be there.
         letters: Letters that they may have, about; count.
     """
-    sizes, planned = subject.evidence.register.letters, len(subject.cases)
+    sizes, planned = subject.evidence.answers.characters, len(subject.cases)
     room = letters - sum(sizes) - _AROUND * planned
     if room >= 0:
         return Embedded(places=range(planned), n_planned=planned, room=room)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.identity import keyed_draw
-from theodolite.reporting.found.cases import REFERENCE, Case, CaseRecord, records_at, rules_of, title_of
+from theodolite.reporting.found.cases import Case, CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.page.subject import Subject
 
 _LONG = 150
@@ -45,12 +46,12 @@ def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
         ("people against judge", _people_against_judge),
         ("people against each other", _people_against_each_other),
         ("a failure", lambda subject: [case for case in subject.cases if case.failures]),
-        ("drawn at random", lambda subject: [case for case in subject.cases if case.holding is not None]),
+        ("drawn at random", lambda subject: [case for case in subject.cases if case.dialogue is not None]),
     )
     chosen: dict[int, FirstRead] = {}
     for why, candidates in rules:
         fresh = [case for case in candidates(subject) if case.index not in chosen]
-        shown = [case for case in fresh if case.holding is None or not case.holding.withheld] or fresh
+        shown = [case for case in fresh if case.dialogue is None or not case.dialogue.withheld] or fresh
         if shown:
             seed = subject.study.sampling.seed
             case = min(shown, key=lambda case: keyed_draw(seed, f"read first: {why}", case.label))
@@ -66,8 +67,8 @@ def _best_defects(subject: Subject) -> list[Case]:
 
 def _evidence_for(case: Case) -> int:
     """Return how well labels are backed: by verified quotes first, then by reasons."""
-    backing = case.register.backing
-    return backing[case.index] if backing else 0
+    support = case.table.support
+    return support[case.index] if support else 0
 
 
 def _main_values(subject: Subject, case: Case, *, people: bool) -> set[str]:
@@ -80,8 +81,8 @@ def _main_values(subject: Subject, case: Case, *, people: bool) -> set[str]:
     ]
     if people and not names:
         names = [REFERENCE]
-    readings = [case.reading(name, guideline.name, guideline.question.name) for name in names]
-    return {reading.value for reading in readings if reading.value is not None}
+    labels = (case.dialogue_label(name, guideline) for name in names)
+    return {label.value for label in labels if label.value is not None}
 
 
 def _people_against_judge(subject: Subject) -> list[Case]:
@@ -146,8 +147,8 @@ def labels_line(subject: Subject, case: Case) -> str:
         names = [a.name for a in subject.study.annotators if a.guideline == guideline.name]
         questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
         for name in names:
-            said = [(question, case.reading(name, guideline.name, question)) for question in questions]
-            words = [(question, reading.value or reading.outcome.value) for question, reading in said]
+            labels = [(question, case.dialogue_label(name, guideline, question)) for question in questions]
+            words = [(question, label.value or label.outcome.value) for question, label in labels]
             told = words[0][1] if len(words) == 1 else ", ".join(f"{question} {word}" for question, word in words)
             texts.append(f"{title_of(subject.study, name)}: {told}")
     return "; ".join(texts)

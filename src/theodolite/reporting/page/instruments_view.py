@@ -19,12 +19,14 @@ from theodolite.domain.annotator import (
     Voting,
     WordRule,
 )
+from theodolite.domain.answer_rules import labels_of, positions_of
+from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.estimate import Confusion, Undefined
-from theodolite.domain.guideline import Origin
+from theodolite.domain.guideline import Guideline, Origin
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.study import Reference, Study
 from theodolite.reporting.found.agreements import Agreement, agreed, is_tried
-from theodolite.reporting.found.cases import Case, title_of
+from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.found.corrections import certificate_note
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
@@ -262,10 +264,13 @@ def matrix_groups(subject: Subject) -> tuple[MatrixGroup, ...]:
 def _matrix(subject: Subject, place: int, confusion: Confusion) -> MatrixView:
     categories = confusion.matrix.categories
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for case in subject.cases:
-        if case.setting.application == confusion.application:
-            pair = (_label(case, confusion, confusion.first), _label(case, confusion, confusion.second))
-            cells[pair].append(case.index)
+    table, guideline = subject.evidence.answers, subject.study.guideline(confusion.guideline)
+    positions = positions_of(subject.study, table, confusion.application, guideline)
+    first, second = (
+        _labels(table, confusion, name, guideline, positions) for name in (confusion.first, confusion.second)
+    )
+    for position, row, column in zip(positions, first, second, strict=True):
+        cells[row, column].append(position)
     rows = []
     for i, row in enumerate(categories):
         counts = tuple(
@@ -290,6 +295,9 @@ def _cell_set(subject: Subject, confusion: Confusion, name: str, cells: dict[tup
     return subject.sets.add(name, title, cells.get((first, second), ()))
 
 
-def _label(case: Case, confusion: Confusion, annotator: str) -> str:
-    reading = case.reading(annotator, confusion.guideline, confusion.question)
-    return reading.value or reading.outcome.value
+def _labels(
+    table: AnswerTable, confusion: Confusion, annotator: str, guideline: Guideline, positions: Positions
+) -> list[str]:
+    question = guideline.instrument.question(confusion.question)
+    labels = labels_of(table, annotator, guideline, question, positions=positions)
+    return [label.value or label.outcome.value for label in labels]

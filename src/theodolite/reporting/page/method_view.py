@@ -30,7 +30,7 @@ class MethodView:
 def method_view(subject: Subject) -> MethodView:
     """Return how a run came about."""
     run, facts, study = subject.evidence.run, subject.facts, subject.study
-    held, planned = subject.evidence.register.n_held, len(subject.cases)
+    held, planned = subject.evidence.answers.n_completed, len(subject.cases)
     entries = {
         "To have it all again": facts.command,
         "Study": f"{study.name}, version {run.study_version[:SHORT]}",

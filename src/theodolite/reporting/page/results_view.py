@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.answer_rules import labels_of, positions_of, reference_names
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
-from theodolite.reporting.found.cases import lead_annotators, rules_of, title_of
+from theodolite.reporting.found.cases import rules_of, title_of
 from theodolite.reporting.found.corrections import certificate_note, corrections_of, own_words
 from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.found.rates import Rate, lead_rates, rates_for, unlabelled_guidelines
@@ -208,30 +209,29 @@ def spreads(subject: Subject) -> tuple[Spread, ...]:
 
 
 def _lead(subject: Subject, guideline: Guideline) -> tuple[str, ...]:
-    applications = [application.name for application in subject.study.applications]
-    names = [name for app in applications for name in lead_annotators(subject.study, guideline.name, app)]
+    study = subject.study
+    names = [name for application in study.applications for name in reference_names(study, guideline, application)]
     return tuple(dict.fromkeys(names))
 
 
 def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -> Spread:
-    question = guideline.question
-    rows, seen = [], set()
+    question, table = guideline.question, subject.evidence.answers
+    rows, seen = [], set[str]()
     for place, application in enumerate(subject.study.applications):
         found: dict[str, list[int]] = defaultdict(list)
-        for case in subject.cases:
-            asked = subject.study.asks(guideline.name, case.setting.scenario)
-            if asked and case.setting.application == application.name:
-                reading = case.reading(annotator, guideline.name, question.name)
-                found[reading.value or reading.outcome.value].append(case.index)
+        positions = positions_of(subject.study, table, application, guideline)
+        labels = labels_of(table, annotator, guideline, question, positions=positions)
+        for position, label in zip(positions, labels, strict=True):
+            found[label.value or label.outcome.value].append(position)
         seen |= set(found)
         bars = _bars(subject, application.name, found, question.scale.categories, f"{name}.{place}")
         rows.append((application.name, subject.tint(application.name), bars))
-    labels = [label for label in question.scale.categories if label in seen]
+    on_scale = [label for label in question.scale.categories if label in seen]
     return Spread(
         guideline=guideline.name,
         question=question.text or question.name,
         by=title_of(subject.study, annotator),
-        labels=(*labels, *sorted(seen - set(question.scale.categories))),
+        labels=(*on_scale, *sorted(seen - set(question.scale.categories))),
         rows=tuple(rows),
     )
 

@@ -63,7 +63,7 @@ class Subject:
 
 def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:
     """Return a run as the views of its report see it."""
-    cases = cases_of(evidence.register)
+    cases = cases_of(evidence.answers)
     return Subject(
         evidence=evidence,
         findings=findings,

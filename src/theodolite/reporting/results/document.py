@@ -59,7 +59,7 @@ def results_pieces(evidence: Evidence, findings: Findings, facts: RunFacts) -> I
 
 
 def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Flowing]:
-    study, run, cases = evidence.study, evidence.run, cases_of(evidence.register)
+    study, run, cases = evidence.study, evidence.run, cases_of(evidence.answers)
     return {
         "schema_version": SCHEMA_VERSION,
         "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
@@ -73,7 +73,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "accounts": [_account(account) for account in accounts_of(study, cases)],
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
-        "sessions": (_session(evidence, place) for place in range(len(evidence.register))),
+        "sessions": (_session(evidence, place) for place in range(len(evidence.answers))),
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
@@ -99,7 +99,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
 
 def _session(evidence: Evidence, place: int) -> dict[str, Json]:
     """Return what pairs a dialogue with those of other applications and runs, and what it resembles."""
-    sessions, setting = evidence.register.sessions, evidence.register.settings[place]
+    sessions, setting = evidence.answers.sessions, evidence.answers.settings[place]
     return {
         "dialogue": sessions.label(place),
         "application": setting.application,
@@ -123,7 +123,7 @@ def _run(evidence: Evidence, facts: RunFacts) -> dict[str, Json]:
         "plan_version": run.plan_version,
         "seed": evidence.study.sampling.seed,
         "planned_dialogues": len(evidence.sessions),
-        "held_dialogues": evidence.register.n_held,
+        "held_dialogues": evidence.answers.n_completed,
         "command": facts.command,
     }
 
@@ -192,11 +192,14 @@ def _label_sample(sample: LabelSample) -> dict[str, Json]:
 
 
 def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowing]:
-    register = evidence.register
-    held = zip(register.settings, register.held, strict=True)
+    table = evidence.answers
+    completed = zip(table.settings, table.dialogues, strict=True)
     return {
-        "dialogues": sum(s.held_by is HeldBy.SIMULATED_USER and h is not None and not h.tried for s, h in held),
-        "failures": sum(f.party is Party.SIMULATED_USER for failed in register.failures.values() for f in failed),
+        "dialogues": sum(
+            setting.held_by is HeldBy.SIMULATED_USER and dialogue is not None and not dialogue.strategies
+            for setting, dialogue in completed
+        ),
+        "failures": sum(f.party is Party.SIMULATED_USER for failed in table.failures.values() for f in failed),
         "lapses": [
             {
                 "kind": check.kind.value,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
 from theodolite.domain.estimate import Estimate, Measurement
 from theodolite.domain.identity import SHORT
-from theodolite.reporting.found.cases import REFERENCE
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.certificates import (

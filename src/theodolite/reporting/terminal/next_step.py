@@ -45,7 +45,7 @@ def _unscripted(evidence: Evidence) -> str:
 
 def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
     """Return that labels are wanted, where nobody has given any by any guideline."""
-    if not evidence.register.n_held or not accounts or any(account.annotators for account in accounts):
+    if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
         return ""
     command = f"   {facts.label_command}" if facts.label_command else ""
     return f"let a judge or people label: nobody has yet, so nothing is measured.{command}"
@@ -71,7 +71,7 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
     for guideline in study.guidelines:
         for judge in judges_of(study, guideline.name):
             if judge.kind is AnnotatorKind.MODEL and not is_tried(study, agreements, guideline, judge.name):
-                sample = min(_SAMPLE, evidence.register.n_held)
+                sample = min(_SAMPLE, evidence.answers.n_completed)
                 command = f"   {facts.label_command} --sample {sample}" if facts.label_command else ""
                 dialogues = figures.number_of(sample, "dialogue")
                 minutes = max(1, round(sample / 2))
@@ -94,7 +94,7 @@ def _more_testers(evidence: Evidence, findings: Findings) -> str:
     if not crowded:
         return ""
     k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
-    _, testers = cluster_words(evidence.register.settings, rate.measurement.about)
+    _, testers = cluster_words(evidence.answers.settings, rate.measurement.about)
     return f"add {testers} rather than repeats: {k} of them carry all this evidence."
 
 

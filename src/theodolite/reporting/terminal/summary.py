@@ -90,12 +90,12 @@ def summary_text(
     Returns:
         Lines without a line break at the end; every percent stands beside its count.
     """
-    cases = cases_of(evidence.register)
+    cases = cases_of(evidence.answers)
     summary = _Summary(
         evidence=evidence,
         findings=findings,
         facts=facts,
-        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.register.settings),
+        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.answers.settings),
         cases=cases,
         accounts=accounts_of(evidence.study, cases),
         rates=rates_of(findings),
@@ -113,7 +113,7 @@ def _head(summary: _Summary) -> list[str]:
     margin = len(title) + 4 if summary.guardrail else max(len(title) + 2, MARGIN)
     lines = labelled(title, about, margin=margin, width=summary.screen.width)
     if summary.evidence.run.state is RunState.UNFINISHED:
-        done, planned = summary.evidence.register.n_held, len(summary.evidence.sessions)
+        done, planned = summary.evidence.answers.n_completed, len(summary.evidence.sessions)
         lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
     if scripted_names(summary.evidence):
         lines += summary.lines("", words.short("scripted"))
@@ -210,7 +210,7 @@ def _read_this(summary: _Summary) -> str:
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
         texts.append(words.short("zero_defects", zero=0, n=figures.count(zero.estimate.n), bound=bound))
-    held_by = {setting.held_by for setting in summary.evidence.register.settings}
+    held_by = {setting.held_by for setting in summary.evidence.answers.settings}
     if HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by:
         texts.append(words.short("simulated_users"))
     spoken = bool(held_by & {HeldBy.SIMULATED_USER, HeldBy.PERSON})

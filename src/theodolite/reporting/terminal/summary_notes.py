@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator
+from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
@@ -23,7 +24,7 @@ from theodolite.reporting.found.agreements import (
     unparseable_cases,
     with_people,
 )
-from theodolite.reporting.found.cases import REFERENCE, Case, title_of
+from theodolite.reporting.found.cases import Case, title_of
 from theodolite.reporting.found.corrections import certificate_note, corrections_of, own_words
 from theodolite.reporting.found.rates import Rate, rates_for, rates_of
 from theodolite.reporting.words import figures

@@ -20,8 +20,8 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.run import UnitState
-from theodolite.measurement.answer_table import AnswerGroup, AnswerTable, SittingFacts
-from theodolite.measurement.sheets import AnswerColumns, columns_of
+from theodolite.measurement.answer_table import AnswerGroup, SittingFacts, StoredAnswers
+from theodolite.measurement.sheets import AnswerArrays, columns_of
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
@@ -45,12 +45,12 @@ class AllAnswers:
         repeats: The same of people, with what they answered when they met a dialogue again; empty where nobody did.
     """
 
-    people: dict[str, AnswerColumns]
-    everybody: dict[str, AnswerColumns]
-    repeats: dict[str, AnswerColumns]
+    people: dict[str, AnswerArrays]
+    everybody: dict[str, AnswerArrays]
+    repeats: dict[str, AnswerArrays]
 
     @staticmethod
-    def of(answers: dict[str, AnswerColumns], question: str) -> AnswerColumns:
+    def of(answers: dict[str, AnswerArrays], question: str) -> AnswerArrays:
         """Return the answers to a question; none where nobody has answered it."""
         return answers.get(question, _NOBODY)
 
@@ -109,16 +109,16 @@ def _answers(library: Library, row: QueueRow, category: str, judge_version: str)
 class _Known:
     """Answers that were read, and of which annotations: how many there were, the last one's number, withdrawals."""
 
-    table: AnswerTable
+    table: StoredAnswers
     n: int
     last: int
     n_withdrawn: int
 
 
-_NOTHING = _Known(AnswerTable.empty(), 0, 0, 0)
+_NOTHING = _Known(StoredAnswers.empty(), 0, 0, 0)
 
 
-def _table(library: Library, queue: QueueRow, category: str) -> AnswerTable:
+def _table(library: Library, queue: QueueRow, category: str) -> StoredAnswers:
     """Return the answers of every annotation of a category; only those that are new are read."""
     annotations = AnnotationRow.objects.filter(_annotations(queue, category))
     told = annotations.aggregate(n=Count("id"), last=Max("id"))

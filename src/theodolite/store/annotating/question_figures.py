@@ -25,7 +25,7 @@ from theodolite.measurement.annotating import (
 )
 from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.planning_passes import planned_passes
-from theodolite.measurement.sheets import AnswerColumns
+from theodolite.measurement.sheets import AnswerArrays
 from theodolite.measurement.spread import rater_agreements, spreads
 from theodolite.store.annotating.all_answers import AllAnswers, all_answers
 from theodolite.store.annotating.library import Library
@@ -53,9 +53,9 @@ class QuestionFigures:
     category: str
     guideline: Guideline
     asked: Question
-    people: AnswerColumns
-    everybody: AnswerColumns
-    repeats: AnswerColumns | None
+    people: AnswerArrays
+    everybody: AnswerArrays
+    repeats: AnswerArrays | None
     models: frozenset[str]
 
     def agreement(self) -> QuestionAgreement:

@@ -40,11 +40,11 @@ def test_groups_that_agree_within_alone_stand_out(found):
 
 def test_intervals_know_of_dialogues_that_resemble_each_other(found, evidence):
     (application,) = evidence.study.applications
-    clusters = {setting.cluster for setting in evidence.register.settings}
+    clusters = {setting.cluster for setting in evidence.answers.settings}
 
     assert found.application == application.name
     assert found.groups[0].across.method.startswith("jackknife over clusters")
-    assert found.groups[0].across.n_clusters <= len(clusters) < len(evidence.register)
+    assert found.groups[0].across.n_clusters <= len(clusters) < len(evidence.answers)
 
 
 def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):

@@ -20,7 +20,7 @@ def test_every_planned_session_has_a_leaf_for_each_question_and_annotator():
     evidence = grown_live()
     design, application = evidence.study.trees[0], evidence.study.applications[0]
     leaves = list(tree_leaves(evidence, design, application))
-    planned = len(list(evidence.register.places(application.name)))
+    planned = len(list(evidence.answers.positions(application.name)))
     per_question = Counter((leaf.question, leaf.by) for leaf in leaves)
 
     assert set(per_question.values()) == {planned}

@@ -1,39 +1,41 @@
-from tests.fakes.evidence import live_evidence, xstest_evidence
+from tests.fakes.evidence import groundedness, live_evidence, refusal, xstest_evidence
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import reference_names
+from theodolite.domain.answers import REFERENCE
 from theodolite.reporting.found.accounts import accounts_of
-from theodolite.reporting.found.cases import REFERENCE, cases_of, lead_annotators
+from theodolite.reporting.found.cases import cases_of
 
 
 def test_every_planned_session_is_a_case_in_order_of_the_plan():
     evidence = live_evidence(held=7)
 
-    cases = cases_of(evidence.register)
+    cases = cases_of(evidence.answers)
 
     assert [case.label for case in cases] == [session.label for session in evidence.sessions]
-    assert sum(case.holding is not None for case in cases) == 7
+    assert sum(case.dialogue is not None for case in cases) == 7
 
 
 def test_a_label_of_a_failed_session_is_failed_and_one_of_a_waiting_session_is_missing():
-    failed, waiting = cases_of(live_evidence().register)[17], cases_of(live_evidence(held=7).register)[59]
+    failed, waiting = cases_of(live_evidence().answers)[17], cases_of(live_evidence(held=7).answers)[59]
 
-    assert failed.reading("grounded", "groundedness", "score").outcome is Outcome.FAILED
-    assert waiting.reading("grounded", "groundedness", "score").outcome is Outcome.MISSING
+    assert failed.dialogue_label("grounded", groundedness()).outcome is Outcome.FAILED
+    assert waiting.dialogue_label("grounded", groundedness()).outcome is Outcome.MISSING
 
 
 def test_the_reference_leads_where_there_is_one_and_else_everybody():
     recorded, live = xstest_evidence().study, live_evidence().study
 
-    assert lead_annotators(recorded, "refusal", "gpt4") == (REFERENCE,)
-    assert lead_annotators(live, "groundedness", "bot-1.4") == ("grounded",)
+    assert reference_names(recorded, refusal(), "gpt4") == (REFERENCE,)
+    assert reference_names(live, groundedness(), "bot-1.4") == ("grounded",)
 
 
 def test_the_reference_says_nothing_about_an_application_that_was_not_recorded():
-    assert lead_annotators(xstest_evidence().study, "refusal", "somebody-live") == ()
+    assert reference_names(xstest_evidence().study, refusal(), "somebody-live") == ()
 
 
 def test_an_account_holds_every_planned_dialogue_once():
     evidence = live_evidence(held=50)
-    account = accounts_of(evidence.study, cases_of(evidence.register))[0]
+    account = accounts_of(evidence.study, cases_of(evidence.answers))[0]
 
     places = [place for part in (account.labelled, *account.unmeasured) for place in part.cases]
 

@@ -21,7 +21,9 @@ def flipped(subject):
         defects = {case.index for case in subject.defects(guideline, rule)}
         sides = defaultdict(set)
         for case in subject.cases:
-            labelled = any(question == rule.question for _, question, _ in case.answers())
+            labelled = any(
+                key[2] == rule.question and columns.rows(case.index) for key, columns in case.table.answers.items()
+            )
             if labelled and rule.applies_to(case.setting.groups):
                 sides[case.pair_key].add(case.index)
         found.update(*(places for places in sides.values() if places & defects and places - defects))

@@ -11,7 +11,7 @@ from theodolite.reporting.terminal.next_step import next_step
 
 
 def step(evidence):
-    accounts = accounts_of(evidence.study, cases_of(evidence.register))
+    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
     return next_step(evidence, measure_study(evidence), facts(), accounts)
 
 

@@ -1,0 +1,339 @@
+"""The rules by which answers are read: which of them is the label of a dialogue, and whose labels count.
+
+Estimates, reports, lists and exports all read the answer table through these
+functions, so that no two of them can disagree about one dialogue.
+
+1. A dialogue that was not completed is `FAILED` if its session failed, else `MISSING`.
+2. A completed dialogue without an answer is `FAILED` if the annotator failed on it, else `MISSING`.
+3. A value that is no point of the question's scale is `UNPARSEABLE`.
+4. Of answers about turns one decides: the first that is a defect, else the first
+   that is unknown (neither answered nor not applicable), else the first that is
+   known, else the first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import RecordedLabels
+from theodolite.domain.answers import (
+    NO_VALUE,
+    OUTCOME_CODES,
+    REFERENCE,
+    WHOLE_DIALOGUE,
+    AnswerColumns,
+    AnswerTable,
+    DialogueLabels,
+    LabelKey,
+    Positions,
+    UnitFailure,
+)
+from theodolite.domain.application import Application, RecordedFile
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.plan import Setting
+from theodolite.domain.study import Study
+
+_CACHED_BYTES: Final = 32_000_000
+"""Size of the labels that a table remembers at most."""
+
+_ANSWERED, _UNPARSEABLE, _NOT_APPLICABLE, _MISSING, _FAILED = (
+    OUTCOME_CODES[outcome]
+    for outcome in (
+        Outcome.ANSWERED,
+        Outcome.UNPARSEABLE,
+        Outcome.NOT_APPLICABLE,
+        Outcome.MISSING,
+        Outcome.FAILED,
+    )
+)
+
+
+def labels_of(
+    table: AnswerTable,
+    annotator: str,
+    guideline: Guideline,
+    question: Question,
+    *,
+    rule: DefectRule | None = None,
+    positions: Positions | None = None,
+) -> DialogueLabels:
+    """Return an annotator's label of each dialogue, by the rules at the top of this module.
+
+    Args:
+        table: The answers.
+        annotator: Name of the annotator; `reference` for final labels.
+        guideline: The guideline.
+        question: The question.
+        rule: The defect rule by which one turn decides; None for all rules of the
+            guideline on this question that apply to the dialogue.
+        positions: Positions of the dialogues; None for the whole plan.
+    """
+    at_turns = question.level is QuestionLevel.TURN
+    key = (annotator, id(guideline), question.name, rule.name if at_turns and rule else "")
+    cached = table.label_cache.get(key)
+    if cached is None:
+        rules = (rule,) if rule else tuple(one for one in guideline.defect_rules if one.question == question.name)
+        whole = _labels(table, annotator, guideline, question, rules)
+        _remember(table, key, whole, guideline)
+    else:
+        whole = cached[0]
+    return whole if positions is None else whole.at(positions)
+
+
+def _remember(table: AnswerTable, key: LabelKey, labels: DialogueLabels, guideline: Guideline) -> None:
+    """Store labels in the table, the oldest ones out where they grow too large."""
+    cache = table.label_cache
+    most = max(1, _CACHED_BYTES // (5 * max(1, len(table))))
+    while len(cache) >= most:
+        cache.pop(next(iter(cache)), None)
+    cache[key] = labels, guideline  # the guideline stays alive, so that its id is its own
+
+
+def _labels(
+    table: AnswerTable, annotator: str, guideline: Guideline, question: Question, rules: Sequence[DefectRule]
+) -> DialogueLabels:
+    outcomes = _without_answers(table, annotator)
+    values = array("i", [NO_VALUE]) * len(table)
+    columns = table.columns(annotator, guideline.name, question.name)
+    scale = question.scale
+    off_scale = {code for code in set(columns.value) if code != NO_VALUE and not scale.admits(columns.texts[code])}
+    if question.level is QuestionLevel.TURN and annotator != REFERENCE:
+        rows = _deciding_rows(table, columns, question, rules, off_scale)
+    else:
+        rows = _whole_dialogue_rows(columns)
+    for position, row in rows:
+        value = columns.value[row]
+        outcomes[position] = _UNPARSEABLE if value in off_scale else columns.outcome[row]
+        values[position] = NO_VALUE if value in off_scale else value
+    return DialogueLabels(outcomes, values, columns.texts)
+
+
+def _without_answers(table: AnswerTable, annotator: str) -> bytearray:
+    """Return the outcome of each dialogue that has no answer: rules 1 and 2."""
+    outcomes = bytearray([_MISSING]) * len(table)
+    for position, failures in table.failures.items():
+        failed = annotator if table.dialogues[position] is not None else ""
+        if any(failure.annotator == failed for failure in failures):
+            outcomes[position] = _FAILED
+    return outcomes
+
+
+def _whole_dialogue_rows(columns: AnswerColumns) -> Iterator[tuple[int, int]]:
+    """Yield each session with the row of its first answer about the whole dialogue."""
+    last = -1
+    for row, (position, turn) in enumerate(zip(columns.position, columns.turn, strict=True)):
+        if turn == WHOLE_DIALOGUE and position != last:
+            last = position
+            yield position, row
+
+
+def _deciding_rows(
+    table: AnswerTable,
+    columns: AnswerColumns,
+    question: Question,
+    rules: Sequence[DefectRule],
+    off_scale: set[int],
+) -> Iterator[tuple[int, int]]:
+    """Yield each session with the row of the turn that decides: rule 4."""
+    ranks: dict[tuple[bool, ...], Callable[[int], int]] = {}
+    for position, rows in groupby(range(len(columns)), key=columns.position.__getitem__):
+        applies = tuple(rule.applies_to(table.settings[position].groups) for rule in rules)
+        if applies not in ranks:
+            meant = [rule for rule, is_meant in zip(rules, applies, strict=True) if is_meant] or rules
+            ranks[applies] = _ranking(columns, question, meant, off_scale)
+        yield position, min(rows, key=ranks[applies])
+
+
+def _ranking(
+    columns: AnswerColumns, question: Question, rules: Sequence[DefectRule], off_scale: set[int]
+) -> Callable[[int], int]:
+    """Return a function from a row to its rank: 0 defect, 1 unknown, 2 known, 3 not applicable."""
+    codes = set(columns.value) - off_scale - {NO_VALUE}
+    texts, scale = columns.texts, question.scale
+    defects = {code for code in codes if any(rule.is_defect(texts[code], scale) for rule in rules)}
+
+    def rank(row: int) -> int:
+        value, outcome = columns.value[row], columns.outcome[row]
+        if value in defects:
+            return 0
+        if outcome == _NOT_APPLICABLE:
+            return 3
+        return 2 if outcome == _ANSWERED and value not in off_scale else 1
+
+    return rank
+
+
+def standing_failures(table: AnswerTable, position: int) -> tuple[UnitFailure, ...]:
+    """Return the failures of a session that no later attempt has made good."""
+    failures = table.failures.get(position, ())
+    if table.dialogues[position] is None:
+        return tuple(failure for failure in failures if not failure.annotator)
+    return tuple(
+        failure for failure in failures if failure.annotator and not table.has_annotation(position, failure.annotator)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSource:
+    """An annotator as numbers name it, or the study's final labels.
+
+    Attributes:
+        name: Name of the annotator; `reference` for final labels.
+        kind: Person, model or rule; None for final labels.
+        version: Content hash.
+        by_hand: Whether a person labels a sample by hand, outside of any run.
+        panel: Name of the panel that it belongs to; empty for none.
+    """
+
+    name: str
+    kind: AnnotatorKind | None
+    version: str
+    by_hand: bool = False
+    panel: str = ""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person gave the labels."""
+        return self.kind is AnnotatorKind.PERSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSources:
+    """All annotators of one application under one guideline.
+
+    Attributes:
+        reference: The final labels, where the study has them.
+        annotators: The annotators in the order of the study.
+    """
+
+    reference: AnswerSource | None
+    annotators: tuple[AnswerSource, ...]
+
+    @property
+    def counted(self) -> tuple[AnswerSource, ...]:
+        """All of them who label every dialogue, the reference first.
+
+        The sample that people label by hand is drawn by what judges say, so that
+        a plain share of it is a share of nothing; they count where nobody else labels.
+        """
+        on_all = tuple(source for source in self.annotators if not source.by_hand)
+        return ((self.reference,) if self.reference else ()) + (on_all or self.annotators)
+
+    @property
+    def reference_annotators(self) -> tuple[AnswerSource, ...]:
+        """The sources that others are compared with: the final labels, or all sources where there are none."""
+        return (self.reference,) if self.reference else self.counted
+
+
+def annotators_of(
+    study: Study, guideline: Guideline, application: Application | str, question: str = ""
+) -> AnswerSources:
+    """Return the annotators of an application's dialogues under a guideline.
+
+    Columns of a recorded file hold labels of recorded dialogues only.
+
+    Args:
+        study: Names them.
+        guideline: The guideline.
+        application: The application, or its name.
+        question: Leave out those who answer other questions alone; empty to keep all.
+    """
+    name = application if isinstance(application, str) else application.name
+    is_recorded = any(one.name == name and isinstance(one.connection, RecordedFile) for one in study.applications)
+    final = study.reference if is_recorded else None
+    return AnswerSources(
+        reference=AnswerSource(name=REFERENCE, kind=None, version=version_of(final))
+        if final and final.guideline == guideline.name
+        else None,
+        annotators=tuple(
+            AnswerSource(
+                name=annotator.name,
+                kind=annotator.kind,
+                version=study.annotator_version(annotator.name),
+                by_hand=annotator.by_hand,
+                panel=annotator.panel,
+            )
+            for annotator in study.annotators
+            if annotator.guideline == guideline.name
+            and (not question or annotator.answers(question))
+            and (is_recorded or not isinstance(annotator.labelling, RecordedLabels))
+        ),
+    )
+
+
+def reference_names(study: Study, guideline: Guideline, application: Application | str) -> tuple[str, ...]:
+    """Return the names of the annotators by whose labels a guideline's rates are read.
+
+    They are the final labels where the study has them, else all annotators side by
+    side, since labels are never merged. People who label a sample by hand count where nobody else labels.
+    """
+    sources = annotators_of(study, guideline, application, guideline.question.name)
+    return tuple(source.name for source in sources.reference_annotators)
+
+
+def positions_of(study: Study, table: AnswerTable, application: Application | str, guideline: Guideline) -> Positions:
+    """Return the positions of an application's sessions that are labelled under a guideline."""
+    name = application if isinstance(application, str) else application.name
+    scenarios = {setting.scenario for setting in table.settings}
+    labelled = {scenario for scenario in scenarios if study.asks(guideline.name, scenario)}
+    return array(
+        "L",
+        (
+            position
+            for position, setting in enumerate(table.settings)
+            if setting.application == name and setting.scenario in labelled
+        ),
+    )
+
+
+def cluster_of(table: AnswerTable, position: int) -> str:
+    """Return the cluster of a dialogue; one that resembles no other is a cluster of its own."""
+    return table.settings[position].cluster or table.sessions.label(position)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionLabels:
+    """One question of one guideline about some dialogues, to be read annotator by annotator.
+
+    Attributes:
+        table: The answers.
+        guideline: The guideline.
+        question: The question.
+        positions: Positions of the planned sessions; the denominator.
+        rule: The defect rule by which one turn decides, for questions that are asked at each turn.
+    """
+
+    table: AnswerTable
+    guideline: Guideline
+    question: Question
+    positions: Positions
+    rule: DefectRule | None = None
+
+    def setting(self, position: int) -> Setting:
+        """Return what the session at a position shares with its repeats."""
+        return self.table.settings[position]
+
+    def only(self, positions: Iterable[int]) -> QuestionLabels:
+        """Return the same question about some of the dialogues."""
+        return replace(self, positions=array("L", positions))
+
+    def labels(self, source: AnswerSource) -> DialogueLabels:
+        """Return a source's label of each dialogue, in order of the positions."""
+        return labels_of(
+            self.table, source.name, self.guideline, self.question, rule=self.rule, positions=self.positions
+        )
+
+
+def versions_of(guideline: Guideline, sources: Iterable[AnswerSource]) -> dict[str, str]:
+    """Return the content hashes of the instruments that a number rests on, by name."""
+    return {
+        f"guideline {guideline.name}": version_of(guideline),
+        **{source.name if source.kind is None else f"annotator {source.name}": source.version for source in sources},
+    }
