@@ -53,6 +53,7 @@ class FakeStore(FakeCoding, FakePeople):
         self.struck_failures: list[Failure] = []
         self.kept_adjudications: dict[tuple[str, str, str, str], Adjudication] = {}
         self.kept_labels: list[Annotation] = []
+        self.assignments: dict[str, list[tuple[str, str, str]]] = {}
         self.files: dict[str, list[str]] = {}
         self.moments: list[tuple[str, str, datetime]] = []
         self.started = False
@@ -254,6 +255,9 @@ class FakeStore(FakeCoding, FakePeople):
             if any(_label_place(known) == (*place, given.revision) for known in self.kept_labels):
                 raise Conflict(given.annotator)
         self.kept_labels += annotations
+
+    def open_assignments(self, study: str) -> list[tuple[str, str, str]]:
+        return list(self.assignments.get(study, ())) if self.kept_labels else []
 
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         for kept in self._done(run, UnitKind.SESSION, at):

@@ -211,6 +211,15 @@ class Readings(Protocol):
         """
         ...
 
+    def open_assignments(self, study: str) -> list[tuple[str, str, str]]:
+        """Return the dialogues that annotators of a study have been assigned and have not labelled yet.
+
+        Returns:
+            Key of the participant, name of the guideline and key of the dialogue, of each
+            assignment; empty as long as nobody has labelled by hand in this workspace.
+        """
+        ...
+
     def adjudications(self, run: Run, at: Collection[int] | None = None) -> Iterator[Adjudication]:
         """Yield the final labels of a run's dialogues, in order of the plan."""
         ...

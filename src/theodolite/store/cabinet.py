@@ -11,7 +11,7 @@ from theodolite.domain.identity import Record
 from theodolite.domain.run import Run
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.filing import file_record, filed_records
-from theodolite.store.labels import are_there_labels, keep_labels
+from theodolite.store.labels import are_there_labels, keep_labels, open_assignments
 from theodolite.store.reading import parts_of
 from theodolite.store.readings import Readings
 from theodolite.store.workplace import Workplace
@@ -43,6 +43,12 @@ class Cabinet:
     def keep_labels(self, annotations: Sequence[Annotation]) -> None:
         """Store annotations that people gave by hand, all or none."""
         self._place.write(partial(keep_labels, annotations))
+
+    def open_assignments(self, study: str) -> list[tuple[str, str, str]]:
+        """Return the dialogues that annotators of a study's queues have reserved and not submitted."""
+        if not self._place.read(are_there_labels):
+            return []
+        return self._place.read(partial(open_assignments, study))
 
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         """Yield what people labelled by hand of a run's dialogues, latest revisions."""

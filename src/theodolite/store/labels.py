@@ -48,6 +48,20 @@ def are_there_labels() -> bool:
     return AnnotationRow.objects.filter(unit__isnull=True).exists()
 
 
+def open_assignments(study: str) -> list[tuple[str, str, str]]:
+    """Return the dialogues that annotators of a study's queues have reserved and not submitted.
+
+    Returns:
+        Key of the participant, name of the guideline and key of the dialogue, of each reservation.
+    """
+    from theodolite.domain.annotating.work import ReservationState
+    from theodolite.store.models.annotating import ReservationRow
+
+    rows = ReservationRow.objects.filter(state=ReservationState.RESERVED.value, item__queue__study=study)
+    keys = rows.order_by("id").values_list("participant__key", "item__category", "item__dialogue__unit__key")
+    return list(keys)
+
+
 def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return what people labelled by hand of the dialogues that some units brought, in the order of the units.
 

@@ -17,6 +17,7 @@ from theodolite.domain.people.event import AnnotationProcess
 from theodolite.store.annotating.drafts import clear_answer, save_answer, undo
 from theodolite.store.annotating.sittings import sitting, submit
 from theodolite.store.annotating.taking import last_ones, next_work, offer, release, resume, skip, void
+from theodolite.store.labels import open_assignments
 from theodolite.store.models.annotating import DraftRow, ReservationRow, RoutedRow, WorkItemRow
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -279,3 +280,14 @@ def test_two_designs_of_a_queue_stay_on_record(venue: Venue) -> None:
     assert venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0)) == token
 
     assert {item.passes for item in WorkItemRow.objects.all()} == {2}
+
+
+def test_open_assignments_are_those_that_were_not_submitted(venue: Venue) -> None:
+    queue = venue.queue()
+    annotate(venue, queue, "anna", no("released"))
+    held = work(venue, queue, "anna")
+
+    found = open_assignments(venue.study.name)
+
+    row = ReservationRow.objects.select_related("item__dialogue__unit").get(token=held)
+    assert found == [("anna", row.item.category, row.item.dialogue.unit.key)]
