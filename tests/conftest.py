@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ from theodolite.bootstrap.web_settings import serving_settings
 # their own, and whoever forgets meets this folder.
 _NOWHERE = database_settings(Path("/nonexistent"))
 configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alone", demo=True))
+
+# Tests write studies by hand and run them at once. Those of permissions take these variables away again.
+os.environ["THEODOLITE_ALLOW_CODE"] = "1"
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="theodolite-tests-")
 
 # Speed is measured in benchmarks and not in tests. In CI the same examples are drawn each time, so that a red
 # run says something about the change; anywhere else new ones are looked for.

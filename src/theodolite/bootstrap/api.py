@@ -6,6 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from theodolite.bootstrap.permission import code_request
 from theodolite.bootstrap.reports import Written, write_reports
 from theodolite.bootstrap.sitting import sit, slots_for
 from theodolite.bootstrap.workbench import Workbench, open_workbench
@@ -69,6 +70,7 @@ def run(
     retry_failed: bool = False,
     cache: bool = False,
     out: str | None = None,
+    allow_code: bool = False,
     progress: Progress | None = None,
 ) -> StudyRun:
     """Test, assess, measure and report a study; goes on where an earlier call stopped.
@@ -82,15 +84,19 @@ def run(
         retry_failed: Try once more what failed before.
         cache: Answer equal requests to models from the cache; never the application's.
         out: Folder for report.html and results.json; the study's own where None.
+        allow_code: Allow the code that the study names, as it is now; remembered in the workspace.
         progress: Who watches; nobody where None.
 
     Raises:
         StudyError: If the study holds faults; says all of them.
+        InputError: If the study runs code that was not allowed.
         RunStopped: If an endpoint cannot be used.
         StoreError: If the database fails; what was acknowledged is kept.
     """
     bench = open_workbench(study)
     try:
+        if allow_code and (request := code_request(bench.loaded)) is not None:
+            request.remember()
         slots = slots_for(bench)
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
         sitting = sit(bench, options, progress=progress or Silent(), before_asking=_knock)

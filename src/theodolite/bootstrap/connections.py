@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from theodolite.bootstrap.permission import require_code_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.foresight import Foresight
@@ -34,7 +35,11 @@ def open_lines(
         environ: Environment variables; keys are taken from it and from nowhere else.
         clock: Tells the time.
         caching: How replies are kept; None for not at all.
+
+    Raises:
+        InputError: If the study runs code that the operator has not allowed.
     """
+    require_code_permission(loaded)
     study, accounts = loaded.study, Accounts(clock, folder=workspace / LIMITS_NAME)
     models: dict[str, Model] = {
         endpoint.name: open_model(

@@ -16,9 +16,6 @@ from theodolite.domain.errors import InputError, StorageUnavailable
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
 
-WORKSPACE_NAME = ".theodolite"
-"""Folder beside a study that holds everything the program remembers."""
-
 DATABASE_VARIABLE = "DATABASE_URL"
 """Environment variable that names a PostgreSQL database in place of the workspace's file."""
 
@@ -32,15 +29,6 @@ _RUNS = "theodolite.store.apps.RunsConfig"
 """The store for commands: tables of people are loaded by whoever asks for people's work."""
 
 _POSTGRES_SCHEMES = ("postgres", "postgresql")
-
-
-def workspace_for(folder: Path) -> Path:
-    """Return the workspace of a study's folder: the nearest ancestor's, else one beside the study."""
-    start = folder.resolve()
-    for candidate in (start, *start.parents):
-        if (candidate / WORKSPACE_NAME).is_dir():
-            return candidate / WORKSPACE_NAME
-    return start / WORKSPACE_NAME
 
 
 def make_workspace(workspace: Path) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from theodolite.bootstrap.database import WORKSPACE_NAME
 from theodolite.config.shipped import shipped
+from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.errors import StorageUnavailable
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.permission import require_code_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
 from theodolite.domain.errors import InputError
@@ -38,7 +39,12 @@ def chosen_applications(loaded: LoadedStudy, name: str) -> tuple[Application, ..
 async def examine_application(
     loaded: LoadedStudy, application: Application, *, environ: Mapping[str, str]
 ) -> Examination:
-    """Open one application, call it a few times, and let go of everything again."""
+    """Open one application, call it a few times, and let go of everything again.
+
+    Raises:
+        InputError: If the study runs code that the operator has not allowed.
+    """
+    require_code_permission(loaded)
     clock, connection = SystemClock(), application.connection
     needed = connection.model if isinstance(connection, PromptedModel) else ""
     models = {

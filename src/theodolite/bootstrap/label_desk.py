@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theodolite.assessment.sitting import person_of
-from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.serving import Serving, listen, open_server
 from theodolite.bootstrap.web_settings import WEB
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.config.serving import ServingSettings
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotating.work import QueueCategory, QueueDesign
 from theodolite.domain.errors import InputError

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
-from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read, workspace_for
+from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import load_study
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import NotFound
 from theodolite.domain.status import Status
 from theodolite.usecases.status import status_of

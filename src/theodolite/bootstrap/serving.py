@@ -128,6 +128,8 @@ def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]
     """
     import uvicorn
 
+    from theodolite.bootstrap.http_limits import BoundedProtocol
+
     _speak_of_faults_only()
     sys.setswitchinterval(TURN_S)
     settings = serving.settings
@@ -137,6 +139,8 @@ def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]
         tell(line.format(address=address))
     config = uvicorn.Config(
         f"{WEB}.asgi:application",
+        http=BoundedProtocol,
+        ws="none",
         log_config=None,
         server_header=False,
         access_log=False,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_lines
-from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, workspace_for
+from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.sealing import with_team_keys
 from theodolite.bootstrap.shelves import plugin_shelves, strategy_catalogue, tree_methods
 from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.errors import NotFound

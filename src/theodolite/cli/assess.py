@@ -10,6 +10,7 @@ from theodolite.bootstrap.labels import read_labels, write_label_sample
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
+from theodolite.cli.permission import permission_options
 from theodolite.cli.run import stage
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind
@@ -34,6 +35,7 @@ FILE = "labels.csv"
 @click.option(
     "--out", type=click.Path(dir_okay=False), metavar="FILE", help="With --sample: a .csv or .jsonl file to write."
 )
+@permission_options
 @json_option
 def assess(
     study: str,

@@ -11,11 +11,13 @@ from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.estimate_json import estimate_entry
 from theodolite.cli.json_ending import faults_json
+from theodolite.cli.permission import path_option, permit_paths
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
 from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
 from theodolite.config.places import render_faults
+from theodolite.config.study_code import named_code
 from theodolite.config.writing.expanded import expanded
 
 
@@ -23,6 +25,7 @@ from theodolite.config.writing.expanded import expanded
 @study_argument
 @click.option("--all", "show_all", is_flag=True, help="Show every fault; 20 at most are shown otherwise.")
 @click.option("--expanded", "show_expanded", is_flag=True, help="Print what the short forms became, defaults included.")
+@path_option
 @json_option
 def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> int:
     """Find every fault of a study at once; count its calls, and guess their tokens and cost.
@@ -36,6 +39,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
       theodolite check support
       theodolite check support --expanded
     """  # noqa: D301 - click's mark for "keep these lines"
+    permit_paths(study)
     try:
         loaded = load_study(study, environ=os.environ, shelves=plugin_shelves(), looks_at_code=True)
     except StudyFaults as faults:
@@ -46,12 +50,20 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
         return 2
     if as_json:
         estimate = estimate_entry(estimate_calls(loaded))
-        click.echo(faults_json(loaded.notes, exit_code=0, estimate=estimate))
+        click.echo(faults_json(loaded.notes, exit_code=0, estimate=estimate, **_access(loaded)))
     elif show_expanded:
         click.echo(expanded(loaded.study), nl=False)
     else:
         click.echo(_fine(study, loaded, limit=None if show_all else 20))
     return 0
+
+
+def _access(loaded: LoadedStudy) -> dict[str, object]:
+    """Return the code that a run executes, and the files that were read from outside of the study's folder."""
+    return {
+        "code": [code.target for code in named_code(loaded.study)],
+        "outside": {name: str(real) for name, real in loaded.outside.items()},
+    }
 
 
 def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:

@@ -14,6 +14,7 @@ import click
 from theodolite.bootstrap.examining import chosen_applications, examine_application
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import faults_json
+from theodolite.cli.permission import permission_options, permit_code, permit_paths
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.places import Complaints, PlacedFault, render_faults
@@ -25,6 +26,7 @@ from theodolite.usecases.examining import Examination, exit_code_of
 @click.command("check-application")
 @study_argument
 @click.argument("name", default="")
+@permission_options
 @json_option
 def check_application(study: str, name: str, *, as_json: bool) -> int:
     """Call an application a few times and say whether it behaves as an application should.
@@ -39,9 +41,12 @@ def check_application(study: str, name: str, *, as_json: bool) -> int:
       theodolite check-application support
       theodolite check-application event blue --json
     """  # noqa: D301 - click's mark for "keep these lines"
+    permit_paths(study)
     loaded = load_study(study, environ=os.environ)
+    chosen = chosen_applications(loaded, name)
+    permit_code(loaded)
     with redirect_stdout(sys.stderr):  # what an application prints is no part of what is found
-        found = asyncio.run(_examined(loaded, chosen_applications(loaded, name)))
+        found = asyncio.run(_examined(loaded, chosen))
     code = exit_code_of(found)
     placed = _placed(loaded, found)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import textwrap
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.offers import offered_models
+from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.cli.terminal import wants_colour
 from theodolite.config.examples import EXAMPLES, REQUIREMENTS
@@ -167,8 +169,24 @@ def _ask_the_address(answers: Answers) -> None:
     answers["app_model"] = names[0]
 
 
+def _own_file(folder: str, answers: Answers) -> Path | None:
+    """Return the Python file of an application that lies outside of the study's folder, named from there; or None."""
+    file, _, function = answers.get("app", "").rpartition(":")
+    if not file.endswith(".py"):
+        return None
+    home = Path(folder).resolve()
+    beside = [Path(file).resolve(), (home / file).resolve()]
+    found = next((path for path in beside if path.is_file()), None)
+    if found is None or found.is_relative_to(home):
+        return None
+    answers["app"] = f"{Path(os.path.relpath(found, home)).as_posix()}:{function}"
+    return found
+
+
 def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
+    app_file = _own_file(folder, answers)
     study, *others = write_starter(Path(folder), kind, answers)
+    trust_new_study(Path(folder), reads=[app_file] if app_file else [])
     n_lines = len(study.read_text(encoding="utf-8").splitlines())
     if kind is StarterKind.APPLICATION:
         click.echo(f"Wrote {study} ({n_lines} lines), and as EXAMPLES to be replaced")

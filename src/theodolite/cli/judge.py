@@ -11,6 +11,7 @@ from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.json_ending import as_line
 from theodolite.cli.knocking import knock_first
+from theodolite.cli.permission import permission_options, permit_code, permit_paths
 from theodolite.cli.terminal import width
 from theodolite.domain.errors import NotFound
 from theodolite.execution.lines import Lines
@@ -44,6 +45,7 @@ def judge() -> None:
     help="Dialogues that a model reads again: attacked, and with its labels reversed.",
 )
 @click.option("--no-attacks", is_flag=True, help="Call no model; the certificate says what it lacks.")
+@permission_options
 @json_option
 def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: bool) -> int:
     """Issue the certificate of a judge, or of all models that judge.
@@ -58,6 +60,7 @@ def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: b
       theodolite judge certify support grounded
       theodolite judge certify support --no-attacks    calls no model
     """  # noqa: D301
+    permit_paths(study)
     bench = open_workbench(study)
     try:
         evidence = bench.evidence()
@@ -66,6 +69,8 @@ def certify(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: b
         plans = probe_plans(evidence, judges, 0 if no_attacks else attacks)
         if plans and not as_json:
             click.echo(probes_text(plans, evidence.spending))
+        if plans:
+            permit_code(bench.loaded)
         probes = probe_judges(bench, plans, before_asking=partial(_knock, quiet=as_json))
         found = [issue_certificate(bench, evidence, one, probes.get(one.name, ())) for one in judges]
         if as_json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from theodolite.cli.arguments import json_option, study_argument
+from theodolite.cli.permission import permission_options, permit_code, permit_paths
 
 if TYPE_CHECKING:
     from theodolite.bootstrap.rehearsal.counting import Trouble
@@ -32,6 +33,7 @@ _HEAD = 10
     help="Folder for copy, pages and results; an earlier rehearsal in it is replaced.",
 )
 @click.option("--no-pictures", is_flag=True, help="Keep the pages as files only; draw none.")
+@permission_options
 @json_option
 def rehearse(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
     """Let bots play the whole event of a study, with pictures of its pages.
@@ -54,7 +56,11 @@ def rehearse(study: str, *, people: int | None, out: str, no_pictures: bool, as_
       theodolite rehearse spoilers --people 2 --out first-try
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.rehearsal.playing import rehearse as play
+    from theodolite.bootstrap.shelves import plugin_shelves
+    from theodolite.config.loading import load_study
 
+    permit_paths(study)
+    permit_code(load_study(study, shelves=plugin_shelves()))
     rehearsed = play(
         study, out=out, people=people, with_pictures=not no_pictures, tell=lambda line: click.echo(line, err=True)
     )

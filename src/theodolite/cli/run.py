@@ -9,6 +9,7 @@ from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
 from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
+from theodolite.cli.permission import permission_options, permit_code, permit_paths
 from theodolite.cli.sitting import progress_for, sit_at_terminal
 from theodolite.cli.terminal import width
 from theodolite.domain.run import UnitKind, UnitState
@@ -27,6 +28,7 @@ NOT_FINISHED = 3
 )
 @cache_option
 @out_option
+@permission_options
 @json_option
 def run(
     study: str,
@@ -50,8 +52,10 @@ def run(
       theodolite run support              all of it, or what is left of it
       theodolite run support --json       for scripts and CI
     """  # noqa: D301 - click's mark for "keep these lines"
+    permit_paths(study)
     bench = open_workbench(study)
     try:
+        permit_code(bench.loaded)
         slots = parallel or slots_for(bench)
         options = RunOptions(first=first, anew=anew, retry_failed=retry_failed, parallel=slots, cache=cache)
         sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
@@ -67,6 +71,7 @@ def run(
 @click.command()
 @study_argument
 @click.option("--first", type=click.IntRange(min=1), metavar="N", help="Hold the first N dialogues of the plan only.")
+@permission_options
 @json_option
 def test(study: str, *, first: int | None, as_json: bool) -> int:
     """Hold the dialogues of a study, and annotate none of them.
@@ -80,8 +85,10 @@ def test(study: str, *, first: int | None, as_json: bool) -> int:
 
 def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json: bool) -> int:
     """Do some kinds of work of a study only, and return the exit code."""
+    permit_paths(study)
     bench = open_workbench(study)
     try:
+        permit_code(bench.loaded)
         options = RunOptions(kinds=kinds, first=first, parallel=slots_for(bench))
         sat = sit_at_terminal(bench, options, progress=progress_for(bench, quiet=as_json), quiet=as_json)
         standing = sat.standing

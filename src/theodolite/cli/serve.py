@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.database import DATABASE_VARIABLE, WORKSPACE_NAME, workspace_for
+from theodolite.bootstrap.database import DATABASE_VARIABLE
+from theodolite.cli.permission import permission_options, permit_code, permit_paths
 from theodolite.cli.terminal import wants_colour
+from theodolite.config.workspace import WORKSPACE_NAME, workspace_for
 from theodolite.domain.errors import InputError
 
 _DEMO = Path("theodolite-event")
@@ -23,6 +25,7 @@ _DEMO = Path("theodolite-event")
     "--settings", "file", default="", metavar="FILE", help="Settings in place of serve.yaml beside the study."
 )
 @click.option("--check", "only_check", is_flag=True, help="Say what is wrong or unsafe, and serve nothing.")
+@permission_options
 @click.option("--demo", "as_demo", is_flag=True, help="A seeded event to look around in; this machine only.")
 def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool) -> int:
     """Serve the pages on which people test applications and annotate dialogues.
@@ -39,6 +42,8 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
     from theodolite.bootstrap.serving import Serving, serve
     from theodolite.config.serving import load_serving
 
+    if study and not as_demo:
+        _permit(study)
     folder = _DEMO if as_demo else _folder(study)
     serving = Serving(
         workspace=folder / WORKSPACE_NAME if as_demo else workspace_for(folder),
@@ -55,6 +60,16 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         return 2 if found.faults else 0
     serve(serving, click.echo)
     return 0
+
+
+def _permit(study: str) -> None:
+    """Ask before applications of a study can run, as long as somebody sits at the terminal."""
+    from theodolite.bootstrap.shelves import plugin_shelves
+    from theodolite.config.loading import load_study
+
+    permit_paths(study)
+    if Path(study).exists():
+        permit_code(load_study(study, shelves=plugin_shelves()))
 
 
 def _folder(study: str) -> Path:

@@ -6,11 +6,12 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from theodolite.config.endpoints import check_key, header_problem, url_problem
 from theodolite.config.http_bodies import check_body, said_body, texts_in
-from theodolite.config.lookup import Desk, Entry, is_there
+from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.applications import (
     ApplicationShape,
     AriaShape,
@@ -20,6 +21,7 @@ from theodolite.config.shapes.applications import (
     PythonShape,
     RecordedShape,
 )
+from theodolite.config.study_code import foreign_module
 from theodolite.config.templates import place_of, syntax_problem, unfilled, variables
 from theodolite.domain.address import without_userinfo
 from theodolite.domain.application import (
@@ -230,12 +232,17 @@ def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -
     """Return the hash of the file that a target names; empty where it names a module."""
     if _FILE_TARGET.fullmatch(target):
         name = target.rpartition(":")[0]
-        if is_there(desk.folder / name):
+        path = desk.find(name)
+        if isinstance(path, Path):
             _check_code(entry, key, target, form, desk)
-            return hashlib.sha256(desk.bytes_of(desk.folder / name)).hexdigest()
-        desk.complaints.add(entry.fault(key, message=desk.no_such_file(name)))
+            return hashlib.sha256(desk.bytes_of(path)).hexdigest()
+        message = desk.no_such_file(name) if path is None else path.message
+        desk.complaints.add(entry.fault(key, message=message))
     elif _TARGET.fullmatch(target):
-        _check_code(entry, key, target, form, desk)
+        if problem := foreign_module(target, desk.paths):
+            desk.complaints.add(entry.fault(key, message=problem))
+        else:
+            _check_code(entry, key, target, form, desk)
     else:
         message = f"`{key}` is `{target}`; expected `module:{form}` or `file.py:{form}`"
         desk.complaints.add(entry.fault(key, message=message))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from theodolite.config import crosschecks
@@ -25,6 +26,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.packs import Pack, read_packs
 from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import check_meetings, group_of
+from theodolite.config.places import PlacedFault
 from theodolite.config.prices import price_book
 from theodolite.config.risks import shown_risks
 from theodolite.config.scenarios import scenario_of
@@ -33,6 +35,7 @@ from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
+from theodolite.config.study_paths import RefusedPath
 from theodolite.config.topics import topics_of
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.annotation import AnnotatorKind
@@ -221,7 +224,12 @@ def _tested(
 def _scenario_files(desk: Desk) -> list[Entry[ScenarioShape]]:
     """Return the scenarios that have a file of their own in `scenarios/`."""
     entries = []
-    for path in sorted((desk.folder / "scenarios").glob("*.yaml")):
+    for file in desk.own_files_in("scenarios", ".yaml"):
+        path = desk.find(file)
+        if isinstance(path, RefusedPath):
+            desk.complaints.add(PlacedFault(file=file, message=path.message))
+        if not isinstance(path, Path):
+            continue
         source = read_yaml(path.read_bytes(), desk.named(path))
         shape = shaped(source, ScenarioShape, owner=f"scenario `{path.stem}`") if source.content else None
         desk.complaints.add(*source.faults)

@@ -11,6 +11,7 @@ from theodolite.config.loading import LoadedStudy
 from theodolite.config.lookup import Found
 from theodolite.config.places import PlacedFault
 from theodolite.config.shelves import SHIPPED
+from theodolite.config.study_code import named_code
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.dialogue import Level
 from theodolite.domain.fault import Severity
@@ -34,6 +35,8 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
         ("Tokens", _tokens(loaded.study, estimate)),
         ("Cost", _cost(loaded.study, estimate)),
         ("Hosts", _hosts(loaded.study)),
+        ("Code", _code(loaded.study)),
+        ("Outside", _outside(loaded)),
         ("Cells", _cells(loaded.study)),
         ("Read", _readings(loaded)),
         ("From", _found(loaded.found)),
@@ -147,6 +150,16 @@ def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) 
 def _hosts(study: Study) -> str:
     named = [f"{host.name} ({', '.join(host.roles)})" for host in hosts(study)]
     return ", ".join(named) if named else "none: nothing leaves this machine"
+
+
+def _code(study: Study) -> str:
+    named = [f"{code.target} ({', '.join(code.users)})" for code in named_code(study)]
+    return f"{', '.join(named)}: a run executes it with your rights" if named else ""
+
+
+def _outside(loaded: LoadedStudy) -> str:
+    """List the files that are read from outside of the study's folder."""
+    return ", ".join(f"{name} ({real})" for name, real in loaded.outside.items())
 
 
 def _cells(study: Study) -> str:

@@ -37,6 +37,7 @@ class LoadedStudy:
         readings: How tables were read, e.g. `answers.csv: 2,250 rows, UTF-8, comma`.
         lines: Section and name to the line of the study file, for messages.
         files: Files of the folder that the study is made of, beside its own file.
+        outside: Files that were read from outside of the folder, by permission: name in the study to resolved path.
     """
 
     study: Study
@@ -48,6 +49,7 @@ class LoadedStudy:
     readings: tuple[str, ...] = ()
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
+    outside: Mapping[str, Path] = field(default_factory=dict)
 
     def line_of(self, section: str, name: str) -> int:
         """Return the line in which the study's file names an entry; 0 where it does not."""
@@ -148,6 +150,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk
         readings=tuple(f"{table.file}: {table.described}" for table in desk.tables.values()),
         lines=_lines(source),
         files=tuple(desk.files),
+        outside=dict(desk.paths.outside),
     )
     return _Reading(loaded=loaded, placed=placed)
 

@@ -12,6 +12,7 @@ from theodolite.config.places import Complaints, PlacedFault
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shaping import shaped
 from theodolite.config.shelves import Shelves
+from theodolite.config.study_paths import RefusedPath, StudyPaths
 from theodolite.config.tables import Table, decoded, read_table, table_of, unreadable
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.fault import Fault, Severity, did_you_mean
@@ -83,6 +84,7 @@ class Desk:
         instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
         looks_at_code: Whether functions and classes that the study names are looked for, too.
         taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
+        paths: Finds the files that the study names, and refuses those that it may not read.
     """
 
     folder: Path
@@ -95,12 +97,24 @@ class Desk:
     instead: Mapping[str, bytes] = field(default_factory=dict)
     looks_at_code: bool = False
     taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
+    paths: StudyPaths = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Let all paths begin in the study's folder."""
+        self.paths = StudyPaths(folder=self.folder)
+
+    def find(self, *names: str | Path) -> Path | RefusedPath | None:
+        """Return the first of some files that is there, or why the study may not read it."""
+        return self.paths.find(*names)
 
     def text(self, entry: Entry[S], *keys: str | int, name: str) -> str | None:
         """Return a file's text; None and a fault where it cannot be read."""
-        path = self.folder / name
+        path = self.find(name)
+        if isinstance(path, RefusedPath):
+            self.complaints.add(entry.fault(*keys, message=path.message))
+            return None
         try:
-            if is_there(path):
+            if path is not None:
                 return decoded(self.bytes_of(path))[0]
         except OSError as error:
             self.complaints.add(entry.fault(*keys, message=f"`{name}` cannot be read: {unreadable(error)}"))
@@ -116,17 +130,19 @@ class Desk:
         """Return a file's rows, read once; None and faults where there are none."""
         if name not in self.tables:
             table = self._read_table(entry, name)
-            if table is None:
-                self.complaints.add(entry.fault(*keys, message=self.no_such_file(name)))
+            if not isinstance(table, Table):
+                message = self.no_such_file(name) if table is None else table.message
+                self.complaints.add(entry.fault(*keys, message=message))
                 return None
             self.tables[name] = table
             self.complaints.add(*table.faults)
         table = self.tables[name]
         return table if table.columns else None
 
-    def _read_table(self, entry: Entry[S], name: str) -> Table | None:
-        places = [self.folder / name, self.folder / "parameters" / name]
-        path = next((place for place in places if is_there(place)), None)
+    def _read_table(self, entry: Entry[S], name: str) -> Table | RefusedPath | None:
+        path = self.find(name, Path("parameters") / name)
+        if isinstance(path, RefusedPath):
+            return path
         if path is not None:
             return read_table(path, self.named(path))
         resource = self.shelves.resource(f"{entry.pack}/{name}") if entry.pack else None
@@ -157,8 +173,11 @@ class Desk:
         if drafted is not None:
             file = f"{folder}/{name}.yaml"
             return self._shape(drafted, file, name, shape, noun, where=file)
-        path = self.folder / folder / f"{name}.yaml"
-        if is_there(path):
+        path = self.find(Path(folder) / f"{name}.yaml")
+        if isinstance(path, RefusedPath):
+            self.complaints.add(PlacedFault(file=f"{folder}/{name}.yaml", message=path.message))
+            return None
+        if path is not None:
             file = self.named(path)
             return self._shape(path.read_bytes(), file, name, shape, noun, where=file)
         resource = self.shelves.resource(f"{folder}/{name}.yaml")
@@ -182,16 +201,13 @@ class Desk:
 
     def own_names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
         """Return the names that a folder of the study offers."""
+        return tuple(Path(file).name.removesuffix(suffix) for file in self.own_files_in(folder, suffix))
+
+    def own_files_in(self, folder: str, suffix: str) -> tuple[str, ...]:
+        """Return the files that a folder of the study holds, as paths below the study's folder; no hidden ones."""
         names = [path.name for path in _files(self.folder / folder)]
-        return tuple(sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix)))
-
-
-def is_there(path: Path) -> bool:
-    """Tell whether there is a file; a name that no file can have is no file."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
+        shown = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+        return tuple(f"{folder}/{name}" for name in shown)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from theodolite.config.lookup import Desk, Entry, Found, is_there
+from theodolite.config.lookup import Desk, Entry, Found
 from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.scenarios import PersonasShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.shipped import shipped_text
+from theodolite.config.study_paths import RefusedPath
 from theodolite.config.tables import decoded
 from theodolite.config.templates import line_of_problem, place_of, syntax_problem, unfilled, variables
 from theodolite.config.yaml_source import Spot, YamlSource
@@ -101,7 +102,11 @@ def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
     name = entry.shape.template
     if "{{" in name or "\n" in name or " " in name.strip():
         return _TemplateText(template=PersonaTemplate(name=entry.name, text=name), source=None, where="")
-    path = _template_path(desk.folder, name)
+    names = [name] if name.endswith(_SUFFIXES) else [name + suffix for suffix in _SUFFIXES]
+    path = desk.find(*(place for file in names for place in (Path("personas") / file, Path(file))))
+    if isinstance(path, RefusedPath):
+        desk.complaints.add(entry.fault("template", message=path.message))
+        return None
     if path is not None:
         file = desk.named(path)
         return _read_template(desk, decoded(path.read_bytes())[0], name, file, where=file)
@@ -113,12 +118,6 @@ def _template(entry: Entry[PersonasShape], desk: Desk) -> _TemplateText | None:
     message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
     desk.complaints.add(entry.fault("template", message=message))
     return None
-
-
-def _template_path(folder: Path, name: str) -> Path | None:
-    names = [name] if name.endswith(_SUFFIXES) else [name + suffix for suffix in _SUFFIXES]
-    places = [place for file in names for place in (folder / "personas" / file, folder / file)]
-    return next((place for place in places if is_there(place)), None)
 
 
 def _read_template(desk: Desk, raw: str, name: str, file: str, *, where: str) -> _TemplateText:

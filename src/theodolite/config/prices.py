@@ -7,14 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from ruamel.yaml import YAML
 
-from theodolite.config.lookup import Desk, Entry, is_there
+from theodolite.config.lookup import Desk, Entry
+from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.prices import ListedPriceShape, PriceListShape
 from theodolite.config.shaping import shaped
 from theodolite.config.shipped import shipped_text
+from theodolite.config.study_paths import RefusedPath
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.model import Price
 
@@ -45,8 +48,10 @@ class PriceBook:
 
 def price_book(desk: Desk) -> PriceBook:
     """Return the prices that hold in a study; what is wrong with its own list becomes faults."""
-    path = desk.folder / OWN
-    if not is_there(path):
+    path = desk.find(OWN)
+    if isinstance(path, RefusedPath):
+        desk.complaints.add(PlacedFault(file=OWN, message=path.message))
+    if not isinstance(path, Path):
         return PriceBook()
     source = read_yaml(desk.bytes_of(path), OWN)
     shape = shaped(source, PriceListShape, owner=f"`{OWN}`") if source.content else None

@@ -45,7 +45,9 @@ class Shelves:
     strategies: tuple[Approach, ...] = ()
 
     def resource(self, path: str) -> Resource | None:
-        """Return a file by its path below a shelf, or None if no shelf holds it."""
+        """Return a file by its path below a shelf, or None if no shelf holds it; no path leads out of a shelf."""
+        if ".." in path.split("/") or "\\" in path or "\0" in path:
+            return None
         for name, folder in self._all():
             place = folder
             for part in path.split("/"):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from django.db import transaction
 
-from theodolite.bootstrap.database import WORKSPACE_NAME
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.errors import Conflict, NotFound, TheodoliteError
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.study import Study

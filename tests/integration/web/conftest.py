@@ -17,9 +17,10 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser_pages import Visitor
 from tests.e2e.conftest import browser  # noqa: F401 - a fixture
-from theodolite.bootstrap.database import configure_django, database_settings, workspace_for
+from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.migration import migrate
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.people.role import Role
 from theodolite.web.demo import seed
 from theodolite.web.models import Account, HostedStudy

@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from theodolite.bootstrap import database, settings
-from theodolite.bootstrap.database import (
-    configure_django,
-    database_settings,
-    make_workspace,
-    open_store,
-    workspace_for,
-)
+from theodolite.bootstrap.database import configure_django, database_settings, make_workspace, open_store
 from theodolite.bootstrap.web_settings import serving_settings
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from theodolite.config.lookup import Desk, is_there
+from theodolite.config.lookup import Desk
 from theodolite.config.report_assets import report_assets
 from theodolite.config.shapes.guidelines import GuidelineShape
 from theodolite.config.shelves import Shelves
 from theodolite.config.shipped import shipped_bytes, shipped_text
+from theodolite.config.study_paths import is_there
 
 
 def test_a_name_that_no_file_can_have_is_no_file(tmp_path):

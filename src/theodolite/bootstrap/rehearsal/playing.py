@@ -11,6 +11,7 @@ from pathlib import Path
 
 from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.permission import require_code_permission
 from theodolite.bootstrap.rehearsal.annotating import Annotated, let_annotate
 from theodolite.bootstrap.rehearsal.blindness import Lookout
 from theodolite.bootstrap.rehearsal.counting import CellTally, Trouble, tally, troubles_of
@@ -99,10 +100,11 @@ def rehearse(
 
     Raises:
         StudyError: If the study holds faults; says all of them.
-        InputError: If nobody takes part in the study, or the folder holds something else.
+        InputError: If nobody takes part in the study, the folder holds something else, or its code was not allowed.
         RunStopped: If the server does not start.
     """
     loaded = load_study(Path(study), shelves=plugin_shelves())
+    require_code_permission(loaded)
     plans = people_levels(loaded.study)
     if not plans:
         message = (

@@ -193,9 +193,7 @@ def _reads_the_same(text: str, group: PersonaGroup) -> bool:
 
 def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None:
     for name in loaded.files:
-        if Path(name).is_absolute():
-            continue  # it is found where it is
-        if ".." in Path(name).parts:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
             message = f"`{name}` lies outside the folder of the study; put it there and name it so, then split the file"
             raise InputError(message)
         (made / name).parent.mkdir(parents=True, exist_ok=True)

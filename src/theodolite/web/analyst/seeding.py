@@ -8,9 +8,10 @@ from typing import Any
 
 from django.conf import settings
 
-from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
+from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.venues import open_venue
 from theodolite.config.shipped import shipped_bytes
+from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType

@@ -11,12 +11,13 @@ from pathlib import Path
 from django.conf import settings
 
 from theodolite.bootstrap.api import Silent
-from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
+from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.event_results import event_bench
 from theodolite.bootstrap.exchange import import_labels
 from theodolite.bootstrap.sitting import sit
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.brought.label_imports import ImportColumns
+from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.execution.lines import Lines
 from theodolite.usecases.running import RunOptions

@@ -10,9 +10,10 @@ from typing import Any
 
 from django.conf import settings
 
-from theodolite.bootstrap.database import WORKSPACE_NAME, open_store
+from theodolite.bootstrap.database import open_store
 from theodolite.config.loading import load_study
 from theodolite.config.shipped import shipped, shipped_bytes
+from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.dialogue import Dialogue, Ending, HeldBy, Level, Turn

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.rehearsal.scratch import lay_out_scratch, rehearsal_environ
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.consent import lacks_of
 from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import InputError
 
 BARE = """\
@@ -56,7 +56,9 @@ def test_an_earlier_rehearsal_is_replaced(loaded: LoadedStudy, tmp_path: Path) -
 def test_the_server_gets_keys_but_no_database_and_no_mail() -> None:
     given = {"TOY_KEY": "k", "DATABASE_URL": "postgres://real", "THEODOLITE_EMAIL_URL": "smtp://real"}
 
-    assert rehearsal_environ(given) == {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1"}
+    kept = {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1"}
+
+    assert rehearsal_environ(given) == kept
 
 
 def test_an_event_is_rehearsed_before_its_texts_are_written(tmp_path: Path) -> None:

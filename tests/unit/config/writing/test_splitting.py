@@ -140,7 +140,7 @@ def test_a_file_outside_of_the_folder_is_said_and_nothing_is_written(folder, tmp
     file, new = made(folder, STUDY.replace("[facts.md]", "[../outside.md]"))
     (tmp_path.parent / "outside.md").write_text("x")
 
-    with pytest.raises(InputError, match="lies outside the folder"):
+    with pytest.raises(InputError, match="leads out of the study"):
         split_study(file, new)
 
     assert not new.exists()

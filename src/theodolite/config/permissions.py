@@ -1,0 +1,192 @@
+"""Permissions: files outside a study's folder, and code of a study, that the operator of this machine allows.
+
+They stand in the workspace and never in the study. A workspace may lie inside the folder
+of a study that somebody else has packed, so each entry names the folder it is for and is
+signed with a key of the user's account: an entry that arrives in an archive grants nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from theodolite.config.workspace import workspace_for
+from theodolite.domain.errors import StorageUnavailable
+
+FILE = "permissions.json"
+"""File of a workspace that holds the permissions."""
+
+ALLOW_PATHS = "THEODOLITE_ALLOW_PATHS"
+"""Environment variable with paths that every study may read, separated as in `PATH`."""
+
+ALLOW_CODE = "THEODOLITE_ALLOW_CODE"
+"""Environment variable that allows the code of every study where it is `1`."""
+
+_KEY_FILE = "permissions.key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """Files and code that the operator allows one study.
+
+    Attributes:
+        paths: Files and folders outside of the study's folder, resolved.
+        code: Content hashes of code that may run.
+        all_code: Whether all code of the folder may run, whatever it becomes.
+    """
+
+    paths: tuple[Path, ...] = ()
+    code: tuple[str, ...] = ()
+    all_code: bool = False
+
+    def allows_path(self, path: Path) -> bool:
+        """Tell whether a resolved path is allowed, by itself or by a folder above it."""
+        return any(path.is_relative_to(allowed) for allowed in self.paths)
+
+    def allows_code(self, sha256: str) -> bool:
+        """Tell whether code of this content may run."""
+        return self.all_code or sha256 in self.code
+
+
+def read_permissions(folder: Path, environ: Mapping[str, str] | None = None) -> Permissions:
+    """Return the permissions of a study's folder; entries without a valid signature grant nothing.
+
+    Args:
+        folder: The study's folder.
+        environ: Environment variables; those of the process where left out.
+    """
+    variables = os.environ if environ is None else environ
+    stored = _stored(folder, variables)
+    named = [Path(place) for place in variables.get(ALLOW_PATHS, "").split(os.pathsep) if place]
+    return replace(stored, paths=(*stored.paths, *(place.resolve() for place in named)))
+
+
+def remember_permissions(
+    folder: Path,
+    *,
+    paths: Iterable[Path] = (),
+    code: str = "",
+    all_code: bool = False,
+    environ: Mapping[str, str] | None = None,
+) -> None:
+    """Add permissions of a study's folder to its workspace, which must be there.
+
+    Args:
+        folder: The study's folder.
+        paths: Files and folders that the study may read.
+        code: Content hash of code that may run; empty for none.
+        all_code: Whether all code of the folder may run.
+        environ: Environment variables; those of the process where left out.
+
+    Raises:
+        StorageUnavailable: If the workspace or the user's key cannot be written.
+    """
+    variables = os.environ if environ is None else environ
+    before = _stored(folder, variables)
+    after = Permissions(
+        paths=tuple(dict.fromkeys([*before.paths, *(path.resolve() for path in paths)])),
+        code=tuple(dict.fromkeys([*before.code, *([code] if code else [])])),
+        all_code=before.all_code or all_code,
+    )
+    file = workspace_for(folder) / FILE
+    try:
+        key = _made_key(_key_file(variables))
+        home = str(folder.resolve())
+        entries = {**_entries(file), home: {**_plain(after), "signature": _signature(key, home, after)}}
+        _write(file, json.dumps({"studies": entries}, indent=1, ensure_ascii=False) + "\n")
+    except (OSError, RuntimeError) as error:
+        message = (
+            f"the permission cannot be remembered: {error}. Allow it for this command alone:"
+            f" set {ALLOW_PATHS}=PATH, or {ALLOW_CODE}=1"
+        )
+        raise StorageUnavailable(message) from error
+
+
+def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
+    home = str(folder.resolve())
+    entry = _entries(workspace_for(folder) / FILE).get(home)
+    if entry is None:
+        return Permissions()
+    try:
+        key = _key_file(environ).read_bytes()
+        permissions = Permissions(
+            paths=tuple(Path(str(place)) for place in entry["paths"]),
+            code=tuple(str(sha256) for sha256 in entry["code"]),
+            all_code=entry["all_code"] is True,
+        )
+        signed = str(entry["signature"])
+    except (OSError, RuntimeError, LookupError, TypeError):
+        return Permissions()
+    is_ours = bool(key) and hmac.compare_digest(signed.encode(), _signature(key, home, permissions).encode())
+    return permissions if is_ours else Permissions()
+
+
+def _entries(file: Path) -> dict[str, dict[str, Any]]:
+    """Return the entries of a file by the folder they are for; none where it cannot be read."""
+    try:
+        studies = json.loads(file.read_text(encoding="utf-8"))["studies"]
+        return {str(folder): dict(entry) for folder, entry in studies.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _plain(permissions: Permissions) -> dict[str, object]:
+    return {
+        "paths": [str(path) for path in permissions.paths],
+        "code": list(permissions.code),
+        "all_code": permissions.all_code,
+    }
+
+
+def _signature(key: bytes, folder: str, permissions: Permissions) -> str:
+    content = json.dumps([folder, _plain(permissions)], sort_keys=True, ensure_ascii=True)
+    return hmac.digest(key, content.encode(), "sha256").hex()
+
+
+def _key_file(environ: Mapping[str, str]) -> Path:
+    """Return the file of the user's key.
+
+    Raises:
+        RuntimeError: If the user has no home folder.
+    """
+    state = environ.get("XDG_STATE_HOME", "") or environ.get("LOCALAPPDATA", "")
+    home = Path(state) if state else Path.home() / ".local" / "state"
+    return home / "theodolite" / _KEY_FILE
+
+
+def _made_key(file: Path) -> bytes:
+    """Return the user's key; made at the first time, whole or not at all.
+
+    Raises:
+        OSError: If it can be neither read nor written.
+    """
+    with suppress(FileNotFoundError):
+        if key := file.read_bytes():
+            return key
+        file.unlink()  # a write that a full disk cut off
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _write(file, secrets.token_hex(32), replaces=False)
+    return file.read_bytes()
+
+
+def _write(file: Path, text: str, *, replaces: bool = True) -> None:
+    """Write a file that nobody else may read; one that another process has just made stays if `replaces` is false."""
+    partial = file.with_name(f".{file.name}.{secrets.token_hex(8)}.partial")
+    try:
+        number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        if replaces:
+            partial.replace(file)
+        else:
+            with suppress(FileExistsError):
+                os.link(partial, file)
+    finally:
+        partial.unlink(missing_ok=True)
