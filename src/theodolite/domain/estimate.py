@@ -12,6 +12,7 @@ from theodolite.domain.findings.conduct import Conduct
 from theodolite.domain.findings.lapse import LapseCheck
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect
+from theodolite.domain.findings.order_metrics import OrderMetrics
 from theodolite.domain.findings.proxy_check import ProxyCheck
 from theodolite.domain.findings.realism import Realism
 from theodolite.domain.findings.responses import ResponseFinding
@@ -159,6 +160,7 @@ class Findings:
         tasks: In how many sessions people completed their task, an application and level each.
         proxies: What scenarios show of serving as the proxies that they are, a rule and annotator each.
         orders: What the order of questions, answers and dialogues did to answers, a question and order each.
+        order_metrics: The order of scores over dialogues and runs, and in people's ranking.
         event: Blinding, exposure and withdrawals; None where nobody took part.
     """
 
@@ -179,4 +181,5 @@ class Findings:
     tasks: tuple[TaskTally, ...] = ()
     proxies: tuple[ProxyCheck, ...] = ()
     orders: tuple[OrderEffect, ...] = ()
+    order_metrics: OrderMetrics = field(default_factory=OrderMetrics)
     event: EventFinding | None = None

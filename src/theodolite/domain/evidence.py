@@ -17,6 +17,7 @@ from theodolite.domain.criteria import StatedCriteria
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.failure import Failure
 from theodolite.domain.findings.lapse import LapseCheck
+from theodolite.domain.findings.order_metrics import RunScores
 from theodolite.domain.findings.realism import SpokenSide
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.findings.schema_tally import SchemaTally
@@ -91,6 +92,7 @@ class Evidence:
         event: What people left beside dialogues and answers: guesses, exposure, withdrawals.
         criteria: How annotators were sought, chosen and given work, statement by statement.
         sittings: Sessions of people about the study as it is written now.
+        earlier_scores: Scores of earlier finished runs by application, guideline and annotator; the first run first.
     """
 
     study: Study
@@ -114,6 +116,7 @@ class Evidence:
     event: EventRecord = field(default_factory=EventRecord)
     criteria: tuple[StatedCriteria, ...] = ()
     sittings: tuple[Session, ...] = ()
+    earlier_scores: tuple[RunScores, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
     from theodolite.measurement.order.inversions import inversion_count
     from theodolite.measurement.order.profile import relevance_profile
-    from theodolite.measurement.order.ranking import ranking_agreement
     from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
     from theodolite.measurement.order.subsequence import longest_increasing_subsequence
     from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         signed_rank_test,
         superiority,
     )
+    from theodolite.measurement.ranking import ranking_agreement
     from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
     from theodolite.measurement.raters.models import dawid_skene, mace
     from theodolite.measurement.repeats import pass_hat_k

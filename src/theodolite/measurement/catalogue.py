@@ -40,7 +40,6 @@ from theodolite.measurement.monitoring.watch import watch_history
 from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
 from theodolite.measurement.order.inversions import inversion_count
 from theodolite.measurement.order.profile import relevance_profile
-from theodolite.measurement.order.ranking import ranking_agreement
 from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
 from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
@@ -52,6 +51,7 @@ from theodolite.measurement.questionnaire.groups import dunn, friedman, kruskal_
 from theodolite.measurement.questionnaire.ordinal import odds_by_threshold, ordinal_model
 from theodolite.measurement.questionnaire.permutation import people_permutation
 from theodolite.measurement.questionnaire.ranks import brunner_munzel_test, rank_sum_test, signed_rank_test, superiority
+from theodolite.measurement.ranking import ranking_agreement
 from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
 from theodolite.measurement.raters.models import dawid_skene, mace
 from theodolite.measurement.repeats import pass_hat_k

@@ -31,6 +31,7 @@ from theodolite.testing.people import counted, failures_of
 from theodolite.testing.topics import topic_tallies
 from theodolite.usecases.calls import calls_of
 from theodolite.usecases.coding import coding_room, notes_in
+from theodolite.usecases.earlier_runs import earlier_scores
 from theodolite.usecases.placing import as_planned
 from theodolite.usecases.reviewing_risks import reviews_of
 from theodolite.usecases.stating_criteria import criteria_of
@@ -135,7 +136,7 @@ def evidence_of(
         criteria=criteria_of(store, study.name),
         sittings=sittings_in(store, study),
     )
-    return _with_own_words(store, found)
+    return _with_own_words(store, replace(found, earlier_scores=earlier_scores(store, study, run, len(sessions))))
 
 
 def _with_own_words(store: Store, evidence: Evidence) -> Evidence:

@@ -30,7 +30,7 @@ SIGNATURES = {
     "inversion_count": ["scores"],
     "longest_increasing_subsequence": ["scores", "strict"],
     "relevance_profile": ["scores", "order", "delay", "defect_at_most", "seed"],
-    "ranking_agreement": ["human", "judge", "confidence", "seed"],
+    "ranking_agreement": ["human", "judge", "clusters", "confidence", "n_points", "seed"],
     "brennan_prediger": ["ratings", "categories", "weights", "clusters", "confidence"],
     "conger_kappa": ["ratings", "categories", "weights", "clusters", "confidence"],
     "gwet_ac": ["ratings", "categories", "weights", "clusters", "confidence"],

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
 from theodolite.domain.monitoring.history import History, InstrumentChange
-from theodolite.domain.monitoring.order import OrderProfile, RankingAgreement
 
 
 class AlertKind(StrEnum):
@@ -115,29 +115,6 @@ class Alert:
     n_alarms: int = 1
     last: int | None = None
     last_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RollingWindows:
-    """Metrics of the rolling windows of one stretch.
-
-    Attributes:
-        positions: Place of each window's last score in the whole history.
-        level: Mean score; points of the scale.
-        defect_share: Share of defects; fractions, empty where no rule says what a defect is.
-        pen: Permutation entropy, normalised; fractions.
-        cin: Inversions; counts.
-        lis: Longest increasing subsequence; counts.
-        lnds: Longest subsequence that does not fall; counts.
-    """
-
-    positions: tuple[int, ...] = ()
-    level: tuple[float, ...] = ()
-    defect_share: tuple[float, ...] = ()
-    pen: tuple[float, ...] = ()
-    cin: tuple[int, ...] = ()
-    lis: tuple[int, ...] = ()
-    lnds: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from scipy.special import bdtrc
 
+from theodolite.domain.findings.order import RankingAgreement
 from theodolite.domain.monitoring.history import History, Score
-from theodolite.domain.monitoring.order import RankingAgreement
 from theodolite.domain.monitoring.watch import AnchorCheck
-from theodolite.measurement.order.ranking import ranking_agreement
+from theodolite.measurement.ranking import ranking_agreement
 
 SPANS = (1, 2, 4)
 """Latest sittings that are held against as many first ones; counts."""

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import betaincinv
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.order import OrderProfile, RollingWindows
 from theodolite.domain.monitoring.history import History, Score
-from theodolite.domain.monitoring.order import OrderProfile
-from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, RollingWindows, Stretch, WatchRules
+from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, WatchRules
 from theodolite.measurement.interval import student_quantile
 from theodolite.measurement.monitoring.charts import cusum, ewma
 from theodolite.measurement.monitoring.detectors import Detection, level_detector, rate_detector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from theodolite.domain.monitoring.order import Band
+from theodolite.domain.findings.order import Band
 
 PRESET: Final = "relevance-2024"
 """Name of the published table for eight scores, as we read it."""

@@ -11,9 +11,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.monitoring.order import Chance
+from theodolite.domain.findings.order import Chance
 from theodolite.measurement.order.patterns import pattern_codes
 from theodolite.measurement.order.sequence import Floats, Whole, n_patterns, ranks
+from theodolite.measurement.order.subsequence import FEW_VALUES
 
 EXACT_UP_TO = 8
 """Longest sequence all of whose orders are enumerated: 8! = 40,320."""
@@ -61,8 +62,19 @@ def rising_of_rows(rows: Whole) -> Floats:
 
 
 def not_falling_of_rows(rows: Whole) -> Floats:
-    """Return the longest subsequence of each row that does not fall; counts."""
-    return _patience(rows, strict=False)
+    """Return the longest subsequence of each row that does not fall; counts.
+
+    With few values it takes a step for each score over the longest thread that
+    ends at or below each value; patience would have as many piles as scores.
+    """
+    n_values = int(rows.max(initial=0)) + 1
+    if n_values > FEW_VALUES:
+        return _patience(rows, strict=False)
+    threads, everyone = np.zeros((len(rows), n_values), dtype=np.int64), np.arange(len(rows))
+    for score in rows.T:
+        threads[everyone, score] += 1
+        np.maximum.accumulate(threads, axis=1, out=threads)
+    return np.asarray(threads[:, -1], dtype=np.float64)
 
 
 def _patience(rows: Whole, *, strict: bool) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.monitoring.order import Band, OrderProfile, OrderValue
+from theodolite.domain.findings.order import FEWEST_SCORES, Band, OrderProfile, OrderValue
 from theodolite.measurement.order.bands import Bands, published_bands
 from theodolite.measurement.order.chance import (
     chance_levels,
@@ -98,6 +98,26 @@ def relevance_profile(
         bands=bands.name,
         notes=_notes(present, len(scores) - len(present), order, delay),
     )
+
+
+def profile_or_reason(scores: Sequence[float | None], *, order: int = 3, delay: int = 1) -> OrderProfile | Undefined:
+    """Return the order metrics of a sequence, or why they are not told: below eight scores chance gives any value.
+
+    Args:
+        scores: In order of time; None where one is missing.
+        order: Scores in a pattern; 2..7.
+        delay: Step between them; 1 or more.
+
+    Raises:
+        InputError: If `order` or `delay` means nothing.
+    """
+    check_pattern(order, delay)
+    n = sum(score is not None for score in scores)
+    fewest = max(FEWEST_SCORES, delay * (order - 1) + 1)
+    if n < fewest:
+        reason = f"Order metrics need {fewest} scores; there {'is 1' if n == 1 else f'are {n}'}."
+        return Undefined(reason=reason, n=n, unit="scores", method=relevance_profile.__name__)
+    return relevance_profile(scores, order=order, delay=delay)
 
 
 def _values(present: Floats, order: int, delay: int) -> dict[str, float]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.findings.order import RollingWindows
 from theodolite.measurement.order.patterns import check_ties, pattern_codes, possible_patterns
 from theodolite.measurement.order.sequence import Floats, Whole, as_scores, check_pattern, n_patterns
 
@@ -16,8 +17,36 @@ FEW = 24
 """Up to so many flags are summed one by one in single bytes, which is faster than a running sum."""
 
 
+def rolling_windows(scores: Sequence[float] | Floats, *, window: int, order: int = 3, delay: int = 1) -> RollingWindows:
+    """Return level and order metrics of every window of a sequence; positions and defect shares stay empty.
+
+    Args:
+        scores: In order of time; shape (n,), no missing ones.
+        window: Scores in a window; count.
+        order: Scores in a pattern; 2..7.
+        delay: Step between them; 1 or more.
+    """
+    array = as_scores(scores)
+    if len(array) < window:
+        return RollingWindows()
+    return RollingWindows(
+        level=tuple(rolling_mean(array, window).tolist()),
+        pen=tuple(rolling_entropy(array, window=window, order=order, delay=delay, normalize=True).tolist()),
+        cin=tuple(rolling_inversions(array, window=window).tolist()),
+        lis=tuple(rolling_subsequence(array, window=window).tolist()),
+        lnds=tuple(rolling_subsequence(array, window=window, strict=False).tolist()),
+    )
+
+
+def rolling_mean(values: Floats, window: int) -> Floats:
+    """Return the mean of every window; shape (n - window + 1,)."""
+    running = np.concatenate(([0.0], np.cumsum(values)))
+    means: Floats = (running[window:] - running[:-window]) / window
+    return means
+
+
 def rolling_entropy(
-    scores: Sequence[float],
+    scores: Sequence[float] | Floats,
     *,
     window: int,
     order: int = 3,
@@ -67,7 +96,7 @@ def rolling_entropy(
     return entropy / math.log(possible_patterns(order, ties)) if normalize else entropy
 
 
-def rolling_inversions(scores: Sequence[float], *, window: int) -> Whole:
+def rolling_inversions(scores: Sequence[float] | Floats, *, window: int) -> Whole:
     """Return the inversions within every window of a sequence.
 
     Args:
@@ -89,7 +118,7 @@ def rolling_inversions(scores: Sequence[float], *, window: int) -> Whole:
     return found
 
 
-def rolling_subsequence(scores: Sequence[float], *, window: int, strict: bool = True) -> Whole:
+def rolling_subsequence(scores: Sequence[float] | Floats, *, window: int, strict: bool = True) -> Whole:
     """Return the length of the longest increasing subsequence of every window.
 
     Args:
@@ -125,7 +154,7 @@ def rolling_subsequence(scores: Sequence[float], *, window: int, strict: bool = 
     return np.asarray(np.maximum.reduce(lengths), dtype=np.int64)
 
 
-def _windowed(scores: Sequence[float], window: int) -> Floats:
+def _windowed(scores: Sequence[float] | Floats, window: int) -> Floats:
     if window < 2:
         message = f"`window` must be 2 scores at least; got {window!r}"
         raise InputError(message)

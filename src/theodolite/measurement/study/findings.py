@@ -25,6 +25,7 @@ from theodolite.measurement.study.conduct import conducts
 from theodolite.measurement.study.corrected import corrected_rates
 from theodolite.measurement.study.events import event_finding
 from theodolite.measurement.study.lapses import lapse_checks
+from theodolite.measurement.study.order_metrics import order_metrics
 from theodolite.measurement.study.orders import order_findings
 from theodolite.measurement.study.proxies import proxy_checks
 from theodolite.measurement.study.rater_checks import rater_checks
@@ -100,6 +101,7 @@ def measure_study(
         tasks=tuple(task_tallies(evidence)),
         proxies=proxy_checks(evidence),
         orders=tuple(order_findings(evidence)),
+        order_metrics=order_metrics(evidence),
         event=event_finding(evidence.study, evidence.event),
     )
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.order import OrderProfile, OrderValue, RankingAgreement
 from theodolite.domain.identity import Json
 from theodolite.domain.monitoring.history import InstrumentChange
-from theodolite.domain.monitoring.order import OrderProfile, OrderValue, RankingAgreement
 from theodolite.domain.monitoring.watch import Alert, AnchorCheck, Stretch, Watch
 
 SCHEMA_VERSION = "1.0"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.order import OrderProfile, OrderValue
 from theodolite.domain.monitoring.history import InstrumentChange
-from theodolite.domain.monitoring.order import OrderProfile, OrderValue
 from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, Watch
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures

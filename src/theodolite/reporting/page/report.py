@@ -26,6 +26,7 @@ from theodolite.reporting.page.event_view import event_view
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.instruments_view import agreement_tables, instruments, matrix_groups
 from theodolite.reporting.page.method_view import method_view
+from theodolite.reporting.page.order_metrics_view import order_blocks
 from theodolite.reporting.page.order_view import order_tables
 from theodolite.reporting.page.proxies_view import proxy_rows
 from theodolite.reporting.page.realism_view import realism_tables
@@ -115,6 +116,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "tasks": task_lines(subject),
         "event": event_view(subject),
         "risks": risk_rows(subject),
+        "order_metrics": order_blocks(subject),
         "strategies": strategy_tables(subject),
         "trees": tree_views(subject),
         "accounts": accounts_view(subject),

@@ -28,6 +28,7 @@ from theodolite.reporting.results.estimates import confusion_entry, estimate_ent
 from theodolite.reporting.results.events import event_entry
 from theodolite.reporting.results.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.results.order_effects import order_effect_entry
+from theodolite.reporting.results.order_metrics import order_metrics_entry
 from theodolite.reporting.results.proxies import proxy_entry
 from theodolite.reporting.results.realism import realism_entry
 from theodolite.reporting.results.responses import response_entry
@@ -87,6 +88,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
         "raters": [raters_entry(found) for found in findings.raters],
         "order_effects": [order_effect_entry(effect) for effect in findings.orders],
+        "order_metrics": order_metrics_entry(findings.order_metrics),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),

@@ -25,6 +25,7 @@ from theodolite.reporting.terminal.brief_lines import GUARDRAIL_MARGIN, MARGIN, 
 from theodolite.reporting.terminal.conduct import conduct_lines
 from theodolite.reporting.terminal.matrix import matrix_lines
 from theodolite.reporting.terminal.next_step import next_step
+from theodolite.reporting.terminal.order_metrics import order_lines
 from theodolite.reporting.terminal.show import harmless
 from theodolite.reporting.terminal.strips import pen_for
 from theodolite.reporting.terminal.summary_notes import corrected_text, judges_text, people_text
@@ -158,6 +159,8 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines("Judges", judges)
         lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
     lines += _conduct(summary)
+    for label, text in order_lines(study, summary.findings.order_metrics):
+        lines += summary.lines(label, text)
     lines += summary.lines("Users", lapses_text(summary.findings.lapses))
     lines += summary.lines("Testers", testers_text(summary.findings))
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement.order.chance import chance_levels, inversions_of_rows, null_of, rising_of_rows, trend_chance
+from theodolite.measurement.order.chance import (
+    _patience,
+    chance_levels,
+    inversions_of_rows,
+    not_falling_of_rows,
+    null_of,
+    rising_of_rows,
+    trend_chance,
+)
 
 STARS = np.array([5.0, 4] * 4)
 
@@ -50,3 +58,13 @@ def test_equal_scores_have_no_trend():
 @pytest.mark.parametrize(("found", "verdict"), [(0, "below chance"), (14, "like chance"), (28, "above chance")])
 def test_a_verdict_needs_both_tails(found, verdict):
     assert null_of(np.arange(8.0)).of(inversions_of_rows, found).verdict() == verdict
+
+
+def test_threads_of_few_values_are_as_long_as_patience_finds_them():
+    rows = np.random.default_rng(8).integers(0, 5, (200, 30))
+
+    assert np.array_equal(not_falling_of_rows(rows), _patience(rows, strict=False))
+
+
+def test_the_p_value_is_that_of_both_sides():
+    assert null_of(STARS).of(inversions_of_rows, 10).p_value == pytest.approx(2 * 24 / 70)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.number import Estimate, Undefined
+
+FEWEST_SCORES: Final = 8
+"""Scores from which order metrics are told; count. The published table is for eight, and fewer show chance alone."""
 
 
 class Band(StrEnum):
@@ -33,6 +37,11 @@ class Chance:
     at_most: float
     at_least: float
     method: str
+
+    @property
+    def p_value(self) -> float:
+        """Probability of a value as far from chance as this one, to either side; fraction."""
+        return min(1.0, 2.0 * min(self.at_most, self.at_least))
 
     def verdict(self, confidence: float = 0.95) -> str:
         """Return `below chance`, `above chance` or `like chance`, by a test on both sides."""
@@ -111,6 +120,9 @@ class RankingAgreement:
         cin: Pairs that the two put in opposite order; count.
         lis: Units in the longest chain that rises for both; count.
         tau: Kendall's tau-b, or why there is none.
+        spearman: Spearman's rho, or why there is none.
+        opposed_pairs: CIN as an estimate: share of all pairs, with its interval.
+        common_chain: LIS as an estimate: length expected among as many units, with its interval.
         chance_cin: What an unrelated judge would reach.
         chance_lis: The same for the longest chain.
     """
@@ -122,5 +134,31 @@ class RankingAgreement:
     cin: int
     lis: int
     tau: Estimate | Undefined
+    spearman: Estimate | Undefined
+    opposed_pairs: Estimate | Undefined
+    common_chain: Estimate
     chance_cin: Chance | Undefined
     chance_lis: Chance | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollingWindows:
+    """Metrics of the rolling windows of one stretch.
+
+    Attributes:
+        positions: Place of each window's last score in the whole history.
+        level: Mean score; points of the scale.
+        defect_share: Share of defects; fractions, empty where no rule says what a defect is.
+        pen: Permutation entropy, normalised; fractions.
+        cin: Inversions; counts.
+        lis: Longest increasing subsequence; counts.
+        lnds: Longest subsequence that does not fall; counts.
+    """
+
+    positions: tuple[int, ...] = ()
+    level: tuple[float, ...] = ()
+    defect_share: tuple[float, ...] = ()
+    pen: tuple[float, ...] = ()
+    cin: tuple[int, ...] = ()
+    lis: tuple[int, ...] = ()
+    lnds: tuple[int, ...] = ()

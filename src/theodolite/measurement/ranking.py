@@ -1,0 +1,241 @@
+"""Rankings: how far a judge puts units into the order that people put them in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from scipy.special import lambertw
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.order import Chance, RankingAgreement
+from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
+from theodolite.measurement.interval import check_confidence
+from theodolite.measurement.order.chance import Null, null_of, rising_of_rows
+from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
+from theodolite.measurement.order.inversions import inversion_count
+from theodolite.measurement.order.sequence import Floats, Whole, as_scores, ranks
+from theodolite.measurement.order.subsequence import FEW_VALUES, longest_increasing_subsequence
+from theodolite.measurement.scores import Correlation, correlation
+
+PAIRS: Final = "fraction of pairs of units"
+CHAIN: Final = "units in the longest common chain"
+
+
+def ranking_agreement(
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    *,
+    clusters: ClusterIds | None = None,
+    confidence: float = 0.95,
+    n_points: int | None = None,
+    seed: int = 0,
+) -> RankingAgreement:
+    """Return how far a judge's scores follow the order of people's scores.
+
+    This is what PEN, CIN and LIS were made for: people's ranking is the order
+    in which the judge's scores are read, so that 0 inversions are agreement.
+    Equal scores are no disagreement: CIN counts the pairs that the two put in
+    opposite order, and LIS is the longest chain that rises strictly for both.
+
+    Args:
+        human: People's scores; shape (units,), None or NaN where one is missing.
+        judge: The judge's scores of the same units; likewise.
+        clusters: The cluster of each unit; None = units are independent.
+        confidence: Coverage of the intervals; fraction in (0, 1).
+        n_points: Points of the scale, which no chain can exceed; count, None where it has none.
+        seed: Of random orders, where there are too many to enumerate.
+
+    Returns:
+        Entropy in nats; CIN and LIS are counts; tau-b and rho in -1..1.
+
+    Raises:
+        InputError: If the two do not score the same units, or fewer than three.
+
+    Example:
+        >>> found = ranking_agreement([1, 2, 3, 4, 5], [3, 1, 2, 5, 4])
+        >>> found.cin, found.lis, round(found.tau.value, 2), round(found.spearman.value, 2)
+        (3, 3, 0.4, 0.6)
+        >>> round(found.opposed_pairs.value, 2), round(found.common_chain.low, 2), found.common_chain.high
+        (0.3, 1.0, 5)
+
+    Source:
+        Ning et al. (2024), PiCO: Peer review in LLMs based on consistency
+        optimization, arXiv:2402.01830. tau-b, rho: `correlation`. Interval of
+        LIS: Boucheron, Lugosi, Massart (2000), A sharp concentration inequality
+        with applications, Random Structures & Algorithms 16:277-292. ADR-0058.
+        Golden values: tests/golden/order.json.
+    """
+    check_confidence(confidence)
+    people, scores, ids = _both(human, judge, clusters)
+    opposed, lis = _opposed(people, scores), _common_chain(people, scores)
+    aligned = scores[np.lexsort((scores, people))].tolist()
+    chance_cin, chance_lis = _chance(people, scores, opposed, seed)
+    tau = _tau(people, scores, ids, confidence)
+    return RankingAgreement(
+        n=len(people),
+        n_missing=len(human) - len(people),
+        pen=permutation_entropy(aligned),
+        pen_all_triples=all_triples_entropy(aligned),
+        cin=opposed,
+        lis=lis,
+        tau=tau,
+        spearman=_correlation(people, scores, "spearman", ids, confidence),
+        opposed_pairs=_opposed_pairs(people, scores, opposed, tau),
+        common_chain=_chain(lis, len(people), ids, confidence, n_points),
+        chance_cin=chance_cin,
+        chance_lis=chance_lis,
+    )
+
+
+def _both(
+    human: Sequence[float | None], judge: Sequence[float | None], clusters: ClusterIds | None
+) -> tuple[Floats, Floats, ClusterIds | None]:
+    """Return the scores of the units that both scored, and the clusters of these units."""
+    if len(human) != len(judge):
+        message = f"`human` and `judge` must score the same units; got {len(human)} and {len(judge)} scores"
+        raise InputError(message)
+    first, second = (np.array([math.nan if x is None else float(x) for x in row]) for row in (human, judge))
+    kept = ~np.isnan(first) & ~np.isnan(second)
+    if kept.sum() < 3:
+        message = f"a ranking needs 3 units that people and judge both scored; got {kept.sum()} of {len(human)}"
+        raise InputError(message)
+    return as_scores(first[kept], "human"), as_scores(second[kept], "judge"), kept_clusters(clusters, kept.tolist())
+
+
+def _opposed(people: Floats, scores: Floats) -> int:
+    """Count the pairs in opposite order: units of equal human score are put in the judge's order first."""
+    return inversion_count(scores[np.lexsort((scores, people))].tolist())
+
+
+def _common_chain(people: Floats, scores: Floats) -> int:
+    """Return the longest chain that rises for both: units of equal human score are put in falling order first."""
+    return longest_increasing_subsequence(scores[np.lexsort((-scores, people))].tolist())
+
+
+def _tau(people: Floats, scores: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
+    flat = [who for who, row in (("people", people), ("the judge", scores)) if np.ptp(row) == 0.0]
+    if flat:
+        return Undefined(reason=f"All scores of {flat[0]} are equal, so there is no order to follow.", n=len(people))
+    found = _correlation(people, scores, "kendall", clusters, confidence)
+    return replace(found, chance=0.0) if isinstance(found, Estimate) else found
+
+
+def _correlation(
+    people: Floats, scores: Floats, method: Correlation, clusters: ClusterIds | None, confidence: float
+) -> Estimate | Undefined:
+    return correlation(people.tolist(), scores.tolist(), method=method, clusters=clusters, confidence=confidence)
+
+
+def _opposed_pairs(people: Floats, scores: Floats, opposed: int, tau: Estimate | Undefined) -> Estimate | Undefined:
+    """Return CIN as a share of all pairs; its interval is that of tau-b, ties as they are.
+
+    tau-b = (alike - opposed) / scale, and alike + opposed are the pairs that
+    nobody ties, so each end of tau-b is a count of opposed pairs. Two intervals
+    of one order cannot contradict each other then.
+    """
+    if isinstance(tau, Undefined):
+        return replace(tau, unit=PAIRS, method="")
+    n = len(people)
+    pairs = n * (n - 1) // 2
+    tied_people, tied_scores = _tied(ranks(people)), _tied(ranks(scores))
+    both = _tied(ranks(people) * (int(ranks(scores).max()) + 1) + ranks(scores))
+    untied = pairs - tied_people - tied_scores + both
+    scale = math.sqrt((pairs - tied_people) * (pairs - tied_scores))
+
+    def share(end: float | None) -> float | None:
+        return None if end is None else min(max((untied - end * scale) / 2.0, 0.0), untied) / pairs
+
+    low, high = share(tau.high), share(tau.low)
+    return Estimate(
+        value=opposed / pairs,
+        low=None if low is None else min(low, opposed / pairs),
+        high=None if high is None else max(high, opposed / pairs),
+        confidence=tau.confidence,
+        n=n,
+        unit=PAIRS,
+        method=f"from the interval of {tau.method}",
+        n_clusters=tau.n_clusters,
+        count=opposed,
+    )
+
+
+def _chain(lis: int, n: int, clusters: ClusterIds | None, confidence: float, n_points: int | None) -> Estimate:
+    """Return LIS as an estimate of the chain that as many other units would have, with a bound on both sides.
+
+    The longest chain counts units of a property that every part of a chain
+    keeps, so its tails are no heavier than a Poisson variable's of the same
+    mean m: the interval holds all m with m - L + L ln(L / m) <= ln(2 / alpha),
+    L the length found. Over clusters, L is first divided by the largest one.
+    """
+    codes = cluster_codes(clusters, n)
+    most = int(np.bincount(np.unique(codes, return_inverse=True)[1]).max())
+    found, reach = lis / most, math.log(2.0 / (1.0 - confidence))
+    start = -math.exp(-1.0 - reach / found)
+    low, high = (-most * found * float(lambertw(start, branch).real) for branch in (0, -1))
+    return Estimate(
+        value=float(lis),
+        low=min(max(low, 1.0), lis),
+        high=max(min(high, n, n_points or n), lis),
+        confidence=confidence,
+        n=n,
+        unit=CHAIN,
+        method="Poisson-tail bound on configuration functions",
+        n_clusters=None if clusters is None else len(np.unique(codes)),
+        count=lis,
+    )
+
+
+def _tied(rank: Whole) -> int:
+    """Return the pairs of equal ranks; count."""
+    sizes = np.unique(rank, return_counts=True)[1]
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _chance(people: Floats, scores: Floats, opposed: int, seed: int) -> tuple[Chance | Undefined, Chance | Undefined]:
+    """Return what judges would reach whose scores have nothing to do with people's."""
+    null = null_of(scores, seed=seed)
+    if isinstance(null, Undefined):
+        return null, null
+    groups = _groups(people)
+    return null.of(lambda rows: _opposed_rows(rows, groups), opposed), _chain_chance(null, people, scores)
+
+
+def _groups(people: Floats) -> Whole:
+    return np.sort(ranks(people))
+
+
+def _opposed_rows(rows: Whole, groups: Whole) -> Floats:
+    """Return the pairs in opposite order of each row; counts. A pass for each value where these are few."""
+    n_groups, n_values = int(groups.max()) + 1, int(rows.max()) + 1
+    if n_values > FEW_VALUES or n_groups > FEW_VALUES:
+        return _opposed_pairwise(rows, groups)
+    cells = np.arange(len(rows))[:, None] * (n_groups * n_values) + groups * n_values + rows
+    counts = np.bincount(cells.ravel(), minlength=len(rows) * n_groups * n_values)
+    table = counts.reshape(len(rows), n_groups, n_values).astype(np.float64)
+    # Opposed to a unit are those of lower groups with a higher value.
+    higher = table.sum(axis=2, keepdims=True) - np.cumsum(table, axis=2)
+    before = np.cumsum(higher, axis=1) - higher
+    return np.asarray((table * before).sum(axis=(1, 2)))
+
+
+def _opposed_pairwise(rows: Whole, groups: Whole) -> Floats:
+    found = np.zeros(len(rows))
+    for lag in range(1, rows.shape[1]):
+        found += ((rows[:, :-lag] > rows[:, lag:]) & (groups[:-lag] < groups[lag:])).sum(axis=1)
+    return found
+
+
+def _chain_chance(null: Null, people: Floats, scores: Floats) -> Chance:
+    groups = _groups(people)
+
+    def chains(rows: Whole) -> Floats:
+        keys = groups * (int(rows.max()) + 2) - rows
+        ordered = np.take_along_axis(rows, np.argsort(keys, axis=1), axis=1)
+        return rising_of_rows(ordered)
+
+    return null.of(chains, _common_chain(people, scores))

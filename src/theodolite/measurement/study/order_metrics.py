@@ -1,0 +1,301 @@
+"""Order metrics of a study's scored questions: over its dialogues, over its runs, and in people's ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Final
+
+from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.application import Application
+from theodolite.domain.estimate import Undefined
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.order import FEWEST_SCORES, OrderProfile, RankingAgreement, RollingWindows
+from theodolite.domain.findings.order_metrics import (
+    OrderFinding,
+    OrderMetrics,
+    RankingFinding,
+    RunOrder,
+    RunScores,
+    ScoreSubject,
+    WorstScore,
+)
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import Operator, Orientation, Question, QuestionLevel, ScaleKind, decimal_of
+from theodolite.measurement.order.profile import profile_or_reason
+from theodolite.measurement.order.rolling import rolling_windows
+from theodolite.measurement.ranking import ranking_agreement
+from theodolite.measurement.study.agreements import MOST_IN_PAIRS, WORST_FIRST, clusters_of
+from theodolite.measurement.study.labels import Sheet, Source, Sources, account, asked_places, sources
+from theodolite.measurement.study.stations import stations
+
+WINDOW: Final = 8
+"""Scores in a rolling window; the published table is for so many."""
+
+POINTS: Final = 100
+"""Rolling windows that a finding holds at most; count."""
+
+MOST_WORST: Final = 5
+"""Worst scores that are told with their reasons; count."""
+
+PEOPLE: Final = "people"
+"""Name of the mean of several people's scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """One source's scores of the planned dialogues of a subject.
+
+    Attributes:
+        values: Score of each dialogue; None where there is none.
+        outcomes: What became of each dialogue.
+    """
+
+    values: tuple[float | None, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+def order_metrics(evidence: Evidence) -> OrderMetrics:
+    """Return the order metrics of every question that is answered once a dialogue by a number.
+
+    The order of a sequence is that of the plan: rows of a recorded file, then
+    repeats. Levels of testing and kinds of testers stay apart. Below eight
+    scores there are no metrics, since chance alone gives every value of them.
+
+    Args:
+        evidence: All records of one run, and the scores of earlier runs.
+
+    Source:
+        `relevance_profile` and `ranking_agreement`; decision: ADR-0058.
+    """
+    sequences, rankings = list[OrderFinding](), list[RankingFinding]()
+    for application in evidence.study.applications:
+        for guideline in evidence.study.guidelines:
+            for subject, sheet in _sheets(evidence, application, guideline):
+                by = sources(evidence.study, guideline, application, sheet.question.name)
+                sequences += _sequences(evidence, subject, sheet, by)
+                rankings += _rankings(evidence, subject, sheet, by)
+    return OrderMetrics(sequences=tuple(_with_reasons(evidence, sequences)), rankings=tuple(rankings))
+
+
+def scores_of(sheet: Sheet, source: Source) -> Scores:
+    """Return what a source scored: the one place where order metrics read answers."""
+    readings = sheet.readings(source)
+    return Scores(
+        values=tuple(decimal_of(one.value) if one.value is not None else None for one in readings),
+        outcomes=tuple(one.outcome for one in readings),
+    )
+
+
+def _sheets(evidence: Evidence, application: Application, guideline: Guideline) -> Iterator[tuple[ScoreSubject, Sheet]]:
+    settings, places = evidence.register.settings, asked_places(evidence, application, guideline)
+    for question in guideline.instrument.questions:
+        if question.level is not QuestionLevel.DIALOGUE or not _is_scored(question):
+            continue
+        whole = Sheet(register=evidence.register, guideline=guideline, question=question, places=places)
+        for station in stations(settings[place] for place in places):
+            subject = ScoreSubject(
+                application=application.name,
+                guideline=guideline.name,
+                question=question.name,
+                level="" if station.alone else station.level.value,
+                tester_type="" if station.alone else station.held_by.value,
+            )
+            yield subject, whole.only(place for place in places if station.holds(settings[place]))
+
+
+def _is_scored(question: Question) -> bool:
+    return question.scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}
+
+
+def _sequences(evidence: Evidence, subject: ScoreSubject, sheet: Sheet, by: Sources) -> Iterator[OrderFinding]:
+    """Yield one finding for the reference and each judge or rule; for people where nobody else scores."""
+    automated = [source for source in by.everybody if not source.is_person]
+    for source in automated or by.everybody[:MOST_IN_PAIRS]:
+        scores, scale = scores_of(sheet, source), sheet.question.scale
+        if not any(value is not None for value in scores.values):
+            continue
+        present = [value for value in scores.values if value is not None]
+        is_high = higher_is_worse(sheet.guideline, sheet.question)
+        profile = profile_or_reason(scores.values)
+        yield OrderFinding(
+            subject=subject,
+            annotator=source.name,
+            lowest=float(scale.lowest or 0),
+            highest=float(scale.highest or 0),
+            higher_is_worse=is_high,
+            outcomes=account(scores.outcomes),
+            level=fmean(present),
+            profile=profile,
+            window=WINDOW,
+            windows=_windows(sheet, scores),
+            worst=tuple(_worst(sheet, scores, is_high=is_high)),
+            runs=_runs(evidence, subject, source, scores, profile),
+        )
+
+
+def higher_is_worse(guideline: Guideline, question: Question) -> bool:
+    """Tell whether the upper end of a scale is the bad one: by the scale itself, else by the first rule about it."""
+    if question.scale.orientation is not Orientation.UNSTATED:
+        return question.scale.orientation is Orientation.HIGHER_IS_WORSE
+    rule = next(_rules(guideline, question), None)
+    return rule is not None and rule.operator in {Operator.ABOVE, Operator.AT_LEAST}
+
+
+def _rules(guideline: Guideline, question: Question) -> Iterator[DefectRule]:
+    return (rule for rule in guideline.defect_rules if rule.question == question.name)
+
+
+def _windows(sheet: Sheet, scores: Scores) -> RollingWindows:
+    """Return rolling windows with the positions of their last dialogues in the plan, thinned."""
+    placed = [(place, value) for place, value in zip(sheet.places, scores.values, strict=True) if value is not None]
+    windows = rolling_windows([value for _, value in placed], window=WINDOW)
+    positions = tuple(place for place, _ in placed[WINDOW - 1 :])
+    step = max(1, -(-len(positions) // POINTS))
+    # From the end, so that the latest window stays.
+    rows = {name: getattr(windows, name)[::-1][::step][::-1] for name in ("level", "pen", "cin", "lis", "lnds")}
+    return RollingWindows(positions=positions[::-1][::step][::-1], **rows)
+
+
+def _worst(sheet: Sheet, scores: Scores, *, is_high: bool) -> Iterator[WorstScore]:
+    """Yield the worst scores in order of badness, the best point of the scale left out; reasons are read later."""
+    scale = sheet.question.scale
+    best = float((scale.lowest if is_high else scale.highest) or 0)
+    placed = zip(sheet.places, scores.values, strict=True)
+    known = [(place, value) for place, value in placed if value is not None and value != best]
+    known.sort(key=lambda one: (-one[1] if is_high else one[1], one[0]))
+    for place, value in known[:MOST_WORST]:
+        yield WorstScore(dialogue=sheet.register.sessions.label(place), value=value, reason="")
+
+
+def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Iterator[OrderFinding]:
+    """Yield findings with the annotators' reasons, read in one pass over the dialogues concerned."""
+    sessions, held = evidence.register.sessions, evidence.register.held
+    labels = {worst.dialogue for finding in findings for worst in finding.worst}
+    places = {place for place in map(sessions.find, labels) if place is not None}
+    shown = {place for place in places if (holding := held[place]) is not None and not holding.withheld}
+    names = {dialogue.key: dialogue.label for dialogue in evidence.archive.dialogues(shown)} if shown else {}
+    texts = {one.name: _text_questions(one) for one in evidence.study.guidelines}
+    reasons: dict[tuple[str, str, str, str], str] = {}
+    for annotation in evidence.archive.annotations(shown) if shown else ():
+        for answer in annotation.answers if annotation.dialogue in names else ():
+            if answer.turn is None and answer.replicate == 1:
+                key = (names[annotation.dialogue], annotation.annotator, annotation.guideline, answer.question)
+                reasons[key] = answer.reasoning or _own_words(annotation, texts.get(annotation.guideline, set()))
+    for finding in findings:
+        about = (finding.annotator, finding.subject.guideline, finding.subject.question)
+        worst = (replace(one, reason=reasons.get((one.dialogue, *about), "")) for one in finding.worst)
+        yield replace(finding, worst=tuple(worst))
+
+
+def _text_questions(guideline: Guideline) -> set[str]:
+    return {one.name for one in guideline.instrument.questions if one.scale.kind is ScaleKind.TEXT}
+
+
+def _own_words(annotation: Annotation, questions: set[str]) -> str:
+    """Return what an annotator wrote where a guideline asks for the reason as a question of its own."""
+    written = [one.value for one in annotation.answers if one.question in questions and one.turn is None]
+    return " ".join(text for text in written if text)
+
+
+def _runs(
+    evidence: Evidence, subject: ScoreSubject, source: Source, scores: Scores, profile: OrderProfile | Undefined
+) -> tuple[RunOrder, ...]:
+    """Return the metrics of earlier runs and of this one; empty where nothing earlier is known."""
+    own = (subject.application, subject.guideline, subject.question, source.name)
+    earlier = [
+        one
+        for one in evidence.earlier_scores
+        if (one.application, one.guideline, one.question, one.annotator) == own and not subject.level
+    ]
+    if not earlier:
+        return ()
+    now = RunScores(
+        run=evidence.run.number,
+        started=evidence.run.started,
+        application=subject.application,
+        guideline=subject.guideline,
+        question=subject.question,
+        annotator=source.name,
+        annotator_version=source.version,
+        values=scores.values,
+    )
+    before = (_run_order(one, profile_or_reason(one.values), source.version) for one in earlier)
+    return (*before, _run_order(now, profile, source.version))
+
+
+def _run_order(scores: RunScores, profile: OrderProfile | Undefined, version: str) -> RunOrder:
+    present = [value for value in scores.values if value is not None]
+    return RunOrder(
+        run=scores.run,
+        started=scores.started,
+        n=len(present),
+        n_missing=len(scores.values) - len(present),
+        n_repeated=scores.n_repeated,
+        level=fmean(present) if present else None,
+        profile=profile,
+        is_same_annotator=scores.annotator_version == version,
+    )
+
+
+def _rankings(evidence: Evidence, subject: ScoreSubject, sheet: Sheet, by: Sources) -> Iterator[RankingFinding]:
+    judges = [source for source in by.annotators if not source.is_person]
+    sampled = any(sample.guideline == subject.guideline for sample in evidence.samples)
+    humans = list(_human_scores(sheet, by)) if judges else []
+    for judge in judges if humans else ():
+        scores = scores_of(sheet, judge)
+        for name, people in humans:
+            yield RankingFinding(
+                subject=subject,
+                human=name,
+                annotator=judge.name,
+                outcomes=account(map(_common, people.outcomes, scores.outcomes)),
+                ranking=_ranking(sheet, people, scores),
+                is_sampled=sampled and by.reference is None,
+            )
+
+
+def _human_scores(sheet: Sheet, by: Sources) -> Iterator[tuple[str, Scores]]:
+    """Yield the reference; without one each of a few people, and the mean of several."""
+    if by.reference:
+        yield by.reference.name, scores_of(sheet, by.reference)
+        return
+    people = [(one.name, scores_of(sheet, one)) for one in by.annotators if one.is_person]
+    if len(people) <= MOST_IN_PAIRS:
+        yield from people
+    if len(people) > 1:
+        columns = zip(*(scores.values for _, scores in people), strict=True)
+        outcomes = zip(*(scores.outcomes for _, scores in people), strict=True)
+        yield (
+            PEOPLE,
+            Scores(values=tuple(map(_mean, columns)), outcomes=tuple(map(_any_answer, outcomes))),
+        )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return fmean(present) if present else None
+
+
+def _any_answer(outcomes: Sequence[Outcome]) -> Outcome:
+    return Outcome.ANSWERED if Outcome.ANSWERED in outcomes else _common(*outcomes)
+
+
+def _common(*outcomes: Outcome) -> Outcome:
+    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
+
+
+def _ranking(sheet: Sheet, people: Scores, scores: Scores) -> RankingAgreement | Undefined:
+    pairs = zip(people.values, scores.values, strict=True)
+    n = sum(human is not None and judge is not None for human, judge in pairs)
+    if n < FEWEST_SCORES:
+        reason = f"People and judge both scored {n} dialogues; a ranking needs {FEWEST_SCORES}."
+        return Undefined(reason=reason, n=n, method="ranking_agreement")
+    scale = sheet.question.scale
+    return ranking_agreement(
+        people.values,
+        scores.values,
+        clusters=clusters_of(sheet),
+        n_points=len(scale.categories) or None,
+    )

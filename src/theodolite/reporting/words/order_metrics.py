@@ -1,0 +1,113 @@
+"""Order metrics in words: one wording for summary, report and monitor."""
+
+from __future__ import annotations
+
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.findings.order import Chance, OrderProfile, OrderValue, RankingAgreement
+from theodolite.reporting.words import figures
+
+
+def profile_text(profile: OrderProfile | Undefined) -> str:
+    """Return the metrics of a sequence on one line, PEN both in nats and normalised.
+
+    Example:
+        >>> profile_text(Undefined(reason="Order metrics need 8 scores; there are 3."))
+        'undefined: order metrics need 8 scores; there are 3'
+    """
+    if isinstance(profile, Undefined):
+        return f"undefined: {undefined_text(profile)}"
+    text = f"{pen_text(profile)}, {cin_text(profile)}, {lis_text(profile)}, {lnds_text(profile)}"
+    return f"{text}; all scores are equal, so their order says nothing" if profile.lis.band is None else text
+
+
+def undefined_text(result: Undefined) -> str:
+    """Return why a number is undefined, as part of a sentence."""
+    return f"{result.reason[:1].lower()}{result.reason[1:]}".rstrip(".")
+
+
+def pen_text(profile: OrderProfile) -> str:
+    """Return permutation entropy in both units, with band and chance."""
+    where = f", order {profile.order}, delay {profile.delay}" if (profile.order, profile.delay) != (3, 1) else ""
+    return f"PEN {pen_value(profile)}{where}{_beside(profile.pen)}"
+
+
+def pen_value(profile: OrderProfile) -> str:
+    """Return permutation entropy in both units, each named."""
+    return f"{profile.pen.value:.4f} nats, {profile.pen_normalized:.2f} normalised"
+
+
+def cin_text(profile: OrderProfile) -> str:
+    """Return the inversions, with band and chance."""
+    return f"CIN {profile.cin.value:,.0f}{_beside(profile.cin)}"
+
+
+def lis_text(profile: OrderProfile) -> str:
+    """Return the longest increasing subsequence, with band and chance."""
+    return f"LIS {profile.lis.value:,.0f}{_beside(profile.lis)}"
+
+
+def lnds_text(profile: OrderProfile) -> str:
+    """Return the longest subsequence that does not fall, with its chance level."""
+    return f"LNDS {profile.lnds.value:,.0f}{_beside(profile.lnds)}"
+
+
+def _beside(found: OrderValue) -> str:
+    parts = [band_text(found)] if found.band else []
+    parts += [chance_text(found.chance)] if not isinstance(found.chance, Undefined) else []
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def band_text(found: OrderValue) -> str:
+    """Return the band of a value; a dash where there is none."""
+    if found.band is None:
+        return "-"
+    return f"{found.band.value}, in a gap of the published table" if found.in_gap else found.band.value
+
+
+def chance_text(chance: Chance | Undefined) -> str:
+    """Return how a value compares with the same scores in random order."""
+    if isinstance(chance, Undefined):
+        return "no chance level"
+    return f"{chance.verdict()}, {p_text(chance.p_value)}"
+
+
+def p_text(p_value: float) -> str:
+    """Return a p value, e.g. `p = .043`."""
+    if p_value < 0.001:
+        return "p < .001"
+    return f"p = {p_value:.3f}".replace("0.", ".", 1) if p_value < 1 else "p = 1"
+
+
+def ranking_text(ranking: RankingAgreement | Undefined) -> str:
+    """Return how far a judge follows people's order, on one line."""
+    if isinstance(ranking, Undefined):
+        return f"undefined: {undefined_text(ranking)}"
+    parts = [f"tau {estimate_text(ranking.tau)}", f"rho {estimate_text(ranking.spearman)}"]
+    parts += [f"CIN {opposed_text(ranking)}", f"LIS {chain_text(ranking)}"]
+    return f"{', '.join(parts)}; {figures.number_of(ranking.n, 'dialogue')}"
+
+
+def estimate_text(result: Estimate | Undefined) -> str:
+    """Return a coefficient with its interval."""
+    if isinstance(result, Undefined):
+        return "undefined"
+    if result.low is None or result.high is None:
+        return f"{figures.coefficient(result.value)} (no interval)"
+    low, high = figures.coefficient(result.low), figures.coefficient(result.high)
+    return f"{figures.coefficient(result.value)} ({low} to {high})"
+
+
+def opposed_text(ranking: RankingAgreement) -> str:
+    """Return the pairs in opposite order as a count of all pairs, with the interval of their share."""
+    pairs = ranking.n * (ranking.n - 1) // 2
+    text, share = f"{ranking.cin:,} of {pairs:,} pairs", ranking.opposed_pairs
+    if isinstance(share, Undefined) or share.low is None or share.high is None:
+        return text
+    return f"{text} ({figures.span(share.low, share.high)} %)"
+
+
+def chain_text(ranking: RankingAgreement) -> str:
+    """Return the longest common chain with the interval of its expected length."""
+    chain = ranking.common_chain
+    ends = f" ({chain.low:.1f} to {chain.high:.1f})" if chain.low is not None and chain.high is not None else ""
+    return f"{ranking.lis:,}{ends}"

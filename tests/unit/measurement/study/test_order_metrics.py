@@ -1,0 +1,173 @@
+"""Order metrics of scored questions: the published example, people's ranking, reasons and earlier runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from scipy.stats import kendalltau, spearmanr
+
+from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.estimate import Undefined
+from theodolite.domain.findings.order_metrics import RunScores
+from theodolite.domain.instrument import Operator
+from theodolite.measurement.study.order_metrics import order_metrics
+
+EIGHT = (5, 4, 5, 4, 5, 4, 5, 4)
+RISING = (1, 3, 2, 4, 3, 5, 5, 5)
+
+
+def scored(*, reference=None, guideline=None, **columns):
+    """Return a study in which `judge` is a model and everybody else a person."""
+    study = SmallStudy(guideline=guideline or polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3"))
+    study.reference = reference is not None
+    for name in columns:
+        study.annotator(name, AnnotatorKind.MODEL if name == "judge" else AnnotatorKind.PERSON)
+    for number in range(max(map(len, [*columns.values(), reference or ()]))):
+        study.session(f"d{number + 1:02}")
+    for name, values in columns.items():
+        for number, value in enumerate(values, start=1):
+            study.answer(name, f"d{number:02}", value if isinstance(value, Outcome) else str(value))
+    for number, value in enumerate(reference or (), start=1):
+        study.final(f"d{number:02}", str(value))
+    return study
+
+
+def test_the_published_example_has_its_published_values():
+    (found,) = order_metrics(scored(judge=EIGHT).evidence()).sequences
+
+    assert found.profile.pen.value == pytest.approx(0.6931471805599453, abs=1e-15)
+    assert (found.profile.cin.value, found.profile.lis.value, found.level) == (10, 2, 4.5)
+    assert (found.profile.pen.band, found.profile.cin.band, found.profile.lis.band) == ("medium", "high", "low")
+
+
+def test_the_longest_increasing_subsequence_is_that_of_the_document():
+    (found,) = order_metrics(scored(judge=(*RISING[:6], 1, 1)).evidence()).sequences
+
+    assert found.profile.lis.value == 4
+
+
+def test_fewer_than_eight_scores_have_no_metrics_and_say_why():
+    study = scored(judge=(*EIGHT[:7], Outcome.UNPARSEABLE))
+
+    (found,) = order_metrics(study.evidence()).sequences
+
+    assert found.profile == Undefined(
+        reason="Order metrics need 8 scores; there are 7.", n=7, unit="scores", method="relevance_profile"
+    )
+    assert (found.outcomes.planned, found.outcomes.used, found.outcomes.unparseable) == (8, 7, 1)
+
+
+def test_failed_and_missing_scores_are_counted_and_left_out():
+    study = scored(judge=(*EIGHT, Outcome.MISSING))
+    study.session("d10")
+    study.fail("d10", "judge")
+
+    (found,) = order_metrics(study.evidence()).sequences
+
+    assert (found.profile.n, found.profile.n_missing, found.profile.cin.value) == (8, 2, 10)
+    assert (found.outcomes.failed, found.outcomes.missing) == (1, 1)
+
+
+def test_a_judge_is_ranked_against_the_final_labels_where_there_are_some():
+    human, judge = (1, 2, 3, 4, 5, 5, 4, 2, 1, 3), (2, 1, 3, 5, 5, 4, 4, 3, 1, 3)
+
+    (found,) = order_metrics(scored(judge=judge, ann=human, reference=human).evidence()).rankings
+
+    assert (found.human, found.annotator, found.ranking.n) == ("reference", "judge", 10)
+    assert found.ranking.tau.value == pytest.approx(kendalltau(human, judge).statistic)
+    assert found.ranking.spearman.value == pytest.approx(spearmanr(human, judge).statistic)
+    assert found.ranking.opposed_pairs.low <= found.ranking.cin / 45 <= found.ranking.opposed_pairs.high
+
+
+def test_several_people_are_ranked_each_and_by_their_mean():
+    found = order_metrics(scored(judge=EIGHT, ann=RISING, ben=tuple(reversed(RISING))).evidence()).rankings
+
+    assert [one.human for one in found] == ["ann", "ben", "people"]
+
+
+def test_a_ranking_of_fewer_than_eight_dialogues_is_undefined():
+    (found,) = order_metrics(scored(judge=EIGHT, ann=(1, 2, 3)).evidence()).rankings
+
+    assert isinstance(found.ranking, Undefined)
+    assert found.ranking.reason == "People and judge both scored 3 dialogues; a ranking needs 8."
+    assert found.outcomes.used == 3
+
+
+def test_the_worst_scores_stand_beside_their_reasons():
+    study = scored(judge=(5, 1, 5, 2, 5, 5, 5, 5))
+    first, *rest = study.annotations
+    study.annotations = [first, *(replace(one, answers=_reasoned(one)) for one in rest)]
+
+    (found,) = order_metrics(study.evidence()).sequences
+
+    assert [(one.dialogue, one.value, one.reason) for one in found.worst] == [
+        ("d02", 1.0, "because of 1"),
+        ("d04", 2.0, "because of 2"),
+    ]
+
+
+def test_a_withheld_dialogue_shows_no_reason():
+    study = scored(judge=(1, *EIGHT))
+    study.annotations[0] = replace(study.annotations[0], answers=_reasoned(study.annotations[0]))
+    hidden = study.dialogues[0]
+    turns = tuple(replace(turn, prompt="", response="", withheld="rights") for turn in hidden.turns)
+    study.dialogues[0] = replace(hidden, turns=turns)
+
+    (found,) = order_metrics(study.evidence()).sequences
+
+    assert (found.worst[0].dialogue, found.worst[0].reason) == ("d01", "")
+
+
+def _reasoned(annotation):
+    return tuple(replace(answer, reasoning=f"because of {answer.value}") for answer in annotation.answers)
+
+
+def test_high_scores_are_the_worst_ones_where_the_rule_says_so():
+    guideline = polite(scale=NUMBERS, operator=Operator.AT_LEAST, value="4")
+
+    (found,) = order_metrics(scored(guideline=guideline, judge=RISING).evidence()).sequences
+
+    assert found.higher_is_worse
+    assert [one.value for one in found.worst] == [5, 5, 5, 4, 3]
+
+
+def test_earlier_runs_stand_before_this_one():
+    evidence = scored(judge=EIGHT).evidence()
+    earlier = RunScores(
+        run=0,
+        started=datetime(2025, 1, 1, tzinfo=UTC),
+        application="bot",
+        guideline="polite",
+        question="label",
+        annotator="judge",
+        annotator_version="older",
+        values=(1, 2, 3, None),
+    )
+
+    (found,) = order_metrics(replace(evidence, earlier_scores=(earlier,))).sequences
+
+    assert [(one.run, one.n, one.n_missing, one.is_same_annotator) for one in found.runs] == [
+        (0, 3, 1, False),
+        (1, 8, 0, True),
+    ]
+    assert isinstance(found.runs[0].profile, Undefined)
+
+
+def test_rolling_windows_end_at_the_positions_of_their_dialogues():
+    study = scored(judge=(*EIGHT, Outcome.MISSING, 5))
+    (found,) = order_metrics(study.evidence()).sequences
+
+    assert found.windows.positions == (7, 9)
+    assert found.windows.level == (4.5, 4.5)
+
+
+def test_labels_without_numbers_have_no_order_metrics():
+    study = SmallStudy()
+    study.annotator("ann")
+    study.session("a")
+    study.answer("ann", "a", "no")
+
+    assert order_metrics(study.evidence()).sequences == ()
