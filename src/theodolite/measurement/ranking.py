@@ -15,15 +15,21 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import Chance, RankingAgreement
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import check_confidence
-from theodolite.measurement.order.chance import Null, null_of, rising_of_rows
+from theodolite.measurement.order.chance import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
 from theodolite.measurement.order.entropy import all_triples_entropy, permutation_entropy
 from theodolite.measurement.order.inversions import inversion_count
 from theodolite.measurement.order.sequence import Floats, Whole, as_scores, ranks
-from theodolite.measurement.order.subsequence import FEW_VALUES, longest_increasing_subsequence
+from theodolite.measurement.order.subsequence import longest_increasing_subsequence
 from theodolite.measurement.scores import Correlation, correlation
 
 PAIRS: Final = "fraction of pairs of units"
 CHAIN: Final = "units in the longest common chain"
+
+_CELLS = 400_000_000
+"""Cells of all tables of random orders; count."""
+
+_TABLE = 1_000_000
+"""Cells of the tables that are held at a time; count."""
 
 
 def ranking_agreement(
@@ -201,8 +207,24 @@ def _chance(people: Floats, scores: Floats, opposed: int, seed: int) -> tuple[Ch
     null = null_of(scores, seed=seed)
     if isinstance(null, Undefined):
         return null, null
+    return _opposed_chance(null, people, scores, opposed), _chain_chance(null, people, scores)
+
+
+def _opposed_chance(null: Null, people: Floats, scores: Floats, opposed: int) -> Chance | Undefined:
+    """Return chance levels of CIN: in closed form where one of the two has no ties, else by random orders."""
+    for order, row in ((people, scores), (scores, people)):
+        if len(np.unique(order)) == len(order):
+            return trend_chance(row[np.argsort(order)], opposed)
     groups = _groups(people)
-    return null.of(lambda rows: _opposed_rows(rows, groups), opposed), _chain_chance(null, people, scores)
+    cells = (int(groups.max()) + 1) * (int(null.rows.max()) + 1)
+    n_rows = min(len(null.rows), _CELLS // cells)
+    if n_rows < FEWEST_DRAWS and not null.exact:
+        reason = (
+            f"{len(people):,} scores with many values and ties are too many to be put in random order often enough."
+        )
+        return Undefined(reason=reason, n=len(people), method="permutation")
+    drawn = null if null.exact else replace(null, rows=null.rows[:n_rows])
+    return drawn.of(lambda rows: _opposed_rows(rows, groups), opposed)
 
 
 def _groups(people: Floats) -> Whole:
@@ -210,10 +232,14 @@ def _groups(people: Floats) -> Whole:
 
 
 def _opposed_rows(rows: Whole, groups: Whole) -> Floats:
-    """Return the pairs in opposite order of each row; counts. A pass for each value where these are few."""
+    """Return the pairs in opposite order of each row; counts. Rows are taken some at a time, to bound memory."""
     n_groups, n_values = int(groups.max()) + 1, int(rows.max()) + 1
-    if n_values > FEW_VALUES or n_groups > FEW_VALUES:
-        return _opposed_pairwise(rows, groups)
+    at_once = max(1, _TABLE // (n_groups * n_values))
+    parts = [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
+    return np.concatenate([_opposed_tables(part, groups, n_groups, n_values) for part in parts])
+
+
+def _opposed_tables(rows: Whole, groups: Whole, n_groups: int, n_values: int) -> Floats:
     cells = np.arange(len(rows))[:, None] * (n_groups * n_values) + groups * n_values + rows
     counts = np.bincount(cells.ravel(), minlength=len(rows) * n_groups * n_values)
     table = counts.reshape(len(rows), n_groups, n_values).astype(np.float64)
@@ -221,13 +247,6 @@ def _opposed_rows(rows: Whole, groups: Whole) -> Floats:
     higher = table.sum(axis=2, keepdims=True) - np.cumsum(table, axis=2)
     before = np.cumsum(higher, axis=1) - higher
     return np.asarray((table * before).sum(axis=(1, 2)))
-
-
-def _opposed_pairwise(rows: Whole, groups: Whole) -> Floats:
-    found = np.zeros(len(rows))
-    for lag in range(1, rows.shape[1]):
-        found += ((rows[:, :-lag] > rows[:, lag:]) & (groups[:-lag] < groups[lag:])).sum(axis=1)
-    return found
 
 
 def _chain_chance(null: Null, people: Floats, scores: Floats) -> Chance:

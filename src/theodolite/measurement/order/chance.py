@@ -25,7 +25,9 @@ DRAWS = 1_999
 _CELLS = 4_000_000
 """Scores that are permuted at a time; count."""
 
-_FEWEST_DRAWS = 199
+FEWEST_DRAWS = 199
+"""Random orders that are too few for a p value of .01; count."""
+
 _SAME = 1e-9
 
 Metric = Callable[[Whole], Floats]
@@ -137,10 +139,10 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
         orders = np.array(list(permutations(range(n))), dtype=np.int64).reshape(-1, n)
         return Null(rows=rank[orders], exact=True, seed=seed)
     n_draws = min(DRAWS, _CELLS // n)
-    if n_draws < _FEWEST_DRAWS:
+    if n_draws < FEWEST_DRAWS:
         reason = (
             f"{n:,} scores are too many to be put in random order often enough. Look at rolling windows of"
-            f" {_CELLS // _FEWEST_DRAWS:,} at most, or at the test against trend"
+            f" {_CELLS // FEWEST_DRAWS:,} at most, or at the test against trend"
         )
         return Undefined(reason=reason, n=n, method="permutation")
     rng = np.random.default_rng(seed)
