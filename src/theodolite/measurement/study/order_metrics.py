@@ -8,6 +8,8 @@ from statistics import fmean
 from typing import Final
 
 from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.answers import outcomes_of
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.evidence import Evidence
@@ -27,7 +29,6 @@ from theodolite.measurement.order.profile import profile_or_reason
 from theodolite.measurement.order.rolling import rolling_windows
 from theodolite.measurement.ranking import ranking_agreement
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, WORST_FIRST, clusters_of
-from theodolite.measurement.study.labels import Sheet, Source, Sources, account, asked_places, sources
 from theodolite.measurement.study.stations import stations
 
 WINDOW: Final = 8
@@ -66,35 +67,40 @@ def order_metrics(evidence: Evidence) -> OrderMetrics:
     Args:
         evidence: All records of one run, and the scores of earlier runs.
 
-    Source:
+    AnswerSource:
         `relevance_profile` and `ranking_agreement`; decision: ADR-0058.
     """
     sequences, rankings = list[OrderFinding](), list[RankingFinding]()
     for application in evidence.study.applications:
         for guideline in evidence.study.guidelines:
-            for subject, sheet in _sheets(evidence, application, guideline):
-                by = sources(evidence.study, guideline, application, sheet.question.name)
-                sequences += _sequences(evidence, subject, sheet, by)
-                rankings += _rankings(evidence, subject, sheet, by)
+            for subject, labels in _scored_questions(evidence, application, guideline):
+                by = annotators_of(evidence.study, guideline, application, labels.question.name)
+                sequences += _sequences(evidence, subject, labels, by)
+                rankings += _rankings(evidence, subject, labels, by)
     return OrderMetrics(sequences=tuple(_with_reasons(evidence, sequences)), rankings=tuple(rankings))
 
 
-def scores_of(sheet: Sheet, source: Source) -> Scores:
+def scores_of(labels: QuestionLabels, source: AnswerSource) -> Scores:
     """Return what a source scored: the one place where order metrics read answers."""
-    readings = sheet.readings(source)
+    answers = labels.labels(source)
     return Scores(
-        values=tuple(decimal_of(one.value) if one.value is not None else None for one in readings),
-        outcomes=tuple(one.outcome for one in readings),
+        values=tuple(decimal_of(one.value) if one.value is not None else None for one in answers),
+        outcomes=tuple(one.outcome for one in answers),
     )
 
 
-def _sheets(evidence: Evidence, application: Application, guideline: Guideline) -> Iterator[tuple[ScoreSubject, Sheet]]:
-    settings, places = evidence.register.settings, asked_places(evidence, application, guideline)
+def _scored_questions(
+    evidence: Evidence, application: Application, guideline: Guideline
+) -> Iterator[tuple[ScoreSubject, QuestionLabels]]:
+    settings, positions = (
+        evidence.answers.settings,
+        positions_of(evidence.study, evidence.answers, application, guideline),
+    )
     for question in guideline.instrument.questions:
         if question.level is not QuestionLevel.DIALOGUE or not _is_scored(question):
             continue
-        whole = Sheet(register=evidence.register, guideline=guideline, question=question, places=places)
-        for station in stations(settings[place] for place in places):
+        whole = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=positions)
+        for station in stations(settings[position] for position in positions):
             subject = ScoreSubject(
                 application=application.name,
                 guideline=guideline.name,
@@ -102,22 +108,24 @@ def _sheets(evidence: Evidence, application: Application, guideline: Guideline) 
                 level="" if station.alone else station.level.value,
                 tester_type="" if station.alone else station.held_by.value,
             )
-            yield subject, whole.only(place for place in places if station.holds(settings[place]))
+            yield subject, whole.only(position for position in positions if station.holds(settings[position]))
 
 
 def _is_scored(question: Question) -> bool:
     return question.scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}
 
 
-def _sequences(evidence: Evidence, subject: ScoreSubject, sheet: Sheet, by: Sources) -> Iterator[OrderFinding]:
+def _sequences(
+    evidence: Evidence, subject: ScoreSubject, labels: QuestionLabels, by: AnswerSources
+) -> Iterator[OrderFinding]:
     """Yield one finding for the reference and each judge or rule; for people where nobody else scores."""
-    automated = [source for source in by.everybody if not source.is_person]
-    for source in automated or by.everybody[:MOST_IN_PAIRS]:
-        scores, scale = scores_of(sheet, source), sheet.question.scale
+    automated = [source for source in by.counted if not source.is_person]
+    for source in automated or by.counted[:MOST_IN_PAIRS]:
+        scores, scale = scores_of(labels, source), labels.question.scale
         if not any(value is not None for value in scores.values):
             continue
         present = [value for value in scores.values if value is not None]
-        is_high = higher_is_worse(sheet.guideline, sheet.question)
+        is_high = higher_is_worse(labels.guideline, labels.question)
         profile = profile_or_reason(scores.values)
         yield OrderFinding(
             subject=subject,
@@ -125,12 +133,12 @@ def _sequences(evidence: Evidence, subject: ScoreSubject, sheet: Sheet, by: Sour
             lowest=float(scale.lowest or 0),
             highest=float(scale.highest or 0),
             higher_is_worse=is_high,
-            outcomes=account(scores.outcomes),
+            outcomes=outcomes_of(scores.outcomes),
             level=fmean(present),
             profile=profile,
             window=WINDOW,
-            windows=_windows(sheet, scores),
-            worst=tuple(_worst(sheet, scores, is_high=is_high)),
+            windows=_windows(labels, scores),
+            worst=tuple(_worst(labels, scores, is_high=is_high)),
             runs=_runs(evidence, subject, source, scores, profile),
         )
 
@@ -147,34 +155,38 @@ def _rules(guideline: Guideline, question: Question) -> Iterator[DefectRule]:
     return (rule for rule in guideline.defect_rules if rule.question == question.name)
 
 
-def _windows(sheet: Sheet, scores: Scores) -> RollingWindows:
+def _windows(labels: QuestionLabels, scores: Scores) -> RollingWindows:
     """Return rolling windows with the positions of their last dialogues in the plan, thinned."""
-    placed = [(place, value) for place, value in zip(sheet.places, scores.values, strict=True) if value is not None]
+    placed = [
+        (position, value) for position, value in zip(labels.positions, scores.values, strict=True) if value is not None
+    ]
     windows = rolling_windows([value for _, value in placed], window=WINDOW)
-    positions = tuple(place for place, _ in placed[WINDOW - 1 :])
+    positions = tuple(position for position, _ in placed[WINDOW - 1 :])
     step = max(1, -(-len(positions) // POINTS))
     # From the end, so that the latest window stays.
     rows = {name: getattr(windows, name)[::-1][::step][::-1] for name in ("level", "pen", "cin", "lis", "lnds")}
     return RollingWindows(positions=positions[::-1][::step][::-1], **rows)
 
 
-def _worst(sheet: Sheet, scores: Scores, *, is_high: bool) -> Iterator[WorstScore]:
+def _worst(labels: QuestionLabels, scores: Scores, *, is_high: bool) -> Iterator[WorstScore]:
     """Yield the worst scores in order of badness, the best point of the scale left out; reasons are read later."""
-    scale = sheet.question.scale
+    scale = labels.question.scale
     best = float((scale.lowest if is_high else scale.highest) or 0)
-    placed = zip(sheet.places, scores.values, strict=True)
-    known = [(place, value) for place, value in placed if value is not None and value != best]
+    placed = zip(labels.positions, scores.values, strict=True)
+    known = [(position, value) for position, value in placed if value is not None and value != best]
     known.sort(key=lambda one: (-one[1] if is_high else one[1], one[0]))
-    for place, value in known[:MOST_WORST]:
-        yield WorstScore(dialogue=sheet.register.sessions.label(place), value=value, reason="")
+    for position, value in known[:MOST_WORST]:
+        yield WorstScore(dialogue=labels.table.sessions.label(position), value=value, reason="")
 
 
 def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Iterator[OrderFinding]:
     """Yield findings with the annotators' reasons, read in one pass over the dialogues concerned."""
-    sessions, held = evidence.register.sessions, evidence.register.held
-    labels = {worst.dialogue for finding in findings for worst in finding.worst}
-    places = {place for place in map(sessions.find, labels) if place is not None}
-    shown = {place for place in places if (holding := held[place]) is not None and not holding.withheld}
+    sessions, completed = evidence.answers.sessions, evidence.answers.dialogues
+    worst_labels = {worst.dialogue for finding in findings for worst in finding.worst}
+    positions = {position for position in map(sessions.find, worst_labels) if position is not None}
+    shown = {
+        position for position in positions if (dialogue := completed[position]) is not None and not dialogue.withheld
+    }
     names = {dialogue.key: dialogue.label for dialogue in evidence.archive.dialogues(shown)} if shown else {}
     texts = {one.name: _text_questions(one) for one in evidence.study.guidelines}
     reasons: dict[tuple[str, str, str, str], str] = {}
@@ -200,7 +212,7 @@ def _own_words(annotation: Annotation, questions: set[str]) -> str:
 
 
 def _runs(
-    evidence: Evidence, subject: ScoreSubject, source: Source, scores: Scores, profile: OrderProfile | Undefined
+    evidence: Evidence, subject: ScoreSubject, source: AnswerSource, scores: Scores, profile: OrderProfile | Undefined
 ) -> tuple[RunOrder, ...]:
     """Return the metrics of earlier runs and of this one; empty where nothing earlier is known."""
     own = (subject.application, subject.guideline, subject.question, source.name)
@@ -239,29 +251,31 @@ def _run_order(scores: RunScores, profile: OrderProfile | Undefined, version: st
     )
 
 
-def _rankings(evidence: Evidence, subject: ScoreSubject, sheet: Sheet, by: Sources) -> Iterator[RankingFinding]:
+def _rankings(
+    evidence: Evidence, subject: ScoreSubject, labels: QuestionLabels, by: AnswerSources
+) -> Iterator[RankingFinding]:
     judges = [source for source in by.annotators if not source.is_person]
     sampled = any(sample.guideline == subject.guideline for sample in evidence.samples)
-    humans = list(_human_scores(sheet, by)) if judges else []
+    humans = list(_human_scores(labels, by)) if judges else []
     for judge in judges if humans else ():
-        scores = scores_of(sheet, judge)
+        scores = scores_of(labels, judge)
         for name, people in humans:
             yield RankingFinding(
                 subject=subject,
                 human=name,
                 annotator=judge.name,
-                outcomes=account(map(_common, people.outcomes, scores.outcomes)),
-                ranking=_ranking(sheet, people, scores),
+                outcomes=outcomes_of(map(_common, people.outcomes, scores.outcomes)),
+                ranking=_ranking(labels, people, scores),
                 is_sampled=sampled and by.reference is None,
             )
 
 
-def _human_scores(sheet: Sheet, by: Sources) -> Iterator[tuple[str, Scores]]:
+def _human_scores(labels: QuestionLabels, by: AnswerSources) -> Iterator[tuple[str, Scores]]:
     """Yield the reference; without one each of a few people, and the mean of several."""
     if by.reference:
-        yield by.reference.name, scores_of(sheet, by.reference)
+        yield by.reference.name, scores_of(labels, by.reference)
         return
-    people = [(one.name, scores_of(sheet, one)) for one in by.annotators if one.is_person]
+    people = [(one.name, scores_of(labels, one)) for one in by.annotators if one.is_person]
     if len(people) <= MOST_IN_PAIRS:
         yield from people
     if len(people) > 1:
@@ -286,16 +300,16 @@ def _common(*outcomes: Outcome) -> Outcome:
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
 
 
-def _ranking(sheet: Sheet, people: Scores, scores: Scores) -> RankingAgreement | Undefined:
+def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingAgreement | Undefined:
     pairs = zip(people.values, scores.values, strict=True)
     n = sum(human is not None and judge is not None for human, judge in pairs)
     if n < FEWEST_SCORES:
         reason = f"People and judge both scored {n} dialogues; a ranking needs {FEWEST_SCORES}."
         return Undefined(reason=reason, n=n, method="ranking_agreement")
-    scale = sheet.question.scale
+    scale = labels.question.scale
     return ranking_agreement(
         people.values,
         scores.values,
-        clusters=clusters_of(sheet),
+        clusters=clusters_of(labels),
         n_points=len(scale.categories) or None,
     )
