@@ -247,7 +247,9 @@ def average_ranks(values: Floats) -> Floats:
 
 
 def _pearson(a: Floats, b: Floats) -> float:
-    """Return sum of da db over the root of sum da^2 sum db^2; NaN where one is constant."""
+    """Return sum of da db over the root of sum da^2 sum db^2; NaN where one is constant, or there is no pair."""
+    if not len(a):
+        return math.nan
     first, second = a - a.mean(), b - b.mean()
     scale = math.sqrt(float(first @ first) * float(second @ second))
     return min(max(float(first @ second) / scale, -1.0), 1.0) if scale > 0.0 else math.nan

@@ -6,18 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotator import Annotator, ModelJudge, PythonLabeller, Voting
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, cluster_of
 from theodolite.domain.answers import AnnotationMark, AnswerRecord, AnswerTable
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.conduct import Conduct, VoteAdvice, VoteRecord
-from theodolite.domain.guideline import Guideline
+from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.votes import decide_vote
 from theodolite.measurement.alpha import AlphaScale
+from theodolite.measurement.study.rates import defects_of, rate_of
 from theodolite.measurement.votes.spending import votes_or_samples
-from theodolite.measurement.votes.stability import flip_rate, majority_share, retest_alpha, vote_share
+from theodolite.measurement.votes.stability import flip_rate, retest_alpha, vote_share
 
-DEFECT, SOUND = "defect", "sound"
+DEFECT, NO_DEFECT = "defect", "no defect"
 """What a vote says of a dialogue, for rates."""
 
 Values = tuple[str | None, ...]
@@ -42,7 +44,7 @@ def _conduct(table: AnswerTable, annotator: Annotator, guideline: Guideline, app
     def marked(mark: AnnotationMark) -> tuple[str, ...]:
         return tuple(table.sessions.label(place) for place in places if marks[place] & mark)
 
-    ballots = _Ballots.of(table, annotator, guideline, places)
+    votes = _JudgeVotes.of(table, annotator, guideline, places)
     return Conduct(
         annotator=annotator.name,
         application=application,
@@ -55,77 +57,102 @@ def _conduct(table: AnswerTable, annotator: Annotator, guideline: Guideline, app
         control_unanswered=len(marked(AnnotationMark.UNANSWERED)),
         answered_as=table.model_names.get(annotator.name, ()),
         scripted=annotator.name in table.stubbed_annotators,
-        votes=ballots.record() if ballots.places else None,
+        votes=votes.record() if votes.positions else None,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ballots:
+class _JudgeVotes:
     """The votes of one judge on some dialogues, on the question that its guideline's first rule decides by."""
 
     table: AnswerTable
     guideline: Guideline
-    voting: Voting
-    places: tuple[int, ...]
-    cast: tuple[tuple[AnswerRecord, ...], ...]
-    sides: Mapping[str, str]
+    annotator: Annotator
+    positions: tuple[int, ...]
+    readings: tuple[tuple[AnswerRecord, ...], ...]
 
     @classmethod
-    def of(cls, table: AnswerTable, annotator: Annotator, guideline: Guideline, places: Sequence[int]) -> _Ballots:
-        """Return the votes of a judge on the dialogues at some places; none for a judge that reads once."""
+    def of(
+        cls, table: AnswerTable, annotator: Annotator, guideline: Guideline, positions: Sequence[int]
+    ) -> _JudgeVotes:
+        """Return the votes of a judge on the dialogues at some positions; none for a judge that reads once."""
         columns = table.votes.get((annotator.name, guideline.name, guideline.question.name))
-        wanted = set(places)
-        found = [(place, said) for place, said in (columns.by_position() if columns else ()) if place in wanted]
-        labelling = annotator.labelling
+        wanted = set(positions)
+        voted = [
+            (position, rows) for position, rows in (columns.by_position() if columns else ()) if position in wanted
+        ]
         return cls(
             table=table,
             guideline=guideline,
-            voting=labelling.voting if isinstance(labelling, ModelJudge) else Voting(),
-            places=tuple(place for place, _ in found),
-            cast=tuple(said for _, said in found),
-            sides=_sides(guideline),
+            annotator=annotator,
+            positions=tuple(position for position, _ in voted),
+            readings=tuple(rows for _, rows in voted),
         )
 
+    @property
+    def rule(self) -> DefectRule:
+        """The guideline's first rule."""
+        return self.guideline.defect_rules[0]
+
     def record(self) -> VoteRecord:
-        """Return what the votes cost and how they fell."""
-        values = [self._values(said) for said in self.cast]
-        labels = [self.table.sessions.label(place) for place in self.places]
-        settings = [self.table.settings[place] for place in self.places]
-        clusters = [setting.cluster or label for setting, label in zip(settings, labels, strict=True)]
-        sides = [tuple(self._side(value) for value in votes) for votes in values]
+        """Return what the votes cost and how they fell; rates are about the dialogues that the rule applies to."""
+        values = [self._values(rows) for rows in self.readings]
+        labels = [self.table.sessions.label(position) for position in self.positions]
+        clusters = [cluster_of(self.table, position) for position in self.positions]
+        groups = [self.table.settings[position].groups for position in self.positions]
+        applies = [place for place, own in enumerate(groups) if self.rule.applies_to(own)]
+        sides = [tuple(self._side(value) for value in values[place]) for place in applies]
+        labelling = self.annotator.labelling
         return VoteRecord(
-            voting=self.voting,
+            voting=labelling.voting if isinstance(labelling, ModelJudge) else Voting(),
             dialogues=len(values),
             cast=sum(map(len, values)),
             split=tuple(label for label, votes in zip(labels, values, strict=True) if len(set(votes)) > 1),
-            tied=tuple(label for label, said in zip(labels, self.cast, strict=True) if self._is_tied(said)),
+            tied=tuple(
+                label
+                for label, rows, own in zip(labels, self.readings, groups, strict=True)
+                if self._is_tied(rows, own)
+            ),
             flip_rate=flip_rate(values, clusters=clusters),
             retest_alpha=self._alpha(values, clusters),
-            by_single_votes=vote_share(sides, DEFECT, clusters=clusters),
-            by_majorities=majority_share(sides, DEFECT, clusters=clusters),
+            by_single_votes=vote_share(sides, DEFECT, clusters=[clusters[place] for place in applies]),
+            by_majorities=self._decided_rate([self.positions[place] for place in applies]),
             advice=_advice(sides),
         )
 
-    def _values(self, said: Sequence[AnswerRecord]) -> Values:
+    def _decided_rate(self, positions: Sequence[int]) -> Estimate | Undefined:
+        """Return the rate of the labels that the votes came to: the same labels as the judge's headline."""
+        sheet = QuestionLabels(
+            table=self.table,
+            guideline=self.guideline,
+            question=self.guideline.question,
+            positions=positions,
+            rule=self.rule,
+        )
+        source = AnswerSource(name=self.annotator.name, kind=self.annotator.kind, version="")
+        return rate_of(defects_of(sheet, self.rule, sheet.labels(source)))
+
+    def _values(self, rows: Sequence[AnswerRecord]) -> Values:
         """Return the value of each reading: about the dialogue, or that of the turn that makes a defect of it."""
         by_reading: dict[int, list[str | None]] = {}
-        for one in said:
-            by_reading.setdefault(one.replicate, []).append(one.value)
+        for row in rows:
+            is_label = row.value is not None and self.guideline.question.scale.admits(row.value)
+            by_reading.setdefault(row.replicate, []).append(row.value if is_label else None)
         defects = {n: [value for value in own if self._side(value) == DEFECT] for n, own in by_reading.items()}
         return tuple(next(iter(defects[n] or own)) for n, own in by_reading.items())
 
     def _side(self, value: str | None) -> str | None:
-        if value is None or value in self.sides:
-            return self.sides[value] if value is not None else None
-        rule, scale = self.guideline.defect_rules[0], self.guideline.question.scale
-        known = scale.admits(value) and rule.is_defect(value, scale)
-        return DEFECT if known else SOUND if scale.admits(value) else None
+        if value is None:
+            return None
+        return DEFECT if self.rule.is_defect(value, self.guideline.question.scale) else NO_DEFECT
 
-    def _is_tied(self, said: Sequence[AnswerRecord]) -> bool:
-        if self.guideline.question.level is QuestionLevel.TURN:
+    def _is_tied(self, rows: Sequence[AnswerRecord], groups: Mapping[str, str]) -> bool:
+        question = self.guideline.question
+        if question.level is QuestionLevel.TURN:
             return False
-        rules = [rule for rule in self.guideline.defect_rules if rule.question == self.guideline.question.name]
-        return decide_vote([(one.outcome, one.value) for one in said], self.guideline.question.scale, rules) is None
+        own = [rule for rule in self.guideline.defect_rules if rule.question == question.name]
+        rules = [rule for rule in own if rule.applies_to(groups)]
+        return decide_vote([(row.outcome, row.value) for row in rows], question.scale, rules) is None
 
     def _alpha(self, values: Sequence[Values], clusters: Sequence[str]) -> Estimate | Undefined:
         scale = self.guideline.question.scale
@@ -133,12 +160,6 @@ class _Ballots:
             return Undefined(reason="The question is answered in free text.")
         kind: AlphaScale = "ordinal" if scale.ordered else "nominal"
         return retest_alpha(values, categories=scale.categories, scale=kind, clusters=clusters)
-
-
-def _sides(guideline: Guideline) -> dict[str, str]:
-    """Return on which side of the first defect rule each point of the scale lies, worked out once."""
-    rule, scale = guideline.defect_rules[0], guideline.question.scale
-    return {point: DEFECT if rule.is_defect(point, scale) else SOUND for point in scale.categories}
 
 
 def _advice(sides: Sequence[Values]) -> VoteAdvice | None:

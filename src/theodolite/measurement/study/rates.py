@@ -111,7 +111,7 @@ def _rate(
             **{f"among.{name}": value for name, value in rule.among.items()},
             **part,
         },
-        result=_share(defects),
+        result=rate_of(defects),
         outcomes=defects.outcomes,
         versions=versions_of(sheet.guideline, [source]),
         bounds=defects.bounds,
@@ -156,7 +156,8 @@ def defects_of(sheet: QuestionLabels, rule: DefectRule, readings: Sequence[Dialo
     )
 
 
-def _share(defects: Defects) -> Estimate | Undefined:
+def rate_of(defects: Defects) -> Estimate | Undefined:
+    """Return the rate of some defects; undefined where no dialogue has a label."""
     outcomes = defects.outcomes
     if outcomes.used:
         return defect_rate(len(defects.labels), outcomes.used, clusters=defects.clusters)

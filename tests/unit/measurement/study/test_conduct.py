@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.measurement.study.small_study import SmallStudy, polite
+from theodolite.assessment.judge.voting import majority
 from theodolite.domain.annotation import AnnotatorKind, Answer, Control, Outcome, Quote, Vote
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.estimate import Estimate, Undefined
@@ -26,6 +27,9 @@ def judged(labels=("d1", "d2", "d3"), labelling=LEAD, **parts):
 
 
 def mark(study, place, **more):
+    """Change an annotation; its answers are those that its votes come to."""
+    if "votes" in more:
+        more = {"answers": majority(more["votes"], study.guideline), **more}
     study.annotations[place] = replace(study.annotations[place], **more)
 
 

@@ -1,0 +1,197 @@
+"""Every number of a study equals a count of its raw rows, wherever it is shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.random_study import RandomStudy, random_study
+from tests.fakes.reference_figures import ReferenceFigures, Unit, deciding_rules
+from tests.fakes.report import words
+from theodolite.domain.annotation import Outcome
+from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.exporting.tables import ANSWERS, export_tables
+from theodolite.reporting.page.chips import chips_of
+from theodolite.reporting.page.results_view import spreads
+from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.results.document import results_document
+from theodolite.reporting.terminal.summary import summary_text
+
+WORDS = words()
+N_STUDIES = 2_000
+PER_TEST = 100
+NUMBERS = ("value", "low", "high", "n")
+DISPOSITIONS = ("labelled", "unparseable", "refused", "not_applicable", "missing")
+
+
+class Published:
+    """A random study, its reference figures and its published results."""
+
+    def __init__(self, seed: int) -> None:
+        self.drawn: RandomStudy = random_study(Random(seed))  # noqa: S311  # studies to test with, no secrets
+        self.reference = ReferenceFigures(self.drawn)
+        self.findings = measure_study(self.drawn.evidence)
+        self.results = results_document(self.drawn.evidence, self.findings, facts())
+        self.estimates = {_key(entry): entry for entry in self.results["estimates"]}
+
+
+def _key(entry):
+    about = entry["about"]
+    return (
+        entry["measure"],
+        entry["application"],
+        about.get("guideline"),
+        about.get("rule"),
+        about.get("annotator"),
+        about.get("group.kind"),
+    )
+
+
+def check_rates(published: Published) -> None:
+    study = published.drawn.study
+    for application in study.applications:
+        for guideline in study.guidelines:
+            for rule in guideline.defect_rules:
+                for annotator in published.reference.annotators(guideline):
+                    units = published.reference.units(application.name, annotator, guideline, rule)
+                    key = (application.name, guideline.name, rule.name, annotator)
+                    check_rate(published.estimates["defect_rate", *key, None], units)
+                    bound = published.estimates.get(("zero_defect_bound", *key, None))
+                    labelled = [unit for unit in units if unit.value is not None]
+                    assert (bound is not None) == bool(labelled and not any(unit.is_defect for unit in units))
+
+
+def check_rate(entry, units: list[Unit]) -> None:
+    outcomes = Counter(unit.outcome for unit in units)
+    defects = [unit.session for unit in units if unit.is_defect]
+    n = outcomes[Outcome.ANSWERED]
+    assert entry["outcomes"] == {
+        "planned": len(units),
+        "used": n,
+        "missing": outcomes[Outcome.MISSING],
+        "failed": outcomes[Outcome.FAILED],
+        "refused": outcomes[Outcome.REFUSED],
+        "unparseable": outcomes[Outcome.UNPARSEABLE],
+        "not_applicable": outcomes[Outcome.NOT_APPLICABLE],
+    }
+    assert entry["dialogues"] == defects
+    assert entry["n"] == n
+    if n:
+        assert entry["count"] == len(defects)
+        assert entry["value"] == pytest.approx(len(defects) / n)
+        assert entry["low"] <= entry["value"] <= entry["high"]
+    else:
+        assert entry["value"] is None
+        assert entry["undefined_reason"]
+
+
+def check_dispositions(published: Published) -> None:
+    study = published.drawn.study
+    for guideline, account in zip(study.guidelines, published.results["accounts"], strict=True):
+        published_counts = Counter({name: account[name] for name in DISPOSITIONS})
+        published_counts["failed"] = sum(part["n"] for part in account["failed"])
+        assert +published_counts == published.reference.dispositions(guideline), guideline.name
+        assert sum(published_counts.values()) == account["planned"]
+
+
+def check_confusions(published: Published) -> None:
+    study = published.drawn.study
+    for entry in published.results["confusions"]:
+        guideline = study.guideline(entry["guideline"])
+        pairs = Counter(
+            (first.value, second.value)
+            for first, second in published.reference.shared(
+                entry["application"], entry["first"], entry["second"], guideline
+            )
+        )
+        scale = set(guideline.question.scale.categories)
+        counts = {
+            (first, second): n
+            for first, row in zip(entry["categories"], entry["counts"], strict=True)
+            for second, n in zip(entry["categories"], row, strict=True)
+            if n and {first, second} <= scale
+        }
+        assert counts == pairs
+
+
+def check_exports(published: Published) -> None:
+    tables = {table.name: list(table.rows) for table in export_tables(published.drawn.evidence)}
+    columns = [ANSWERS.index(name) for name in ("guideline", "turn", "outcome", "value")]
+    exported = Counter(tuple(row[column] for column in columns) for row in tables["answers"])
+    assert exported == Counter((r.guideline, r.turn, r.outcome.value, r.value) for r in published.drawn.rows)
+    assert len(tables["dialogues"]) == len(published.drawn.completed)
+    assert Counter((row[3], row[4]) for row in tables["final_labels"]) == Counter(
+        (final.outcome.value, final.value) for final in published.drawn.finals
+    )
+
+
+def check_summary(published: Published) -> None:
+    """The screen shows the count and the denominator of each leading rate."""
+    text = " ".join(summary_text(published.drawn.evidence, published.findings, facts(), WORDS).split())
+    for application in published.drawn.study.applications:
+        for guideline in published.drawn.study.guidelines:
+            for rule in guideline.defect_rules:
+                for annotator in published.reference.lead(guideline):
+                    units = published.reference.units(application.name, annotator, guideline, rule)
+                    labelled = [unit for unit in units if unit.value is not None]
+                    if labelled:
+                        assert f"{sum(unit.is_defect for unit in units)} of {len(labelled)}" in text
+
+
+def check_report(published: Published) -> None:
+    """The report shows the same defects, and the same labels, as the rates rest on."""
+    study, drawn = published.drawn.study, published.drawn
+    subject = subject_of(drawn.evidence, published.findings, facts(), WORDS)
+    defects = {
+        unit.session
+        for guideline in study.guidelines
+        for rule in guideline.defect_rules
+        for application in study.applications
+        for annotator in published.reference.lead(guideline)
+        for unit in published.reference.units(application.name, annotator, guideline, rule)
+        if unit.is_defect
+    }
+    chips = {chip.name: chip.n for chip in chips_of(subject)}
+    assert chips["defect"] == len(defects)
+    assert chips["failed"] == len({session for session, _ in drawn.failures})
+    for spread, (guideline, annotator) in zip(
+        spreads(subject), [(g, a) for g in study.guidelines for a in published.reference.lead(g)], strict=True
+    ):
+        for application, _, bars in spread.rows:
+            shown = {bar.label: int(bar.n) for bar in bars}
+            units = [
+                published.reference.unit(session.label, annotator, guideline, *deciding_rules(session, guideline))
+                for session in published.reference.sessions(application)
+            ]
+            assert shown == dict(Counter(unit.value or unit.outcome.value for unit in units))
+
+
+def check_votes(published: Published) -> None:
+    """The rate by majorities is the headline of a judge that votes: the dialogues without a vote have no label."""
+    study = published.drawn.study
+    for entry in published.results["conduct"]:
+        guideline = study.guideline(entry["guideline"])
+        if entry["votes"] is not None:
+            rule = guideline.defect_rules[0].name
+            key = (entry["application"], guideline.name, rule, entry["annotator"], None)
+            headline = published.estimates["defect_rate", *key]
+            majorities = entry["votes"]["rate_by_majorities"]
+            assert {name: majorities[name] for name in NUMBERS} == {name: headline[name] for name in NUMBERS}
+
+
+CHECKS = (check_votes, check_rates, check_dispositions, check_confusions, check_exports, check_summary, check_report)
+
+
+@pytest.mark.parametrize("first", range(0, N_STUDIES, PER_TEST))
+def test_every_count_equals_a_count_of_the_raw_rows(first):
+    for seed in range(first, first + PER_TEST):
+        published = Published(seed)
+        try:
+            for check in CHECKS:
+                check(published)
+        except AssertionError as fault:
+            fault.add_note(f"random study {seed}")
+            raise
