@@ -73,22 +73,35 @@ def test_people_agree_beyond_chance_as_published():
 
 @pytest.mark.parametrize(("judge", "counts"), [("gpt-4", GPT4_AGREES), ("keywords", KEYWORDS_AGREE)])
 def test_judges_agree_with_people_as_often_as_the_rows_say(judge, counts):
+    """Of 450 replies each; the lower bound counts a verdict that cannot be read as disagreement."""
     agreements = [one("exact_agreement", system, first="reference", second=judge) for system in SYSTEMS]
 
-    assert [(agreement.result.count, agreement.result.n) for agreement in agreements] == [(n, 450) for n in counts]
+    assert [agreement.result.count for agreement in agreements] == list(counts)
+    assert [agreement.result.n + agreement.outcomes.unparseable for agreement in agreements] == [450] * 5
+    lowest = [agreement.bounds[0] if agreement.bounds else agreement.result.value for agreement in agreements]
+    assert lowest == pytest.approx([count / 450 for count in counts], abs=1e-12)
 
 
-def test_unparseable_verdicts_count_neither_as_agreement_nor_as_missing():
+def test_unparseable_verdicts_are_counted_beside_and_bound_the_agreement():
     agreement = one("exact_agreement", "mistralinstruct", first="reference", second="gpt-4")
 
     assert (agreement.outcomes.unparseable, agreement.outcomes.missing, agreement.outcomes.used) == (11, 0, 439)
-    assert agreement.result.n == 450
+    assert (agreement.result.count, agreement.result.n) == (333, 439)
+    assert agreement.bounds == (333 / 450, 344 / 450)
 
 
 def test_kappa_of_the_judge_falls_to_nearly_nothing_where_refusals_are_rare():
+    """scikit-learn gives .0818 of the 439 verdicts that can be read (.0637 with the 11 others as a label)."""
     kappa = one("cohen_kappa", "mistralinstruct", first="reference", second="gpt-4")
 
-    assert kappa.result.value == pytest.approx(0.0637, abs=5e-5)
+    assert kappa.result.value == pytest.approx(0.0817712, abs=5e-8)
+    assert kappa.result.n == 439
+
+
+def test_the_two_judges_are_compared_with_each_other():
+    agreements = [one("exact_agreement", system, first="gpt-4", second="keywords") for system in SYSTEMS]
+
+    assert [agreement.result.n for agreement in agreements] == [450, 450, 439, 450, 450]
 
 
 def test_by_the_judge_alone_llama2orig_would_refuse_less():

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from theodolite.domain.annotation import Annotation, Outcome
+from theodolite.domain.annotator import HandLabels, RecordedLabels
 from theodolite.domain.failure import Failure
 from theodolite.domain.money import cost_text, dollars
 from theodolite.domain.run import Spending
@@ -77,10 +78,24 @@ def nothing_text(standing: Standing, evidence: Evidence, path: str) -> str:
     if causes:
         lines.append("  Put it right, then run again with  --retry-failed")
     elif unreadable:
-        lines += _paragraph("  Change the judge's model or its wording, then run again: the dialogues are kept.")
+        lines += [line for advice in _advice(evidence) for line in _paragraph(advice)]
     else:
         lines.append("  Go on with the same command.")
     return "\n".join(lines)
+
+
+def _advice(evidence: Evidence) -> Iterator[str]:
+    """Yield what to do about labels that cannot be read, once for each way in which they came."""
+    known = {annotator.name: annotator.labelling for annotator in evidence.study.annotators}
+    came = [known.get(name) for name in dict.fromkeys(one.annotator for one in evidence.archive.annotations())]
+    recorded = [labelling for labelling in came if isinstance(labelling, RecordedLabels)]
+    if recorded:
+        columns = ", ".join(f"`{labelling.column}`" for labelling in recorded)
+        yield f"  Say in `spelling` which label each value of {columns} means, then run again."
+    if any(isinstance(labelling, HandLabels) for labelling in came):
+        yield "  Ask the people for labels of the scale: export the answers, correct them and import them again."
+    if len(recorded) < len(came) and not all(isinstance(one, RecordedLabels | HandLabels) for one in came):
+        yield "  Change the judge's model or its wording, then run again: the dialogues are kept."
 
 
 def _causes(failures: Iterable[Failure]) -> Iterator[str]:

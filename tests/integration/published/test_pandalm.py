@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.metrics import precision_recall_fscore_support
 
 from tests.golden.test_human_labels import rows
 from tests.integration.published.recorded import run_recorded
+from theodolite.measurement import majority_labels
 
 pytestmark = pytest.mark.integration
 
@@ -17,17 +19,25 @@ annotators:
   two: {who: person, column: annotator2}
   three: {who: person, column: annotator3}
   gpt-3.5: {who: model, column: judge}
+  pandalm-7b: {who: model, column: judge_7b}
+reference: {column: final}
 spelling: {"0": tie, "1": first, "2": second}
 """
 
 
+def labelled():
+    """Return the rows of a study: three people, their published majority and two judges."""
+    names = ("annotator1", "annotator2", "annotator3", "judge_7b")
+    majority = majority_labels([[row[name] for row in rows("pandalm_labels")] for name in names[:3]])
+    return [
+        {name: row[name] for name in names} | {"judge": row["judge"] or "garbage", "final": final}
+        for row, final in zip(rows("pandalm_labels"), majority, strict=True)
+    ]
+
+
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    labels = [
-        {name: row[name] for name in ("annotator1", "annotator2", "annotator3")} | {"judge": row["judge"] or "garbage"}
-        for row in rows("pandalm_labels")
-    ]
-    return run_recorded(tmp_path_factory.mktemp("pandalm"), labels, STUDY)
+    return run_recorded(tmp_path_factory.mktemp("pandalm"), labelled(), STUDY)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +47,44 @@ def test_people_agree_as_published(published, first, second, kappa):
     assert published.value("cohen_kappa", first=first, second=second) == pytest.approx(kappa, abs=5e-3)
 
 
-def test_garbage_is_counted_and_agrees_with_nobody(published):
+def test_garbage_is_counted_and_no_coefficient_rests_on_it(published):
     (rate,) = published.estimates("defect_rate", annotator="gpt-3.5")
-    (agreement,) = published.estimates("exact_agreement", first="one", second="gpt-3.5")
+    (agreement,) = published.estimates("exact_agreement", first="reference", second="gpt-3.5")
 
     assert rate["outcomes"]["unparseable"] == 25
     assert rate["n"] == 999 - 25
-    assert agreement["n"] == 999
+    assert agreement["n"] == 999 - 25
+    assert agreement["bounds"][0] == pytest.approx(agreement["count"] / 999)
+    (kappa,) = published.estimates("cohen_kappa", first="reference", second="gpt-3.5")
+    assert (kappa["n"], kappa["about"]["weights"]) == (999 - 25, "identity")
+
+
+def test_the_two_judges_are_compared_and_people_are_unanimous_as_the_rows_say(published):
+    (judges,) = published.estimates("exact_agreement", first="gpt-3.5", second="pandalm-7b")
+    (people,) = published.estimates("unanimity", annotators="one, two, three")
+
+    assert (judges["n"], judges["outcomes"]["unparseable"]) == (999 - 25, 25)
+    assert (people["count"], people["n"]) == (879, 999)
+
+
+@pytest.mark.parametrize("judge", ["gpt-3.5", "pandalm-7b"])
+def test_labels_of_a_judge_against_the_majority_are_those_of_scikit_learn(published, judge):
+    column = "judge" if judge == "gpt-3.5" else "judge_7b"
+    met = [(row["final"], row[column]) for row in labelled() if row[column] != "garbage"]
+
+    precision, recall, f1, _ = precision_recall_fscore_support(*zip(*met, strict=True), labels=["0", "1", "2"])
+
+    for place, label in enumerate(["tie", "first", "second"]):
+        about = {"first": "reference", "second": judge, "label": label}
+        assert published.value("class_precision", **about) == pytest.approx(precision[place], abs=1e-12)
+        assert published.value("class_recall", **about) == pytest.approx(recall[place], abs=1e-12)
+    assert published.value("macro_f1", first="reference", second=judge) == pytest.approx(f1.mean(), abs=1e-12)
+
+
+def test_the_majority_of_people_is_the_published_one(published):
+    (agreement,) = published.estimates("exact_agreement", first="reference", second="majority of people")
+
+    assert (agreement["count"], agreement["n"]) == (999, 999)
 
 
 def test_the_report_shows_the_unparseable_ones(published):

@@ -5,7 +5,8 @@ import pytest
 
 from tests.fakes.builders import study
 from theodolite.cli.endings import BY_USER, nothing_text, spent_text, stopped_text, waiting_text
-from theodolite.domain.annotation import Annotation, Answer, Outcome
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
+from theodolite.domain.annotator import Annotator, HandLabels, RecordedLabels
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.failure import Failure, FailureKind, Party
 from theodolite.domain.run import Run, RunState, Spending
@@ -127,6 +128,23 @@ def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed
     assert words.startswith("No annotation succeeded")
     assert '2 x `grounded` unparseable. It said: "I would rather not say."' in words
     assert "the dialogues are kept" in " ".join(words.split())
+
+
+def test_labels_of_a_column_that_nobody_can_read_need_a_spelling_and_no_other_model():
+    kinds = {"ann": RecordedLabels(column="label_ann"), "ben": HandLabels()}
+    people = tuple(
+        Annotator(name=name, kind=AnnotatorKind.PERSON, guideline="g", labelling=labelling)
+        for name, labelling in kinds.items()
+    )
+    came = [replace(unreadable("5"), annotator=name) for name in kinds]
+    found = evidence(annotations=came)
+    found = replace(found, study=replace(found.study, annotators=people))
+
+    words = " ".join(nothing_text(standing(), found, "support").split())
+
+    assert "Say in `spelling` which label each value of `label_ann` means, then run again." in words
+    assert "Ask the people for labels of the scale" in words
+    assert "model" not in words
 
 
 def test_where_nothing_came_at_all_the_same_command_goes_on():

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
 from theodolite.domain.answers import DialogueLabel, outcomes_of
-from theodolite.domain.estimate import Confusion, Estimate, Measurement, Undefined
+from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.instrument import Scale
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
+from theodolite.measurement.classification import ClassificationReport, classification_report
 from theodolite.measurement.confusion import confusion_matrix
+from theodolite.measurement.consensus import majority_labels, unanimity
 from theodolite.measurement.kappa import cohen_kappa, fleiss_kappa
 
 UNREADABLE = Outcome.UNPARSEABLE.value
-"""The category of labels that cannot be read; it agrees with nothing, not even itself."""
+"""The category of labels that cannot be read, in confusion matrices."""
+
+NO_READABLE_PAIR = "No dialogue has readable labels of two annotators."
+"""Why an agreement is undefined where labels came and none can be compared."""
+
+UNWEIGHTED = {"weights": "identity"}
+"""What coefficients are told apart by that count every disagreement alike."""
+
+MAJORITY_OF_PEOPLE, MAJORITY_OF_JUDGES = "majority of people", "majority of judges"
+"""What the label that most annotators give is called where annotators are named."""
+
+FEWEST_OF_A_MAJORITY = 3
+"""Annotators below which there is no majority but agreement; count."""
 
 Clusters: TypeAlias = list[str] | None
 """The cluster of each planned session; None where no two share one."""
 
 MOST_IN_PAIRS = 10
-"""People who are compared two by two at most; among more, pairs tell nothing that the panel does not."""
+"""Annotators of one kind who are compared two by two at most; among more, all together say as much."""
 
 WORST_FIRST = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
 """Which outcome a unit is counted under where annotators' outcomes differ."""
@@ -32,12 +46,21 @@ WORST_FIRST = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two sources side by side on the same planned sessions."""
+    """Two sources side by side on the same planned sessions.
+
+    Attributes:
+        first: The one that the other is compared with.
+        second: The other; a majority is a source too.
+        readings: What each says of every session.
+        clusters: The cluster of each session; None where no two share one.
+        sources: Everybody whose labels are in it.
+    """
 
     first: AnswerSource
     second: AnswerSource
     readings: tuple[tuple[DialogueLabel, DialogueLabel], ...]
     clusters: Clusters
+    sources: tuple[AnswerSource, ...]
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield what became of each session, as far as this pair goes."""
@@ -45,18 +68,22 @@ class Pair:
             yield _common_outcome(readings)
 
     def labels(self) -> tuple[list[str | None], list[str | None]]:
-        """Return both sources' labels; `unparseable` where one cannot be read, None where there is none."""
-        return [_label(first) for first, _ in self.readings], [_label(second) for _, second in self.readings]
+        """Return both sources' labels; None where there is none that can be read."""
+        return [first.value for first, _ in self.readings], [second.value for _, second in self.readings]
 
 
 def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of those who label one application, on one question.
 
-    Every two people are compared (up to ten people), all people together, and every judge with
-    the reference or, where there is none, with each person. The judges of a panel
-    are compared like people, two by two and all together. A label that
-    cannot be read counts as not agreeing; on ordered scales, where it has no
-    place, Krippendorff's alpha leaves it out.
+    Every two people are compared (up to ten people) and all people together, and
+    judges likewise, the members of each panel among them. Every judge is compared
+    with the reference or, where there is none, with each person; against the
+    reference there are precision, recall and F1 of each label too, and the majority
+    of three or more people or judges.
+
+    All coefficients rest on the same dialogues, those with readable labels of both
+    (ADR-0062). What cannot be read is in the account of outcomes, and `bounds` of
+    plain agreement say what it could change.
 
     Args:
         application: Name of the application.
@@ -64,17 +91,30 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
         by: Who labels.
     """
     people = [source for source in by.annotators if source.is_person]
-    for first, second in pairs_of(people):
-        yield from _pair_measurements(application, sheet, pair_of(sheet, first, second))
-    if len(people) >= 2:
-        yield from _panel_measurements(application, sheet, people)
     judges = [source for source in by.annotators if not source.is_person]
+    yield from _among(application, sheet, people, [people])
     for judge in judges:
         for authority in [by.reference] if by.reference else people:
-            yield from _pair_measurements(application, sheet, pair_of(sheet, authority, judge))
-    for members in _panels(judges):
-        for first, second in pairs_of(members):
-            yield from _pair_measurements(application, sheet, pair_of(sheet, first, second))
+            pair = pair_of(sheet, authority, judge)
+            yield from _pair_measurements(application, sheet, pair)
+            if authority is by.reference:
+                yield from _class_measurements(application, sheet, pair)
+    yield from _among(application, sheet, judges, [judges, *_panels(judges)])
+    for members, name in ((people, MAJORITY_OF_PEOPLE), (judges, MAJORITY_OF_JUDGES)):
+        if by.reference is not None and len(members) >= FEWEST_OF_A_MAJORITY:
+            yield from _majority_measurements(application, sheet, by.reference, members, name)
+
+
+def _among(
+    application: str,
+    sheet: QuestionLabels,
+    annotators: Sequence[AnswerSource],
+    groups: Sequence[Sequence[AnswerSource]],
+) -> Iterator[Measurement]:
+    """Yield how far annotators of one kind agree, two by two and group by group."""
+    for first, second in pairs_of(annotators):
+        yield from _pair_measurements(application, sheet, pair_of(sheet, first, second))
+    for members in {tuple(group): None for group in groups if len(group) > 1}:
         yield from _panel_measurements(application, sheet, members)
 
 
@@ -97,9 +137,10 @@ def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     judges = [source for source in by.annotators if not source.is_person]
     standards = ([by.reference] if by.reference else []) + people
     compared = [*pairs_of(people), *((standard, judge) for judge in judges for standard in standards)]
-    compared += [pair for members in _panels(judges) for pair in pairs_of(members)]
+    compared += pairs_of(judges)
     for first, second in compared:
-        a, b = pair_of(sheet, first, second).labels()
+        pair = pair_of(sheet, first, second)
+        a, b = [_label(one) for one, _ in pair.readings], [_label(other) for _, other in pair.readings]
         scale = sheet.question.scale.categories
         seen = UNREADABLE in {*_met(a, b), *_met(b, a)}
         yield Confusion(
@@ -112,9 +153,9 @@ def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
         )
 
 
-def pairs_of(people: Sequence[AnswerSource]) -> list[tuple[AnswerSource, AnswerSource]]:
-    """Return every two people; none where there are more than a reader could look at pair by pair."""
-    return list(combinations(people, 2)) if len(people) <= MOST_IN_PAIRS else []
+def pairs_of(annotators: Sequence[AnswerSource]) -> list[tuple[AnswerSource, AnswerSource]]:
+    """Return every two annotators; none where there are more than a reader could look at pair by pair."""
+    return list(combinations(annotators, 2)) if len(annotators) <= MOST_IN_PAIRS else []
 
 
 def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator[str]:
@@ -124,7 +165,8 @@ def _met(labels: Sequence[str | None], others: Sequence[str | None]) -> Iterator
 def pair_of(sheet: QuestionLabels, first: AnswerSource, second: AnswerSource) -> Pair:
     """Return what two sources say of the same planned sessions."""
     readings = zip(sheet.labels(first), sheet.labels(second), strict=True)
-    return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(sheet))
+    sources = (first, second)
+    return Pair(first=first, second=second, readings=tuple(readings), clusters=clusters_of(sheet), sources=sources)
 
 
 def clusters_of(sheet: QuestionLabels) -> Clusters:
@@ -135,69 +177,137 @@ def clusters_of(sheet: QuestionLabels) -> Clusters:
 
 
 def _pair_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
-    for function, result in _pair_results(sheet.question.scale, pair):
+    outcomes = outcomes_of(pair.outcomes())
+    for function, weights, result in _pair_results(sheet.question.scale, pair):
         yield Measurement(
             measure=function,
             application=application,
-            about={**_about(sheet), "first": pair.first.name, "second": pair.second.name},
-            result=result,
-            outcomes=outcomes_of(pair.outcomes()),
-            versions=versions_of(sheet.guideline, [pair.first, pair.second]),
+            about={**_about(sheet), "first": pair.first.name, "second": pair.second.name, **weights},
+            result=explained(result, outcomes),
+            outcomes=outcomes,
+            versions=versions_of(sheet.guideline, pair.sources),
+            bounds=bounds_of(result, outcomes),
         )
 
 
-def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[str, Estimate | Undefined]]:
-    a, plain = pair.labels()
-    # Under a name of its own, an unreadable label of the second agrees with none of the first.
-    other = f"{UNREADABLE} by {pair.second.name}"
-    b = [other if label == UNREADABLE else label for label in plain]
+def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
+    a, b = pair.labels()
     clusters = pair.clusters
-    yield exact_agreement.__name__, exact_agreement(a, b, clusters=clusters)
-    if scale.ordered or scale.is_numeric:
-        places = {point: place for place, point in enumerate(scale.categories)}
-        far = {UNREADABLE: -len(places), other: 2 * len(places)}
-        near, off = _placed(a, places | far), _placed(b, places | far)
-        yield relaxed_agreement.__name__, relaxed_agreement(near, off, clusters=clusters)
-    strange = [label for label in (UNREADABLE, other) if label in {*a, *b}]
-    yield cohen_kappa.__name__, cohen_kappa(a, b, categories=[*scale.categories, *strange], clusters=clusters)
+    yield exact_agreement.__name__, {}, exact_agreement(a, b, clusters=clusters)
+    if is_ordered(scale):
+        near = relaxed_agreement(a, b, categories=scale.categories, clusters=clusters)
+        yield relaxed_agreement.__name__, {}, near
+    kappa = cohen_kappa(a, b, categories=scale.categories, clusters=clusters)
+    yield cohen_kappa.__name__, UNWEIGHTED, kappa
+
+
+def explained(result: Estimate | Undefined, outcomes: Outcomes) -> Estimate | Undefined:
+    """Return a result whose reason, where no pair of labels can be read, says what became of the labels."""
+    counts = {"unparseable": outcomes.unparseable, "refused": outcomes.refused}
+    if isinstance(result, Estimate) or result.n or outcomes.used or not any(counts.values()):
+        return result
+    told = " and ".join(f"{count} {name}" for name, count in counts.items() if count)
+    return replace(result, reason=f"{NO_READABLE_PAIR} Of {outcomes.planned} dialogues {told}.")
+
+
+def bounds_of(result: Estimate | Undefined, outcomes: Outcomes) -> tuple[float, float] | None:
+    """Return plain agreement if unreadable labels count as disagreement, and as agreement; None where none is."""
+    unreadable = outcomes.unparseable + outcomes.refused
+    if isinstance(result, Undefined) or result.count is None or not unreadable:
+        return None
+    whole = result.n + unreadable
+    return result.count / whole, (result.count + unreadable) / whole
+
+
+def _class_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
+    """Yield how well an annotator recognises each label of the reference."""
+    a, b = pair.labels()
+    found = classification_report(a, b, categories=sheet.question.scale.categories, clusters=pair.clusters)
+    outcomes = outcomes_of(pair.outcomes())
+    for measure, about, result in class_figures(found):
+        yield Measurement(
+            measure=measure,
+            application=application,
+            about={**_about(sheet), "first": pair.first.name, "second": pair.second.name, **about},
+            result=explained(result, outcomes),
+            outcomes=outcomes,
+            versions=versions_of(sheet.guideline, pair.sources),
+        )
+
+
+def class_figures(report: ClassificationReport) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
+    """Yield name, label and number of everything that a classification report holds."""
+    yield "macro_f1", {}, report.macro_f1
+    for one in report.classes:
+        for measure, result in (("class_precision", one.precision), ("class_recall", one.recall), ("class_f1", one.f1)):
+            yield measure, {"label": one.label}, result
+
+
+def _majority_measurements(
+    application: str, sheet: QuestionLabels, reference: AnswerSource, members: Sequence[AnswerSource], name: str
+) -> Iterator[Measurement]:
+    """Yield how far the label that most annotators give is the reference's; dialogues where labels tie are missing."""
+    by_member = [sheet.labels(member) for member in members]
+    most = majority_labels([[reading.value for reading in readings] for readings in by_member])
+    readings = tuple(
+        _majority_reading(label, unit) for label, unit in zip(most, zip(*by_member, strict=True), strict=True)
+    )
+    pair = Pair(
+        first=reference,
+        second=AnswerSource(name=name, kind=None, version=""),
+        readings=tuple(zip(sheet.labels(reference), readings, strict=True)),
+        clusters=clusters_of(sheet),
+        sources=(reference, *members),
+    )
+    yield from _pair_measurements(application, sheet, pair)
+    yield from _class_measurements(application, sheet, pair)
+
+
+def _majority_reading(label: str | None, unit: Sequence[DialogueLabel]) -> DialogueLabel:
+    if label is not None:
+        return DialogueLabel(outcome=Outcome.ANSWERED, value=label)
+    outcome = _panel_outcome(unit)
+    return DialogueLabel(outcome=Outcome.MISSING if outcome is Outcome.ANSWERED else outcome)
 
 
 def _panel_measurements(
-    application: str, sheet: QuestionLabels, people: Sequence[AnswerSource]
+    application: str, sheet: QuestionLabels, members: Sequence[AnswerSource]
 ) -> Iterator[Measurement]:
-    by_person = [sheet.labels(person) for person in people]
-    outcomes = outcomes_of(_panel_outcome(readings) for readings in zip(*by_person, strict=True))
-    for function, scale, result in _panel_results(sheet.question.scale, by_person, clusters_of(sheet)):
+    by_member = [sheet.labels(member) for member in members]
+    outcomes = outcomes_of(_panel_outcome(readings) for readings in zip(*by_member, strict=True))
+    labels = [[reading.value for reading in readings] for readings in by_member]
+    for function, weights, result in _panel_results(sheet.question.scale, labels, clusters_of(sheet)):
         yield Measurement(
             measure=function,
             application=application,
-            about={**_about(sheet), "annotators": ", ".join(person.name for person in people), **scale},
-            result=result,
+            about={**_about(sheet), "annotators": ", ".join(member.name for member in members), **weights},
+            result=explained(result, outcomes),
             outcomes=outcomes,
-            versions=versions_of(sheet.guideline, people),
+            versions=versions_of(sheet.guideline, members),
         )
 
 
 def _panel_results(
-    scale: Scale, by_person: Sequence[Sequence[DialogueLabel]], clusters: Clusters
+    scale: Scale, labels: Sequence[Sequence[str | None]], clusters: Clusters
 ) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
     places = {point: place for place, point in enumerate(scale.categories)}
-    # Each person's unreadable labels are a category of their own: no two of them agree.
-    named = [
-        _placed([_label(reading) for reading in readings], {**places, UNREADABLE: len(places) + person})
-        for person, readings in enumerate(by_person)
-    ]
-    columns = range(len(places) + len(by_person))
-    units = [[unit.count(column) for column in columns] for unit in zip(*named, strict=True)]
+    placed = [[None if label is None else places[label] for label in row] for row in labels]
+    units = [[unit.count(place) for place in places.values()] for unit in zip(*placed, strict=True)]
     shared = [place for place, unit in enumerate(units) if sum(unit) >= 2]
     of_shared = [clusters[place] for place in shared] if clusters else None
-    yield fleiss_kappa.__name__, {}, fleiss_kappa([units[place] for place in shared], clusters=of_shared)
-    yield _alpha(named, "nominal", clusters)
-    if scale.ordered or scale.is_numeric:
-        placed = [[place if place in places.values() else None for place in row] for row in named]
+    yield fleiss_kappa.__name__, UNWEIGHTED, fleiss_kappa([units[place] for place in shared], clusters=of_shared)
+    if len(labels) > 2:  # of two annotators it is their exact agreement
+        yield unanimity.__name__, {}, unanimity(labels, clusters=clusters)
+    yield _alpha(placed, "nominal", clusters)
+    if is_ordered(scale):
         yield _alpha(placed, "ordinal", clusters)
         if scale.is_numeric:
             yield _alpha(placed, "interval", clusters)
+
+
+def is_ordered(scale: Scale) -> bool:
+    """Tell whether the labels of a scale have an order."""
+    return scale.ordered or scale.is_numeric
 
 
 def _alpha(
@@ -215,16 +325,12 @@ def _label(reading: DialogueLabel) -> str | None:
     return UNREADABLE if reading.outcome is Outcome.UNPARSEABLE else reading.value
 
 
-def _placed(labels: Sequence[str | None], places: Mapping[str, int]) -> list[int | None]:
-    return [None if label is None else places[label] for label in labels]
-
-
 def _common_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
     found = {reading.outcome for reading in readings}
     return next((outcome for outcome in WORST_FIRST if outcome in found), Outcome.ANSWERED)
 
 
 def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
-    """Return `ANSWERED` where two people gave a label, else what kept the others from it."""
+    """Return `ANSWERED` where two annotators gave a label, else what kept the others from it."""
     answered = sum(reading.outcome is Outcome.ANSWERED for reading in readings)
     return Outcome.ANSWERED if answered >= 2 else _common_outcome(readings)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
+from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import versions_of
 from theodolite.domain.answers import outcomes_of
 from theodolite.domain.certificate import ALL_APPLICATIONS
@@ -14,7 +15,7 @@ from theodolite.domain.estimate import Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.measurement.probes import human_ceiling
-from theodolite.measurement.study.judge_figures import UNREADABLE_BY_JUDGE, agreement_figures
+from theodolite.measurement.study.judge_figures import agreement_figures
 from theodolite.measurement.study.parts import parts_of
 from theodolite.measurement.study.sightings import Design, Sighting, Sightings, sightings
 
@@ -64,7 +65,7 @@ def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
     places = sorted(met)
     clusters = [met[place].setting.cluster or f"session {place}" for place in places]
     ceiling = human_ceiling(
-        [met[place].judge.value or UNREADABLE_BY_JUDGE for place in places],
+        [met[place].judge.value for place in places],
         [[one.person.value if (one := of.get(place)) else None for place in places] for of in seen],
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
     )
@@ -85,6 +86,15 @@ def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
                 "ceiling": "people",
             },
             result=result,
-            outcomes=outcomes_of(met[place].judge.outcome for place in places),
+            outcomes=outcomes_of(_outcome([of[place] for of in seen if place in of]) for place in places),
             versions=versions_of(first.guideline, [first.judge, *(own.authority for own in found)]),
         )
+
+
+def _outcome(beside: Sequence[Sighting]) -> Outcome:
+    """Return what became of one dialogue: the judge's failure to answer, or that fewer than two people labelled it."""
+    judge = beside[0].judge
+    if judge.value is None:
+        return judge.outcome
+    labelled = sum(one.person.value is not None for one in beside)
+    return Outcome.ANSWERED if labelled >= 2 else Outcome.MISSING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.answers import REFERENCE
@@ -17,10 +17,13 @@ from theodolite.measurement.study.habits import habit_figures, length_figure
 from theodolite.measurement.study.judge_figures import accuracy_figures, agreement_figures, manner_figures
 from theodolite.measurement.study.judge_groups import group_figures
 from theodolite.measurement.study.parts import parts_of
-from theodolite.measurement.study.sightings import Sightings, sightings
+from theodolite.measurement.study.sightings import Design, Sightings, sightings
 
 UNREADABLE = Outcome.UNPARSEABLE.value
 """Category of the judge's labels that cannot be read."""
+
+MOST_JUDGES_BESIDE = 10
+"""Other judges that a judge is compared with; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +61,9 @@ def certify(evidence: Evidence, judge: str) -> JudgeFindings:
     seen = wide[0].judged if wide else _alone(evidence, guideline, judge)
     manners = (*manner_figures(seen), *habit_figures(evidence, judge, guideline))
     by_group = group_figures(evidence, guideline, judge)
+    others = _beside_judges(evidence, guideline, judge)
     return JudgeFindings(
-        measurements=(*measurements, *_ceiling(evidence, guideline, judge), *by_group, *manners),
+        measurements=(*measurements, *_ceiling(evidence, guideline, judge), *by_group, *others, *manners),
         confusions=tuple(confusion for found in wide for confusion in _confusions(evidence, found)),
         authorities=tuple(found.authority.name for found in wide),
         judged=len(seen.seen) if seen else 0,
@@ -128,6 +132,19 @@ def _questions(guideline: Guideline) -> Iterator[Question]:
 def _ceiling(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
     if guideline.question in _questions(guideline):
         yield from ceiling_figures(evidence, guideline, _labelled_people(evidence, guideline), judge)
+
+
+def _beside_judges(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
+    """Yield how far the judge's labels on the main question are those of every other judge."""
+    if guideline.question not in _questions(guideline):
+        return
+    study = evidence.study
+    others = [a.name for a in study.annotators if a.guideline == guideline.name and a.kind is not AnnotatorKind.PERSON]
+    for other in [name for name in others if name != judge][:MOST_JUDGES_BESIDE]:
+        found = sightings(evidence, guideline, guideline.question, (judge, other))
+        if found is not None and found.labelled.seen:
+            whole = next(iter(parts_of(evidence, found)))
+            yield from agreement_figures(replace(found.among(whole.places), design=Design(census=True)), whole)
 
 
 def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -12,22 +13,23 @@ from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
+from theodolite.measurement.classification import classification_report
 from theodolite.measurement.correction.accuracy import judge_accuracy
 from theodolite.measurement.kappa import cohen_kappa
 from theodolite.measurement.likeness import Weights
 from theodolite.measurement.panel import gwet_ac
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
+from theodolite.measurement.study.agreements import UNWEIGHTED, bounds_of, class_figures, explained, is_ordered
 from theodolite.measurement.study.corrected import share_in_all
 from theodolite.measurement.study.parts import Part
 from theodolite.measurement.study.sightings import Sighting, Sightings
-
-UNREADABLE_BY_JUDGE = f"{Outcome.UNPARSEABLE.value} by the judge"
-"""The judge's label where it gives none that can be read; it agrees with none of people's."""
 
 
 def figure_of(found: Sightings, part: Part, measure: str, result: Estimate | Undefined, **about: str) -> Measurement:
     """Return one figure of a judge beside an authority, with the account of all dialogues of the part."""
     rule = {"rule": found.rule.name, "condition": found.rule.condition} if found.rule else {}
+    outcomes = outcomes_of(_outcome(one) for one in found.seen)
+    is_plain = measure in {exact_agreement.__name__, relaxed_agreement.__name__}
     return Measurement(
         measure=measure,
         application=part.application,
@@ -40,9 +42,10 @@ def figure_of(found: Sightings, part: Part, measure: str, result: Estimate | Und
             **part.about,
             **about,
         },
-        result=result,
-        outcomes=outcomes_of(_outcome(one) for one in found.seen),
+        result=explained(result, outcomes),
+        outcomes=outcomes,
         versions=versions_of(found.guideline, [found.judge, found.authority]),
+        bounds=bounds_of(result, outcomes) if is_plain else None,
     )
 
 
@@ -54,45 +57,44 @@ def _outcome(one: Sighting) -> Outcome:
 def agreement_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
     """Yield how far the judge's labels are the authority's, on one question.
 
-    An unreadable label agrees with nothing. Where people labelled a sample, plain
-    agreement is that of all dialogues, which the sample stands for; coefficients
-    beyond chance are of the labelled dialogues alone.
+    All figures rest on the dialogues with readable labels of both (ADR-0062).
+    Where people labelled a sample, plain agreement is that of all dialogues which
+    the judge could read, for which the sample stands; coefficients beyond chance
+    are of the labelled dialogues alone.
     """
-    both = found.labelled
-    people = [one.person.value for one in both.seen]
-    judge = [one.judge.value or UNREADABLE_BY_JUDGE for one in both.seen]
-    scale = [*found.question.scale.categories]
+    read = found.readable
+    both, scale = read.labelled, found.question.scale
+    people, judge = [one.person.value for one in both.seen], [one.judge.value for one in both.seen]
     plain = exact_agreement(people, judge, clusters=both.clusters)
-    yield figure_of(found, part, exact_agreement.__name__, _of_all(found, plain, _same))
-    if _is_ordered(found):
-        far = {point: float(place) for place, point in enumerate(scale)} | {UNREADABLE_BY_JUDGE: 2.0 * len(scale)}
-        near = relaxed_agreement([far[p or ""] for p in people], [far[j] for j in judge], clusters=both.clusters)
-        yield figure_of(found, part, relaxed_agreement.__name__, _of_all(found, near, lambda one: _near(one, scale)))
-    strange = [UNREADABLE_BY_JUDGE] if UNREADABLE_BY_JUDGE in judge else []
-    kappa = cohen_kappa(people, judge, categories=[*scale, *strange], clusters=both.clusters)
-    yield figure_of(found, part, cohen_kappa.__name__, kappa)
+    yield figure_of(found, part, exact_agreement.__name__, _of_all(read, plain, _same))
+    if is_ordered(scale):
+        near = relaxed_agreement(people, judge, categories=scale.categories, clusters=both.clusters)
+        near = _of_all(read, near, lambda one: _near(one, scale.categories))
+        yield figure_of(found, part, relaxed_agreement.__name__, near)
+    kappa = cohen_kappa(people, judge, categories=scale.categories, clusters=both.clusters)
+    yield figure_of(found, part, cohen_kappa.__name__, kappa, **UNWEIGHTED)
     if part.about:  # small parts have no use for three coefficients more
         return
-    yield from _coefficients(found, part, people, [one.judge.value for one in both.seen])
+    yield from _coefficients(found, part, people, judge)
+    if found.design.census:  # of a sample drawn by verdicts neither precision nor recall stands for all
+        report = classification_report(people, judge, categories=scale.categories, clusters=both.clusters)
+        for measure, about, result in class_figures(report):
+            yield figure_of(found, part, measure, result, **about)
 
 
 def _coefficients(
     found: Sightings, part: Part, people: Sequence[str | None], judge: Sequence[str | None]
 ) -> Iterator[Measurement]:
-    """Yield the coefficients that leave out what cannot be read."""
-    scale = found.question.scale.categories
-    weights: Weights = "quadratic" if _is_ordered(found) else "identity"
-    clusters = found.labelled.clusters
-    coefficient = gwet_ac([people, judge], categories=scale, weights=weights, clusters=clusters)
+    scale = found.question.scale
+    weights: Weights = "quadratic" if is_ordered(scale) else "identity"
+    clusters = found.readable.labelled.clusters
+    coefficient = gwet_ac([people, judge], categories=scale.categories, weights=weights, clusters=clusters)
     yield figure_of(found, part, gwet_ac.__name__, coefficient, weights=weights)
-    kind: AlphaScale = "ordinal" if _is_ordered(found) else "nominal"
-    table = [[float("nan") if label is None else float(scale.index(label)) for label in row] for row in (people, judge)]
+    kind: AlphaScale = "ordinal" if is_ordered(scale) else "nominal"
+    places = {label: float(place) for place, label in enumerate(scale.categories)}
+    table = [[math.nan if label is None else places[label] for label in row] for row in (people, judge)]
     alpha = krippendorff_alpha(table, scale=kind, clusters=clusters)
     yield figure_of(found, part, krippendorff_alpha.__name__, alpha, scale=kind)
-
-
-def _is_ordered(found: Sightings) -> bool:
-    return found.question.scale.ordered or found.question.scale.is_numeric
 
 
 def _of_all(

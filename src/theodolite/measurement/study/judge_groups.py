@@ -14,7 +14,6 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.measurement.raters.groups import cross_agreement
 from theodolite.measurement.study.annotator_groups import FEWEST
-from theodolite.measurement.study.judge_figures import UNREADABLE_BY_JUDGE
 from theodolite.measurement.study.sightings import Sighting, Sightings, sightings
 
 Seen = Mapping[int, Sighting]
@@ -25,15 +24,15 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
     """Yield a judge's agreement beyond chance with the people of each group, on the main question.
 
     A judge that was tuned by a majority may follow one group and not another.
-    It is on the dialogues that both labelled; what the judge cannot say agrees
-    with nobody. Groups of fewer than three people are left out.
+    It is on the dialogues that both labelled; what cannot be read of the judge is
+    left out and counted (ADR-0062). Groups of fewer than three people are left out.
 
     Args:
         evidence: All records of one run.
         guideline: What all answer.
         judge: Name of the judge.
 
-    Source:
+    AnswerSource:
         See `cross_agreement`.
     """
     question = guideline.question
@@ -61,9 +60,9 @@ def _figure(members: Sequence[Sightings], about: Mapping[str, str]) -> Measureme
     clusters = [met[place].setting.cluster or f"session {place}" for place in places]
     people = [[one.person.value if (one := of.get(place)) else None for place in places] for of in seen]
     result = cross_agreement(
-        [[met[place].judge.value or UNREADABLE_BY_JUDGE for place in places]],
+        [[met[place].judge.value for place in places]],
         people,
-        categories=[*first.question.scale.categories, UNREADABLE_BY_JUDGE],
+        categories=first.question.scale.categories,
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
     )
     return Measurement(

@@ -120,6 +120,11 @@ class Sightings:
         """Those that the judge has looked at and the authority has labelled."""
         return replace(self, seen=tuple(one for one in self.judged.seen if one.person.value is not None))
 
+    @property
+    def readable(self) -> Sightings:
+        """Those of which the judge gave a label that can be read."""
+        return replace(self, seen=tuple(one for one in self.judged.seen if one.judge.value is not None))
+
     def among(self, places: Iterable[int]) -> Sightings:
         """Return those at some positions."""
         wanted = frozenset(places)

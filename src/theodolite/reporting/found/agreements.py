@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.answers import REFERENCE
-from theodolite.domain.estimate import Estimate, Findings, Measurement
+from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import Case
@@ -34,6 +35,12 @@ class Agreement:
         """The number, or None where it is undefined."""
         result = self.measurement.result
         return result if isinstance(result, Estimate) else None
+
+    @property
+    def unreadable(self) -> int:
+        """Dialogues that the coefficients leave out because a label on them cannot be read or was refused; count."""
+        outcomes = self.measurement.outcomes
+        return outcomes.unparseable + outcomes.refused
 
 
 def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
@@ -109,20 +116,40 @@ def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline
     return any(agreement.estimate is not None for agreement in found)
 
 
-def counts_text(agreements: Sequence[Agreement]) -> str:
-    """Return on how many units annotators agree, over all applications: `333 to 421 of 450`."""
-    measured = [agreement for agreement in agreements if agreement.estimate is not None]
-    return f"{_range([agreed(a) for a in measured])} of {_range([a.estimate.n for a in measured if a.estimate])}"
+def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
+    """Return on how many units annotators agree, over all applications: `333 to 421 of 450`.
+
+    Args:
+        agreements: One an application.
+        with_unreadable: Whether units with an unreadable label are in the whole, as disagreements.
+    """
+    whole = [
+        estimate.n + (agreement.unreadable if with_unreadable else 0)
+        for agreement in agreements
+        if (estimate := agreement.estimate)
+    ]
+    return f"{_range([agreed(agreement) for agreement in agreements if agreement.estimate])} of {_range(whole)}"
 
 
-def percents_text(agreements: Sequence[Agreement]) -> str:
+def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
     """Return the same in percent, `74.0 to 93.6 %`; empty where the units are too few."""
-    estimates = [agreement.estimate for agreement in agreements if agreement.estimate is not None]
-    if not estimates or min(estimate.n for estimate in estimates) < figures.FEW:
+    measured = [(agreement, agreement.estimate) for agreement in agreements if agreement.estimate is not None]
+    if not measured or min(estimate.n for _, estimate in measured) < figures.FEW:
         return ""
-    values = sorted(estimate.value for estimate in estimates)
+    values = sorted(
+        agreement.measurement.bounds[0] if with_unreadable and agreement.measurement.bounds else estimate.value
+        for agreement, estimate in measured
+    )
     ends = dict.fromkeys((figures.points(values[0]), figures.points(values[-1])))
     return f"{' to '.join(ends)} %"
+
+
+def undefined_text(agreements: Sequence[Agreement]) -> str:
+    """Return why nothing is known of an agreement, the most frequent reason first; empty where something is."""
+    reasons = [one.measurement.result.reason for one in agreements if isinstance(one.measurement.result, Undefined)]
+    if not reasons or len(reasons) < len(agreements):
+        return ""
+    return Counter(reasons).most_common(1)[0][0]
 
 
 def coefficients_text(agreements: Sequence[Agreement]) -> str:
@@ -139,6 +166,8 @@ def _range(counts: Sequence[int]) -> str:
     return " to ".join(dict.fromkeys((figures.count(min(counts)), figures.count(max(counts)))))
 
 
-def unparseable_cases(cases: Sequence[Case], guideline: Guideline, annotator: str) -> tuple[Case, ...]:
-    """Return the cases where an annotator's label could not be read."""
-    return tuple(case for case in cases if case.dialogue_label(annotator, guideline).outcome is Outcome.UNPARSEABLE)
+def unreadable_cases(
+    cases: Sequence[Case], guideline: Guideline, annotator: str, outcome: Outcome = Outcome.UNPARSEABLE
+) -> tuple[Case, ...]:
+    """Return the cases where an annotator's reply to the main question came to an outcome without a label."""
+    return tuple(case for case in cases if case.dialogue_label(annotator, guideline).outcome is outcome)

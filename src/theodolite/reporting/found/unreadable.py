@@ -9,7 +9,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.agreements import (
     judges_of,
-    unparseable_cases,
+    unreadable_cases,
 )
 from theodolite.reporting.found.cases import Case
 from theodolite.reporting.words import figures
@@ -31,7 +31,7 @@ def unreadable_judges(study: Study, cases: Sequence[Case]) -> list[str]:
 
 def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
     asked = [case for case in cases if case.has_annotation(judge.name)]
-    unread = unparseable_cases(asked, guideline, judge.name)
+    unread = unreadable_cases(asked, guideline, judge.name)
     if len(unread) <= _TOO_OFTEN * len(asked):
         return ""
     said = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")

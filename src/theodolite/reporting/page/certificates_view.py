@@ -14,12 +14,16 @@ from theodolite.reporting.words.certificates import (
     MOST_APART,
     amount_text,
     coefficient_text,
+    is_beside_judge,
     points_text,
     rules_of_certificate,
     share_text,
+    unreadable_text,
+    weighting_text,
 )
 
-_AGREEMENT = ("exact_agreement", "relaxed_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha")
+_AGREEMENT = ("exact_agreement", "relaxed_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha", "macro_f1")
+_OF_LABELS = ("class_precision", "class_recall", "class_f1")
 _ACCURACY = ("judge_sensitivity", "judge_specificity", "judge_precision", "judge_bias", "corrected_rate")
 _MANNERS = (
     "unparseable_share",
@@ -38,7 +42,16 @@ _CROWD = ("agreement_with_people", "agreement_among_people", "nearer_than_people
 GROUP_MEASURE = "cross_agreement"
 """What a judge's agreement with a group of people is measured by."""
 
-_COEFFICIENTS = ("cohen_kappa", "gwet_ac", "krippendorff_alpha", "retest_alpha", "length_bias", GROUP_MEASURE)
+_COEFFICIENTS = (
+    "cohen_kappa",
+    "gwet_ac",
+    "krippendorff_alpha",
+    "retest_alpha",
+    "length_bias",
+    GROUP_MEASURE,
+    "macro_f1",
+    "class_f1",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +115,11 @@ def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]
     for authority in certificate.authorities if len(certificate.authorities) <= MOST_APART else ():
         own = [one for one in certificate.measurements if _is_of(one, authority)]
         name = title_of(subject.study, authority)
-        yield _table(subject, f"Agreement with {name}", [one for one in own if "rule" not in one.about], _AGREEMENT)
+        plain = [one for one in own if "rule" not in one.about]
+        yield _table(subject, f"Agreement with {name}", plain, _AGREEMENT)
+        of_labels = [one for one in plain if one.measure in _OF_LABELS and one.application == ALL_APPLICATIONS]
+        if of_labels:
+            yield _table(subject, f"Each label of {name}", of_labels, _OF_LABELS)
         for rule in rules_of_certificate(certificate):
             by_rule = [one for one in own if one.about.get("rule") == rule]
             yield _table(subject, f"Defects ({rule}) against {name}", by_rule, _ACCURACY)
@@ -111,6 +128,9 @@ def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]
         names = " and ".join(title_of(subject.study, name) for name in pair)
         found = [one for one in ceiling if (one.about["first"], one.about["second"]) == pair]
         yield _table(subject, f"The ceiling: agreement of {names}", found, _AGREEMENT)
+    beside = [one for one in certificate.measurements if is_beside_judge(certificate, one)]
+    if beside:
+        yield _each(subject, "Agreement with each other judge", beside, _AGREEMENT)
     yield from _by_group(subject, certificate)
 
 
@@ -137,7 +157,7 @@ def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: 
     people = dict.fromkeys(one.about["first"] for one in found)
     return FigureTable(
         title=title,
-        columns=tuple(subject.words.measure(measure).title for measure in columns),
+        columns=tuple(_column(subject, measure, found) for measure in columns),
         rows=tuple(
             (title_of(subject.study, name), tuple(cells.get((name, column), "") for column in columns))
             for name in people
@@ -161,13 +181,22 @@ def _table(subject: Subject, title: str, found: Sequence[Measurement], measures:
     parts = dict.fromkeys(_part(one) for one in found)
     return FigureTable(
         title=title,
-        columns=tuple(subject.words.measure(measure).title for measure in columns),
+        columns=tuple(_column(subject, measure, found) for measure in columns),
         rows=tuple((part, tuple(cells.get((part, column), "") for column in columns)) for part in parts),
     )
 
 
+def _column(subject: Subject, measure: str, found: Sequence[Measurement]) -> str:
+    """Return the title of a measure, with the weighting of a coefficient."""
+    title = subject.words.measure(measure).title
+    weighting = next((weighting_text(measure, one.about) for one in found if one.measure == measure), "")
+    return f"{title} ({weighting})" if weighting else title
+
+
 def _part(one: Measurement) -> str:
-    """Return what part of the dialogues a figure is about."""
+    """Return what part of the dialogues, or which label, a figure is about."""
+    if "label" in one.about:
+        return one.about["label"]
     part = one.about.get("part", "")
     if not part:
         return one.application
@@ -180,7 +209,10 @@ def _text(one: Measurement) -> str:
         return coefficient_text(one.result)
     if one.measure in _CROWD[:2]:
         return share_text(one.result)
-    return points_text(one.result) if one.measure in {"judge_bias", _CROWD[2]} else amount_text(one.result)
+    if one.measure in {"judge_bias", _CROWD[2]}:
+        return points_text(one.result)
+    left_out = unreadable_text(one) if one.measure == "exact_agreement" else ""
+    return f"{amount_text(one.result)}{f'; {left_out}' if left_out else ''}"
 
 
 def _manners(subject: Subject, certificate: Certificate) -> Iterator[tuple[str, str]]:

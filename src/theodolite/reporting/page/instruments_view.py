@@ -31,12 +31,17 @@ from theodolite.reporting.found.corrections import certificate_note
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.certificates import weighting_text
 
 _ORIGINS = {
     Origin.SHIPPED: "shipped with the package",
     Origin.STUDY: "written in this study",
     Origin.OWN_WORDING: "own wording, not tried on people yet",
 }
+
+
+_SHARES = {"exact_agreement", "relaxed_agreement", "unanimity", "class_precision", "class_recall"}
+"""Measures of agreement that are shares of dialogues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,28 +205,36 @@ def _column_text(column: str, spelling: Mapping[str, str]) -> str:
 
 def agreement_tables(subject: Subject) -> tuple[AgreementTable, ...]:
     """Return the agreements, one table for those who are compared."""
-    grouped: dict[tuple[str, tuple[str, ...]], list[Agreement]] = defaultdict(list)
+    grouped: dict[tuple[str, tuple[str, ...], bool], list[Agreement]] = defaultdict(list)
     for agreement in subject.agreements:
-        question = agreement.measurement.about.get("guideline", "")
-        grouped[question, agreement.annotators].append(agreement)
-    return tuple(_table(subject, guideline, who, found) for (guideline, who), found in grouped.items())
+        about = agreement.measurement.about
+        grouped[about.get("guideline", ""), agreement.annotators, "label" in about].append(agreement)
+    return tuple(_table(subject, guideline, who, found) for (guideline, who, _), found in grouped.items())
 
 
 def _table(subject: Subject, guideline: str, who: tuple[str, ...], found: Sequence[Agreement]) -> AgreementTable:
     columns = tuple(dict.fromkeys(_measure_of(agreement) for agreement in found))
-    cells = {(a.measurement.application, _measure_of(a)): _agreement_cell(a) for a in found}
-    applications = dict.fromkeys(agreement.measurement.application for agreement in found)
+    cells = {(_row_of(a), _measure_of(a)): _agreement_cell(a) for a in found}
+    rows = dict.fromkeys(_row_of(agreement) for agreement in found)
+    of_labels = ", label by label" if "label" in found[0].measurement.about else ""
     return AgreementTable(
-        title=f"{_names(subject.study, who)} on {guideline}",
+        title=f"{_names(subject.study, who)} on {guideline}{of_labels}",
         scale=found[0].measurement.about.get("question", ""),
         measures=tuple(_measure_title(subject, measure, scale) for measure, scale in columns),
-        rows=tuple((app, tuple(cells.get((app, column)) for column in columns)) for app in applications),
+        rows=tuple((row, tuple(cells.get((row, column)) for column in columns)) for row in rows),
     )
 
 
 def _measure_of(agreement: Agreement) -> tuple[str, str]:
     about = agreement.measurement.about
-    return agreement.measurement.measure, about.get("scale") or about.get("weights") or about.get("statistic", "")
+    measure = agreement.measurement.measure
+    return measure, weighting_text(measure, about) or about.get("statistic", "")
+
+
+def _row_of(agreement: Agreement) -> str:
+    """Return what a row of figures is about: an application, and one label where it is about one."""
+    application, label = agreement.measurement.application, agreement.measurement.about.get("label", "")
+    return f"{application}: {label}" if label else application
 
 
 def _measure_title(subject: Subject, measure: str, scale: str) -> str:
@@ -239,7 +252,7 @@ def _agreement_cell(agreement: Agreement) -> AgreementCell:
     if isinstance(result, Undefined):
         return AgreementCell(place=agreement.place, text="unknown", interval=result.reason)
     has_ends = result.low is not None and result.high is not None
-    if agreement.measurement.measure in {"exact_agreement", "relaxed_agreement"}:
+    if agreement.measurement.measure in _SHARES:
         text = figures.share(agreed(agreement), result.n)
         ends = figures.span(result.low or 0.0, result.high or 0.0) + " %" if has_ends else ""
         return AgreementCell(place=agreement.place, text=text, interval=ends if result.n >= figures.FEW else "")

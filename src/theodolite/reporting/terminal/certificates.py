@@ -13,10 +13,13 @@ from theodolite.reporting.words import figures
 from theodolite.reporting.words.certificates import (
     MOST_APART,
     amount_text,
+    coefficient_name,
     coefficient_text,
+    is_beside_judge,
     points_text,
     rules_of_certificate,
     share_text,
+    unreadable_text,
 )
 
 _MARGIN = 13
@@ -27,6 +30,11 @@ _RIGHT = {
     "judge_specificity": "passes of the sound",
     "judge_precision": "right when it alarms",
 }
+
+_COEFFICIENTS = ("cohen_kappa", "gwet_ac", "krippendorff_alpha")
+
+_MOST_LABELS = 6
+"""Labels that are told one by one; of more the average is told. Count."""
 
 _MANNERS = {
     "unparseable_share": "unreadable",
@@ -53,6 +61,7 @@ def certificate_text(certificate: Certificate, *, width: int = 80) -> str:
         for authority in certificate.authorities:
             lines += _against(certificate, authority, width)
     lines += _labelled("People", _people(certificate), width)
+    lines += _labelled("Judges", _other_judges(certificate), width)
     lines += _labelled("Groups", _groups(certificate), width)
     lines += _labelled("Replies", _manners(certificate), width)
     lines += _labelled("Attacks", _probes(certificate), width)
@@ -80,6 +89,7 @@ def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
         if one.measure == "exact_agreement" and one.application != ALL_APPLICATIONS and _is_of(one, authority)
     ]
     lines += _labelled("", "; ".join(apart), width)
+    lines += _labelled("Labels", _labels(certificate, authority), width)
     for rule in rules_of_certificate(certificate):
         lines += _labelled("Defects", f"{rule}: {_accuracy(certificate, authority, rule)}", width)
     return lines
@@ -88,14 +98,11 @@ def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
 def _against_many(certificate: Certificate, width: int) -> list[str]:
     """Return how a judge stands to many people, each of them an authority: the range of every figure."""
     people = figures.number_of(len(certificate.authorities), "person", "people")
-    agreement = [
-        f"{title} {_range(certificate, measure, show)}"
-        for measure, title, show in (
-            ("exact_agreement", "same label on", figures.percent),
-            ("cohen_kappa", "kappa", figures.coefficient),
-            ("gwet_ac", "AC", figures.coefficient),
-        )
-    ]
+    agreement = [f"same label on {_range(certificate, 'exact_agreement', figures.percent)}"]
+    for measure in _COEFFICIENTS:
+        named = certificate.figure(measure)
+        if named is not None:
+            agreement.append(f"{coefficient_name(named)} {_range(certificate, measure, figures.coefficient)}")
     lines = _labelled("Held against", f"{people}, one by one: {'; '.join(agreement)}", width)
     for rule in rules_of_certificate(certificate):
         parts = [
@@ -124,10 +131,44 @@ def _agreement(certificate: Certificate, authority: str) -> str:
         parts.append(f"chance alone {figures.percent(exact.result.chance)}")
     near = certificate.figure("relaxed_agreement", first=authority)
     parts += [f"within one point {amount_text(near.result)}"] if near else []
-    for measure, title in (("cohen_kappa", "kappa"), ("gwet_ac", "AC"), ("krippendorff_alpha", "alpha")):
+    left_out = unreadable_text(exact) if exact else ""
+    parts += [left_out] if left_out else []
+    for measure in _COEFFICIENTS:
         found = certificate.figure(measure, first=authority)
-        parts += [f"{title} {coefficient_text(found.result)}"] if found else []
+        parts += [f"{coefficient_name(found)} {coefficient_text(found.result)}"] if found else []
     return "; ".join(parts)
+
+
+def _labels(certificate: Certificate, authority: str) -> str:
+    """Return how well the judge recognises each label of one authority; empty where that is not known."""
+    macro = certificate.figure("macro_f1", first=authority)
+    if macro is None:
+        return ""
+    of_labels = [
+        one
+        for one in certificate.measurements
+        if one.application == ALL_APPLICATIONS and one.about.get("first") == authority and "label" in one.about
+    ]
+    labels = list(dict.fromkeys(one.about["label"] for one in of_labels if isinstance(one.result, Estimate)))
+    each = (_label(of_labels, label) for label in labels) if len(labels) <= _MOST_LABELS else ()
+    return "; ".join([f"macro-F1 {coefficient_text(macro.result)}, n {figures.count(macro.result.n)}", *each])
+
+
+def _label(found: Sequence[Measurement], label: str) -> str:
+    by_measure = {one.measure: one.result for one in found if one.about["label"] == label}
+    precision, recall = (amount_text(by_measure[measure]) for measure in ("class_precision", "class_recall"))
+    return f"{label}: precision {precision}, recall {recall}"
+
+
+def _other_judges(certificate: Certificate) -> str:
+    """Return how far the judge agrees with each other judge."""
+    lines = []
+    for one in certificate.measurements:
+        if one.measure == "exact_agreement" and is_beside_judge(certificate, one):
+            kappa = certificate.figure("cohen_kappa", first=one.about["first"])
+            beyond = f", {coefficient_name(kappa)} {coefficient_text(kappa.result)}" if kappa else ""
+            lines.append(f"{one.about['first']} same label on {amount_text(one.result)}{beyond}")
+    return "; ".join(lines)
 
 
 def _accuracy(certificate: Certificate, authority: str, rule: str) -> str:

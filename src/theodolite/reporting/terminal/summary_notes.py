@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Findings
@@ -21,7 +21,8 @@ from theodolite.reporting.found.agreements import (
     judges_of,
     people_of,
     percents_text,
-    unparseable_cases,
+    undefined_text,
+    unreadable_cases,
     with_people,
 )
 from theodolite.reporting.found.cases import Case, title_of
@@ -36,11 +37,16 @@ _MOST_CORRECTED = 4
 def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreement]) -> str:
     """Return how far people agree; empty where fewer than two labelled."""
     exact = among_people(study, agreements, guideline, "exact_agreement")
-    if not any(agreement.estimate for agreement in exact):
-        return ""
     kappa = among_people(study, agreements, guideline, "fleiss_kappa")
+    if not any(agreement.estimate for agreement in exact):
+        reason = undefined_text(exact or kappa)
+        return f"agreement is undefined: {reason}" if _has_unreadable(exact or kappa) else ""
     inside = [percents_text(exact), f"Fleiss' kappa {coefficients_text(kappa)}" if kappa else ""]
     return f"agree on {counts_text(exact)} ({'; '.join(text for text in inside if text)})"
+
+
+def _has_unreadable(agreements: Sequence[Agreement]) -> bool:
+    return any(agreement.unreadable for agreement in agreements)
 
 
 def judges_text(
@@ -57,11 +63,12 @@ def judges_text(
         if place:
             sentences.append(f"{name} {counts_text(exact).split(' of ')[0]}.")
             continue
-        inside = [percents_text(exact), _unparseable_text(cases, guideline, judge)]
+        inside = [percents_text(exact, with_unreadable=True), _unparseable_text(cases, guideline, judge)]
         notes = "; ".join(text for text in inside if text)
         opponent = "people" if people_of(study, guideline.name) else "the final labels"
         noted = f"{name} ({certificate_note(evidence, judge.name)})"
-        sentences.append(f"{noted} agrees with {opponent} on {counts_text(exact)}{f' ({notes})' if notes else ''}.")
+        counts = counts_text(exact, with_unreadable=True)
+        sentences.append(f"{noted} agrees with {opponent} on {counts}{f' ({notes})' if notes else ''}.")
         sentences.append(_alone_text(study, guideline, judge, rates_of(findings)))
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -84,12 +91,16 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
 
 
 def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
-    unread = unparseable_cases(cases, guideline, judge.name)
-    if not unread:
+    unread = {
+        outcome.value: unreadable_cases(cases, guideline, judge.name, outcome)
+        for outcome in (Outcome.UNPARSEABLE, Outcome.REFUSED)
+    }
+    told = [f"{figures.count(len(found))} {name}" for name, found in unread.items() if found]
+    if not told:
         return ""
-    applications = Counter(case.setting.application for case in unread)
+    applications = Counter(case.setting.application for found in unread.values() for case in found)
     where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
-    return f"its {figures.count(len(unread))} unparseable{where} count as not agreeing"
+    return f"its {' and '.join(told)}{where} count as not agreeing"
 
 
 def _alone_text(study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...]) -> str:

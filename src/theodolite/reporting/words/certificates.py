@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from theodolite.domain.certificate import Certificate
-from theodolite.domain.estimate import Estimate, Undefined
+from collections.abc import Mapping
+
+from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.reporting.words import figures
 
 
@@ -40,6 +42,51 @@ def coefficient_text(result: Estimate | Undefined) -> str:
     )
 
 
+_COEFFICIENTS = {
+    "cohen_kappa": "kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "gwet_ac": "AC",
+    "krippendorff_alpha": "alpha",
+}
+
+_WEIGHTINGS = {
+    "identity": "unweighted",
+    "linear": "linear weights",
+    "quadratic": "quadratic weights",
+    "ordinal": "ordinal weights",
+    "band": "neighbours count as agreeing",
+}
+
+
+def weighting_text(measure: str, about: Mapping[str, str]) -> str:
+    """Return how a coefficient weighs disagreement, e.g. `unweighted`, `quadratic weights`, `ordinal`."""
+    if measure == "krippendorff_alpha":
+        return about.get("scale", "")
+    return _WEIGHTINGS.get(about.get("weights", ""), "")
+
+
+def coefficient_name(measurement: Measurement) -> str:
+    """Return the short name of a coefficient with its weighting, e.g. `AC2 (quadratic weights)`."""
+    measure, about = measurement.measure, measurement.about
+    name = _COEFFICIENTS.get(measure, measure)
+    if measure == "gwet_ac":
+        name += "1" if about.get("weights") == "identity" else "2"
+    weighting = weighting_text(measure, about)
+    return f"{name} ({weighting})" if weighting else name
+
+
+def unreadable_text(measurement: Measurement) -> str:
+    """Return how many unreadable labels an agreement leaves out, and what it is if they count as disagreement."""
+    outcomes = measurement.outcomes
+    unreadable = outcomes.unparseable + outcomes.refused
+    if not unreadable:
+        return ""
+    result, told = measurement.result, f"{figures.count(unreadable)} unreadable left out"
+    if measurement.bounds is None or isinstance(result, Undefined) or result.count is None:
+        return told
+    return f"{told} (with them as disagreement {figures.share(result.count, result.n + unreadable)})"
+
+
 def points_text(result: Estimate | Undefined) -> str:
     """Return a signed difference in points with its interval, e.g. `-4.2 points (-6.0 to -2.4)`."""
     if isinstance(result, Undefined):
@@ -53,6 +100,13 @@ def points_text(result: Estimate | Undefined) -> str:
 def rules_of_certificate(certificate: Certificate) -> tuple[str, ...]:
     """Return the names of the defect rules that a certificate looks at, in its order."""
     return tuple(dict.fromkeys(one.about["rule"] for one in certificate.measurements if "rule" in one.about))
+
+
+def is_beside_judge(certificate: Certificate, one: Measurement) -> bool:
+    """Tell whether a figure holds the judge beside another judge, on all dialogues of both."""
+    first = one.about.get("first", "")
+    is_whole = one.application == ALL_APPLICATIONS and "part" not in one.about and "ceiling" not in one.about
+    return is_whole and bool(first) and first not in certificate.authorities and "rule" not in one.about
 
 
 MOST_APART = 5

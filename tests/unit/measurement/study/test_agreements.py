@@ -13,7 +13,7 @@ from theodolite.domain.instrument import YES_NO, Operator, QuestionLevel, Scale,
 from theodolite.measurement import measure_study
 
 RATES = {"defect_rate", "zero_defect_bound"}
-UNREADABLE = Outcome.UNPARSEABLE
+UNREADABLE, REFUSED = Outcome.UNPARSEABLE, Outcome.REFUSED
 
 
 def of_labels(*, people=(), judges=(), finals=(), **settings):
@@ -98,30 +98,51 @@ def test_measures_fit_the_scale(scale, alphas):
     assert [m.about["scale"] for m in found if m.measure == "krippendorff_alpha"] == alphas
 
 
-def test_an_unreadable_label_is_in_the_denominator_and_does_not_agree():
+def test_an_unreadable_label_is_left_out_and_counted():
     study = of_labels(people=[["yes", "no", "yes"]], judges=[["yes", UNREADABLE, "yes"]])
 
     agreement = one(study, "exact_agreement")
 
-    assert (agreement.result.count, agreement.result.n) == (2, 3)
+    assert (agreement.result.count, agreement.result.n) == (2, 2)
     assert agreement.outcomes == Outcomes(planned=3, used=2, unparseable=1)
 
 
-def test_two_unreadable_labels_do_not_agree_with_each_other():
-    study = of_labels(people=[["yes", "no", UNREADABLE]] * 2)
+def test_bounds_say_what_unreadable_labels_could_change():
+    study = of_labels(people=[["yes", "no", "yes", "no"]], judges=[["yes", UNREADABLE, "no", REFUSED]])
 
-    assert one(study, "exact_agreement").result.count == 2
-    assert one(study, "cohen_kappa").result.value < 1
-    assert one(study, "fleiss_kappa").result.value < 1
-    assert one(study, "krippendorff_alpha").result.value < 1
+    assert one(study, "exact_agreement").bounds == (0.25, 0.75)
+    assert one(of_labels(people=[["yes"]], judges=[["yes"]]), "exact_agreement").bounds is None
 
 
-def test_an_unreadable_label_is_near_no_point_of_a_scale():
+def test_nothing_readable_is_no_agreement_of_any_value():
+    study = of_labels(people=[[UNREADABLE] * 30] * 3, judges=[[UNREADABLE] * 30] * 2)
+
+    found = agreements(study)
+
+    assert len(found) > 10
+    assert all(isinstance(m.result, Undefined) and m.result.n == 0 and m.bounds is None for m in found)
+    assert one(study, "fleiss_kappa", annotators="person 0, person 1, person 2").result.reason == (
+        "No dialogue has readable labels of two annotators. Of 30 dialogues 30 unparseable."
+    )
+
+
+STRANGE = (Outcome.UNPARSEABLE, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.MISSING)
+PERCENT = ["1", "3", "2", "5", "4", "2", "2", "1"]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=lambda outcome: outcome.value)
+def test_all_coefficients_of_one_line_rest_on_the_same_dialogues(strange):
+    """Whatever a label is that cannot be read, no coefficient counts it and none drops more than another."""
     guideline = polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3")
-    study = of_labels(people=[["1", "2", UNREADABLE], ["2", UNREADABLE, UNREADABLE]], guideline=guideline)
+    columns = [[strange, *PERCENT], ["2", "3", strange, *PERCENT[2:]], ["2", strange, *PERCENT[:-1]]]
+    with_strange = of_labels(people=columns[:2], judges=columns[2:], guideline=guideline)
+    nothing = [[None if label is strange else label for label in column] for column in columns]
+    without = of_labels(people=nothing[:2], judges=nothing[2:], guideline=guideline)
 
-    assert (one(study, "relaxed_agreement").result.count, one(study, "relaxed_agreement").result.n) == (1, 3)
-    assert one(study, "krippendorff_alpha", scale="interval").result.n == 1
+    found, plain = agreements(with_strange), agreements(without)
+
+    assert [m.result for m in found] == [m.result for m in plain]
+    assert all(m.result.n == m.outcomes.used for m in found)
 
 
 def test_what_is_missing_is_left_out_and_counted():
@@ -177,7 +198,7 @@ def test_unreadable_is_a_category_only_where_it_occurs_in_the_matrix():
     assert categories == [("yes", "no"), ("yes", "no", "unparseable")]
 
 
-def test_a_panel_of_judges_is_compared_two_by_two_and_together():
+def panels_of_judges():
     study = SmallStudy()
     for name, panel in (("a", "three"), ("b", "three"), ("c", "three"), ("alone", "")):
         study.annotator(name, AnnotatorKind.MODEL)
@@ -186,13 +207,56 @@ def test_a_panel_of_judges_is_compared_two_by_two_and_together():
         study.session(label)
         for name in ("a", "b", "c", "alone"):
             study.answer(name, label, "yes" if label != "d3" or name == "c" else "no")
-    found = measure_study(study.evidence())
+    return study
+
+
+def test_every_two_judges_are_compared_and_all_together_and_each_panel():
+    found = measure_study(panels_of_judges().evidence())
 
     exact = [m.about for m in found.measurements if m.measure == "exact_agreement"]
-    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    pairs = [("a", "b"), ("a", "c"), ("a", "alone"), ("b", "c"), ("b", "alone"), ("c", "alone")]
     assert [(about["first"], about["second"]) for about in exact if "first" in about] == pairs
-    assert [m.about["annotators"] for m in found.measurements if m.measure == "fleiss_kappa"] == ["a, b, c"]
+    together = [m.about["annotators"] for m in found.measurements if m.measure == "fleiss_kappa"]
+    assert together == ["a, b, c, alone", "a, b, c"]
     assert [(one.first, one.second) for one in found.confusions] == pairs
+
+
+def test_three_annotators_are_unanimous_where_all_say_the_same():
+    study = panels_of_judges()
+
+    unanimous = one(study, "unanimity", annotators="a, b, c")
+
+    assert (unanimous.result.count, unanimous.result.n) == (2, 3)
+    assert unanimous.result.chance == pytest.approx((7 / 9) ** 3 + (2 / 9) ** 3)
+
+
+def test_each_label_of_the_reference_has_precision_recall_and_f1():
+    study = of_labels(judges=[["yes", "no", "no", UNREADABLE]], finals=["yes", "yes", "no", "no"])
+
+    recall = one(study, "class_recall", label="yes", second="model 0")
+    precision = one(study, "class_precision", label="no", second="model 0")
+
+    assert (recall.result.count, recall.result.n) == (1, 2)
+    assert (precision.result.count, precision.result.n) == (1, 2)
+    assert one(study, "macro_f1").result.value == pytest.approx(2 / 3)
+    assert one(study, "macro_f1").outcomes == Outcomes(planned=4, used=3, unparseable=1)
+
+
+def test_the_majority_of_people_is_compared_with_the_reference():
+    columns = [["yes", "no", "yes", UNREADABLE], ["yes", "no", "no", UNREADABLE], ["no", "no", None, "no"]]
+    study = of_labels(people=columns, finals=["yes", "yes", "yes", "no"])
+
+    most = one(study, "exact_agreement", second="majority of people")
+
+    assert (most.result.count, most.result.n) == (1, 2)
+    assert most.outcomes == Outcomes(planned=4, used=2, missing=1, unparseable=1)
+    assert one(study, "class_recall", label="yes", second="majority of people").result.count == 1
+
+
+def test_two_people_are_no_majority():
+    study = of_labels(people=[["yes"], ["yes"]], finals=["yes"])
+
+    assert not [m for m in agreements(study) if m.about.get("second") == "majority of people"]
 
 
 def test_dialogues_that_share_a_persona_make_agreement_less_certain():

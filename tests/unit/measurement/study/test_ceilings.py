@@ -28,12 +28,19 @@ def test_many_people_are_one_crowd_and_not_every_pair(crowd):
     assert {one.about["people"] for one in found} == {"6"}
 
 
-def test_people_who_always_agree_leave_a_judge_that_errs_behind(crowd):
-    found = figures(crowd, CROWD)
+def test_people_who_always_agree_leave_a_judge_that_errs_behind():
+    found = figures(labelled_evidence(lambda said: "1" if said == "2" else said or "1", people=CROWD), CROWD)
 
     assert found["agreement_among_people"].result.value == 1
     assert found["agreement_with_people"].result.value < 1
     assert found["nearer_than_people"].result.value == pytest.approx(found["agreement_with_people"].result.value - 1)
+
+
+def test_what_the_judge_did_not_say_readably_is_counted_and_left_out(crowd):
+    found = figures(crowd, CROWD)["agreement_with_people"]
+
+    assert found.outcomes.unparseable == 1
+    assert found.result.n == found.outcomes.used == 29
 
 
 def test_a_few_are_compared_pair_by_pair(crowd):

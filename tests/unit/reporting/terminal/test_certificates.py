@@ -29,10 +29,28 @@ def estimate(value=0.5, low=0.4, high=0.6, count=10, n=20):
 def test_published_agreement_stands_on_the_screen_with_its_counts():
     text = " ".join(screen("xstest").split())
 
-    assert "same label on 1,798 of 2,250 (79.9 %" in text
+    assert "same label on 1,798 of 2,239 (80.3 %" in text
+    assert "11 unreadable left out (with them as disagreement 1,798 of 2,250 (79.9 %))" in text
     assert "llama2orig 347 of 450 (77.1 %, 73.0 to 80.8)" in text
     assert "unreadable 11 of 2,250 (0.5 %" in text
     assert "annotator 1 and annotator 2 agree on 2,169 of 2,250" in text
+
+
+def test_each_coefficient_names_its_weighting():
+    published, ordered = (" ".join(screen(name).split()) for name in ("xstest", "live"))
+
+    assert "kappa (unweighted) .63 (.59 to .67); AC1 (unweighted) .73" in published
+    assert "alpha (nominal) .63" in published
+    assert "kappa (unweighted) 1.00 (.80 to 1.00); AC2 (quadratic weights) 1.00" in ordered
+    assert "alpha (ordinal) 1.00" in ordered
+
+
+def test_labels_and_other_judges_have_a_line_each():
+    text = " ".join(screen("xstest").split())
+
+    assert "Labels macro-F1 .62 (.57 to .65), n 2,239; full compliance: precision 1,037 of 1,385" in text
+    assert "recall 742 of 983 (75.5 %" in text
+    assert "Judges keywords same label on 1,886 of 2,239 (84.2 %" in text
 
 
 def test_no_line_is_wider_than_the_terminal():
@@ -74,7 +92,7 @@ def test_a_crowd_is_told_by_its_range_and_not_one_by_one():
     text = certificate_text(certificate_of(evidence, evidence.study.annotator("grounded"), NOW))
     said = " ".join(text.split())
 
-    assert "6 people, one by one: same label on 98.3 % to 98.3 %" in said
+    assert "6 people, one by one: same label on 100.0 % to 100.0 %" in said
     assert "two of them agree on 100.0 %" in said
-    assert "judge minus people -" in said
+    assert "judge minus people +0.0 points" in said
     assert "no two people" not in said
