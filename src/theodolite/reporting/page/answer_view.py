@@ -170,6 +170,8 @@ def _badges(subject: Subject) -> tuple[Badge, ...]:
         exact = among_people(subject.study, subject.agreements, guideline, "exact_agreement")
         if any(agreement.estimate for agreement in exact):
             badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
+        elif any(agreement.unreadable for agreement in exact):
+            badges.append(Badge(text="agreement of people undefined: no readable labels", chip="unparseable"))
     return (*badges, _counted(subject, "unparseable", "unparseable"))
 
 
