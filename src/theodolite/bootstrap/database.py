@@ -6,6 +6,8 @@ configured once a process; every store binds its own threads to its own database
 
 from __future__ import annotations
 
+import os
+import stat
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +27,9 @@ DATABASE_NAME = "theodolite.db"
 LOCK_PATIENCE_S = 20
 """How long a writer waits for another writer of a SQLite file; seconds."""
 
+_MODES_BY_DEFAULT = {0o755, 0o775}
+"""Modes of folders that earlier versions have made under the usual masks."""
+
 _RUNS = "theodolite.store.apps.RunsConfig"
 """The store for commands: tables of people are loaded by whoever asks for people's work."""
 
@@ -32,19 +37,28 @@ _POSTGRES_SCHEMES = ("postgres", "postgresql")
 
 
 def make_workspace(workspace: Path) -> None:
-    """Make a workspace's folder where it is missing.
+    """Make a workspace's folder where it is missing, for the operator's account alone.
 
     Raises:
         StorageUnavailable: If it cannot be made.
     """
     try:
-        workspace.mkdir(parents=True, exist_ok=True)
+        workspace.parent.mkdir(parents=True, exist_ok=True)
+        workspace.mkdir(mode=0o700, exist_ok=True)
+        _close_to_others(workspace)
     except OSError as error:
         message = f"the workspace `{workspace}` could not be made: {error}. Give yourself the right to write there."
         raise StorageUnavailable(message) from error
     ignore = workspace / ".gitignore"
     if not ignore.exists():
         ignore.write_text("*\n", encoding="utf-8")
+
+
+def _close_to_others(workspace: Path) -> None:
+    """Close a workspace that an earlier version has left open; one whose mode somebody has chosen stays as it is."""
+    status = workspace.stat()
+    if hasattr(os, "getuid") and status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) in _MODES_BY_DEFAULT:
+        workspace.chmod(0o700)
 
 
 def database_settings(
@@ -69,7 +83,7 @@ def database_settings(
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": patience_s,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
         },
     }
 

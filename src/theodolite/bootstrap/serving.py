@@ -7,7 +7,7 @@ its settings as words, and so does the server.
 from __future__ import annotations
 
 import logging
-import secrets
+import os
 import socket
 import sys
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from pathlib import Path
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.web_settings import WEB, machine_names, serving_settings
+from theodolite.config.private_files import made_secret
 from theodolite.config.serving import LOOPBACK, ServingSettings
 from theodolite.domain.errors import InputError, StorageUnavailable
 
@@ -70,10 +71,7 @@ def secret_key_of(workspace: Path) -> str:
     """
     file = workspace / SECRET_FILE
     try:
-        if not file.exists():
-            file.touch(mode=0o600)
-            file.write_text(secrets.token_urlsafe(48), encoding="ascii")
-        return file.read_text(encoding="ascii").strip()
+        return made_secret(file)
     except OSError as error:
         message = f"the key `{file}` could not be read or made: {error}. Give yourself the right to write there."
         raise StorageUnavailable(message) from error
@@ -107,6 +105,7 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
         InputError: If the address cannot be listened on.
         StorageUnavailable: If folder or database cannot be reached.
     """
+    _write_for_the_operator_alone()
     open_server(serving)
     if serving.demo:
         lay_out_event(serving.workspace.parent)
@@ -130,6 +129,7 @@ def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]
 
     from theodolite.bootstrap.http_limits import BoundedProtocol
 
+    _write_for_the_operator_alone()
     _speak_of_faults_only()
     sys.setswitchinterval(TURN_S)
     settings = serving.settings
@@ -149,6 +149,11 @@ def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]
         timeout_graceful_shutdown=GRACE_S,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _write_for_the_operator_alone() -> None:
+    """Let nobody else on this machine read the files that the server makes."""
+    os.umask(0o077)
 
 
 def _speak_of_faults_only() -> None:

@@ -48,7 +48,13 @@ def check_serving(serving: Serving) -> Checked:
         StorageUnavailable: If folder or database cannot be reached.
     """
     open_server(serving)
-    found = [*_of_connection(serving.settings), *_of_mail(serving.settings), *_of_key(serving), *_of_django(serving)]
+    found = [
+        *_of_connection(serving.settings),
+        *_of_mail(serving.settings),
+        *_of_key(serving),
+        *_of_workspace(serving),
+        *_of_django(serving),
+    ]
     return Checked(placed=tuple(sorted(found, key=lambda each: each.severity is not Severity.FAULT)))
 
 
@@ -78,6 +84,14 @@ def _of_key(serving: Serving) -> Iterator[PlacedFault]:
     file = serving.workspace / SECRET_FILE
     if file.stat().st_mode & 0o077:
         yield _fault(f"others on this machine may read `{file}`; type: chmod 600 {file}")
+
+
+def _of_workspace(serving: Serving) -> Iterator[PlacedFault]:
+    """Yield a fault where others on this machine can read what people have said."""
+    mode = serving.workspace.stat().st_mode & 0o777
+    if mode & 0o077:
+        words = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
+        yield _fault(f"{words}; type: chmod 700 {serving.workspace}")
 
 
 def _of_django(serving: Serving) -> Iterator[PlacedFault]:

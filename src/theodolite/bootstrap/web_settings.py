@@ -86,7 +86,7 @@ def _names(serving: ServingSettings) -> dict[str, Any]:
     """Return what hangs on the names under which the server is called."""
     own = urlsplit(serving.address).hostname
     return {
-        "ALLOWED_HOSTS": [*LOOPBACK, *([own] if own else machine_names(serving.host))],
+        "ALLOWED_HOSTS": [*map(_as_host, [*LOOPBACK, *([own] if own else machine_names(serving.host))])],
         "ADDRESS": serving.address,
         "CSRF_TRUSTED_ORIGINS": [serving.address] if serving.address else [],
         "SESSION_COOKIE_SECURE": serving.is_https,
@@ -96,6 +96,16 @@ def _names(serving: ServingSettings) -> dict[str, Any]:
         "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if serving.is_https else "http",
         "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": serving.is_private,
     }
+
+
+def _as_host(name: str) -> str:
+    """Return a name or address as a browser writes it in front of the port.
+
+    Example:
+        >>> _as_host("::1"), _as_host("fe80::1%eth0"), _as_host("event.example")
+        ('[::1]', '[fe80::1]', 'event.example')
+    """
+    return f"[{name.partition('%')[0]}]" if ":" in name else name
 
 
 def machine_names(host: str) -> tuple[str, ...]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import hmac
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from theodolite.config.private_files import made_secret, write_private
 from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import StorageUnavailable
 
@@ -100,7 +99,7 @@ def remember_permissions(
         key = _made_key(_key_file(variables))
         home = str(folder.resolve())
         entries = {**_entries(file), home: {**_plain(after), "signature": _signature(key, home, after)}}
-        _write(file, json.dumps({"studies": entries}, indent=1, ensure_ascii=False) + "\n")
+        write_private(file, json.dumps({"studies": entries}, indent=1, ensure_ascii=False) + "\n")
     except (OSError, RuntimeError) as error:
         message = (
             f"the permission cannot be remembered: {error}. Allow it for this command alone:"
@@ -115,7 +114,7 @@ def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
     if entry is None:
         return Permissions()
     try:
-        key = _key_file(environ).read_bytes()
+        key = _key_file(environ).read_bytes().strip()
         permissions = Permissions(
             paths=tuple(Path(str(place)) for place in entry["paths"]),
             code=tuple(str(sha256) for sha256 in entry["code"]),
@@ -162,31 +161,5 @@ def _key_file(environ: Mapping[str, str]) -> Path:
 
 
 def _made_key(file: Path) -> bytes:
-    """Return the user's key; made at the first time, whole or not at all.
-
-    Raises:
-        OSError: If it can be neither read nor written.
-    """
-    with suppress(FileNotFoundError):
-        if key := file.read_bytes():
-            return key
-        file.unlink()  # a write that a full disk cut off
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _write(file, secrets.token_hex(32), replaces=False)
-    return file.read_bytes()
-
-
-def _write(file: Path, text: str, *, replaces: bool = True) -> None:
-    """Write a file that nobody else may read; one that another process has just made stays if `replaces` is false."""
-    partial = file.with_name(f".{file.name}.{secrets.token_hex(8)}.partial")
-    try:
-        number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(number, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        if replaces:
-            partial.replace(file)
-        else:
-            with suppress(FileExistsError):
-                os.link(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+    return made_secret(file).encode("ascii")

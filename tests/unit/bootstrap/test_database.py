@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from theodolite.bootstrap import database, settings
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace, open_store
 from theodolite.bootstrap.web_settings import serving_settings
-from theodolite.config.workspace import workspace_for
+from theodolite.config.workspace import WORKSPACE_NAME, workspace_for
 from theodolite.domain.errors import InputError, StorageUnavailable
 
 
@@ -97,3 +99,31 @@ def test_a_configured_django_is_pointed_elsewhere(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         configure_django(database_settings(tmp_path / folder))
         assert connection.settings_dict["NAME"] == str(tmp_path / folder / "theodolite.db")
+
+
+def test_a_new_workspace_is_for_the_operators_account_alone(tmp_path: Path) -> None:
+    make_workspace(tmp_path / WORKSPACE_NAME)
+
+    assert (tmp_path / WORKSPACE_NAME).stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(("before", "after"), [(0o755, 0o700), (0o775, 0o700), (0o770, 0o770), (0o2775, 0o2775)])
+def test_a_workspace_of_an_earlier_version_is_closed_and_a_chosen_mode_stays(
+    tmp_path: Path, before: int, after: int
+) -> None:
+    workspace = tmp_path / WORKSPACE_NAME
+    workspace.mkdir()
+    workspace.chmod(before)
+
+    make_workspace(workspace)
+
+    assert workspace.stat().st_mode & 0o7777 == after
+
+
+def test_every_connection_overwrites_what_is_deleted(tmp_path: Path) -> None:
+    """SQLite leaves deleted texts in the file where it was built without SECURE_DELETE."""
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        connection.execute("PRAGMA secure_delete=OFF")
+        connection.executescript(database_settings(tmp_path)["OPTIONS"]["init_command"])
+
+        assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)

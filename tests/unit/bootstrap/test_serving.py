@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from django.http.request import split_domain_port, validate_host
+
+from theodolite.bootstrap.database import database_settings
 from theodolite.bootstrap.demo import lay_out_event
 from theodolite.bootstrap.serving import Serving, secret_key_of
-from theodolite.bootstrap.web_settings import static_address
+from theodolite.bootstrap.serving_check import _of_workspace
+from theodolite.bootstrap.web_settings import serving_settings, static_address
 from theodolite.config.loading import load_study
 from theodolite.config.serving import ServingSettings
 from theodolite.domain.errors import InputError, StorageUnavailable
+
+NOWHERE = database_settings(Path("/nonexistent"))
 
 
 def test_the_event_of_the_demo_is_a_study_without_faults_or_open_items(tmp_path):
@@ -39,6 +46,32 @@ def test_the_key_is_made_once_and_nobody_else_may_read_it(tmp_path):
     assert secret_key_of(tmp_path) == key
     assert len(key) >= 50
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
+
+
+def test_an_empty_key_is_made_again(tmp_path):
+    """A crash or a full disk leaves one, and Django refuses to start with it."""
+    (tmp_path / "secret.key").touch()
+
+    assert len(secret_key_of(tmp_path)) >= 50
+    assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
+
+
+def test_links_by_ipv6_addresses_are_answered():
+    hosts = serving_settings(NOWHERE, secret_key="x", serving=ServingSettings(host="fd00::7"))["ALLOWED_HOSTS"]
+
+    assert all(
+        validate_host(split_domain_port(f"{name}:8000")[0], hosts) for name in ("[::1]", "[fd00::7]", "localhost")
+    )
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o701])
+def test_the_check_reports_a_workspace_that_others_may_enter(tmp_path, mode):
+    tmp_path.chmod(mode)
+    found = [fault.message for fault in _of_workspace(Serving(workspace=tmp_path, settings=ServingSettings()))]
+    tmp_path.chmod(0o700)
+
+    assert found[0].endswith(f"type: chmod 700 {tmp_path}")
+    assert not [*_of_workspace(Serving(workspace=tmp_path, settings=ServingSettings()))]
 
 
 def test_a_key_that_cannot_be_made_is_said(tmp_path):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.web.safe_text import safe_html
+from theodolite.web import safe_text
+from theodolite.web.safe_text import LONGEST_FORMATTED, safe_html
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -88,3 +89,49 @@ def test_no_text_comes_through_as_more_than_format(text: str) -> None:
 )
 def test_format_and_addresses_are_shown(text: str, html: str) -> None:
     assert safe_html(text) == html
+
+
+def test_the_rest_of_a_long_text_is_shown_as_it_was_written():
+    text = "**bold**\n" + "a\n" * (LONGEST_FORMATTED // 2) + "**plain** <script>alert(1)</script>"
+
+    html = safe_html(text)
+
+    assert html.startswith("<p><strong>bold</strong>")
+    assert html.endswith("**plain** &lt;script&gt;alert(1)&lt;/script&gt;</pre>")
+
+
+@pytest.mark.parametrize("text", ["[" * 1_000_000, "a" * LONGEST_FORMATTED + "b", "\n" * 200_000])
+def test_only_the_beginning_of_a_long_text_is_read_as_markdown(text, monkeypatch):
+    read = []
+    monkeypatch.setattr(safe_text, "_formatted", lambda part: read.append(part) or "")
+
+    safe_html(text)
+
+    assert [len(part) <= LONGEST_FORMATTED for part in read] == [True]
+
+
+def test_a_text_that_many_people_look_at_is_read_once():
+    safe_html("_once_ for all")
+    before = safe_text._formatted.cache_info().misses
+
+    safe_html("_once_ for all")
+
+    assert safe_text._formatted.cache_info().misses == before
+
+
+def test_the_address_of_each_of_many_links_is_found_from_where_it_ends():
+    """Reading all tokens before each link took the square of their number."""
+
+    class Counted(list):
+        looked_at = 0
+
+        def __getitem__(self, place):
+            Counted.looked_at += place.stop - (place.start or 0) if isinstance(place, slice) else 1
+            return super().__getitem__(place)
+
+    tokens = Counted(safe_text._MARKDOWN.parseInline("[a](b)" * 500)[0].children)
+    for at, token in enumerate(list(tokens)):
+        if token.type == "link_close":
+            safe_text._link_close(None, tokens, at)
+
+    assert Counted.looked_at < 10 * len(tokens)

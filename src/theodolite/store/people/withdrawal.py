@@ -6,8 +6,10 @@ was taken back keeps its place, so that it can be counted as withdrawn.
 
 from __future__ import annotations
 
+import logging
 import secrets
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -42,6 +44,13 @@ from theodolite.store.people.forgetting import forget_dialogues, withdraw_units
 from theodolite.store.people.forgetting_reviews import forget_reviews
 from theodolite.store.people.forgetting_work import rename_tester
 from theodolite.store.people.masking import Mask, mask_answers, mask_dialogues
+
+_LOG = logging.getLogger(__name__)
+
+_CHECKPOINTS = 5
+"""How often the log is emptied at most; count. Each try waits as long as the database waits for a lock."""
+
+_BETWEEN_CHECKPOINTS_S = 0.5
 
 
 def withdraw(
@@ -83,7 +92,7 @@ def withdraw(
             dialogues=left.dialogues,
             answers=left.answers,
         )
-    _empty_the_log()
+    empty_the_log()
     return left
 
 
@@ -94,12 +103,29 @@ def _overwrite_what_is_deleted() -> None:
             cursor.execute("PRAGMA secure_delete = ON")
 
 
-def _empty_the_log() -> None:
-    """Bring SQLite's log of writes into the database, where deleted words are overwritten, and cut it off."""
-    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+def empty_the_log(pause: Callable[[float], None] = time.sleep) -> bool:
+    """Bring SQLite's log of writes into the database, where deleted words are overwritten, and cut it off.
+
+    Somebody who reads keeps the log busy, so this is tried again for a while.
+
+    Args:
+        pause: Waits some seconds.
+
+    Returns:
+        Whether the log was emptied; where not, the words stay in it until the database is next closed.
+    """
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        return True
+    for attempt in range(_CHECKPOINTS):
+        if attempt:
+            pause(_BETWEEN_CHECKPOINTS_S)
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cursor.fetchone()
+            is_busy, *_ = cursor.fetchone()
+        if not is_busy:
+            return True
+    _LOG.warning("the log of the database is in use, so deleted texts stay in it until the server is stopped")
+    return False
 
 
 def tombstones(study: str) -> list[Tombstone]:

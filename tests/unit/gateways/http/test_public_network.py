@@ -13,6 +13,15 @@ from theodolite.gateways.trouble import PrivateAddress
 INSIDE = [
     "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
     "::1", "::", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1",
+    "192.0.0.192", "168.63.129.16", "100.100.100.200", "fec0::1", "::127.0.0.1", "64:ff9b:1::7f00:1",
+    "::ffff:0:127.0.0.1",
+    "5f00::1", "3fff::1", "64:ff9b::a83f:8110", "::ffff:168.63.129.16", "2002:5db8:d822::1", "2001:0:5db8:d822::1",
+    "2001:db8::1", "100::1", "fd00:ec2::254", "fe80::1", "240.0.0.1", "255.255.255.255", "192.88.99.1", "198.18.0.1",
+]  # fmt: skip
+
+OUTSIDE = [
+    "93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::5db8:d822", "::ffff:93.184.216.34",
+    "2a00:1450:4001:80b::200e",
 ]  # fmt: skip
 
 
@@ -30,7 +39,7 @@ def test_addresses_of_our_own_walls_are_not_public(address):
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::5db8:d822"])
+@pytest.mark.parametrize("address", OUTSIDE)
 def test_addresses_of_the_internet_are(address):
     assert is_public(address)
 
