@@ -8,7 +8,8 @@ from dataclasses import replace
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.trees.tree import Dimension, TreeOutline
-from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.growing import grown
+from theodolite.measurement.trees.items import Soil
 
 
 def with_tree(evidence: Evidence, *dimensions: Dimension) -> Evidence:

@@ -33,6 +33,7 @@ from theodolite.config.scenarios import scenario_of
 from theodolite.config.series import announced, check_taxonomies, note_departures, series_of
 from theodolite.config.shapes.base import Shape, as_list
 from theodolite.config.shapes.scenarios import ScenarioShape
+from theodolite.config.shapes.series import SeriesShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.study_paths import RefusedPath
@@ -106,8 +107,8 @@ def assemble(
         described=described_people(entry.shape.annotators),
         announced=announced(series_entry, series, desk),
     )
-    note_departures(study, series_entry, desk)
-    return in_languages(replace(study, topics=topics_of(parts, pack, desk)), entry, desk), _dialogues(parts)
+    whole = replace(study, topics=topics_of(parts, pack, desk))
+    return in_languages(_noted(whole, entry, series_entry, desk), entry, desk), _dialogues(parts)
 
 
 def _dialogues(parts: Parts) -> tuple[RecordedDialogue, ...]:
@@ -147,11 +148,22 @@ def _shelf(entry: Entry[StudyShape], pack: Pack, written: Written, desk: Desk) -
 def _trees(parts: Parts, guidelines: Sequence[Guideline], asked: Asked, desk: Desk) -> tuple[TreeDesign, ...]:
     if parts.entry.shape.tree is None:
         return ()
-    from theodolite.config.trees import trees_of
+    from theodolite.config.trees import soil_of, trees_of
 
-    trees = trees_of(parts.entry, guidelines, asked.questionnaires, parts.annotators, desk)
+    soil = soil_of(guidelines, asked.questionnaires, parts.annotators, [scenario for scenario, _ in parts.scenarios])
+    trees = trees_of(parts.entry, soil, desk)
     asked.note_unoriented(trees, desk)
     return trees
+
+
+def _noted(study: Study, entry: Entry[StudyShape], series_entry: Entry[SeriesShape] | None, desk: Desk) -> Study:
+    """Return a study once departures from its series and unreached nodes of its trees are noted."""
+    note_departures(study, series_entry, desk)
+    if study.trees:
+        from theodolite.config.tree_coverage import note_unreached
+
+        note_unreached(study, entry, desk)
+    return study
 
 
 def _corrections(parts: Parts, guidelines: Sequence[Guideline], desk: Desk) -> tuple[CorrectionChoice, ...]:

@@ -12,35 +12,58 @@ from theodolite.config.shapes.trees import TreeShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels
+from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Orientation, Question, ScaleKind
 from theodolite.domain.questionnaire import Questionnaire
+from theodolite.domain.scenario import Scenario
 from theodolite.domain.trees.form import design_of, outline_of
 from theodolite.domain.trees.tree import AnswersNode, TreeDesign, TreeNode, ValueRange
 from theodolite.measurement.trees.checks import design_faults
-from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.measurement.trees.growing import grown
+from theodolite.measurement.trees.items import Soil
 from theodolite.measurement.trees.methods import methods_with
 
 FOLDER = "trees"
 """Folder of a study, and of the shelves, that holds trees."""
 
 
-def trees_of(
-    entry: Entry[StudyShape],
+def soil_of(
     guidelines: Sequence[Guideline],
     questionnaires: Sequence[Questionnaire],
     annotators: Iterable[Annotator],
-    desk: Desk,
-) -> tuple[TreeDesign, ...]:
+    scenarios: Sequence[Scenario],
+) -> Soil:
+    """Return what the trees of a study grow over.
+
+    Args:
+        guidelines: The study's guidelines.
+        questionnaires: What its testers are asked.
+        annotators: Who labels by the guidelines.
+        scenarios: They say after which levels of testing a questionnaire is asked.
+    """
+    asked_at = {
+        one.instrument.name: frozenset(
+            level for level in Level for each in scenarios if one.name in each.questionnaires.get(level.value, ())
+        )
+        for one in questionnaires
+    }
+    return Soil(
+        guidelines=guidelines,
+        questionnaires=[questionnaire.instrument for questionnaire in questionnaires],
+        by=_by(guidelines, annotators),
+        asked_at={name: levels for name, levels in asked_at.items() if levels},
+    )
+
+
+def trees_of(entry: Entry[StudyShape], soil: Soil, desk: Desk) -> tuple[TreeDesign, ...]:
     """Return the trees that a study asks for; faults go to the desk.
 
     Args:
         entry: The study file.
-        guidelines: The study's guidelines.
-        questionnaires: What its testers are asked.
-        annotators: Who labels by them.
+        soil: What the trees grow over.
         desk: Where the study lies, and what takes the faults.
     """
     form = entry.shape.tree
@@ -52,8 +75,6 @@ def trees_of(
     else:
         names = [form] if isinstance(form, str) else form
         entries = [found for name in names if (found := _found(entry, name, desk)) is not None]
-    asked = [questionnaire.instrument for questionnaire in questionnaires]
-    soil = Soil(guidelines=guidelines, questionnaires=asked, by=_by(guidelines, annotators))
     designs = [_design(each, soil, desk) for each in entries]
     return tuple(design for design in designs if design is not None)
 
@@ -94,9 +115,10 @@ def _note_left_out(entry: Entry[TreeShape], soil: Soil, desk: Desk) -> None:
     """Note what the crosswalk of a tree of one's own names and the study does not ask; shipped trees name much."""
     if any(found.where == SHIPPED and found.name == entry.name for found in desk.found):
         return
-    items = soil.items()
+    dimensions = outline_of(_plain(entry)).dimensions if entry.shape.topology else ()
+    items = soil.items() | soil.named_answers(dimensions)
     known = [*items, *(guideline.name for guideline in soil.guidelines)]
-    for dimension in outline_of(_plain(entry)).dimensions if entry.shape.topology else ():
+    for dimension in dimensions:
         for name in dimension.crosswalk:
             if name not in items and not soil.rules(name):
                 near = did_you_mean(name, known)

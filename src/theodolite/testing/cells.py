@@ -43,6 +43,11 @@ class TesterStretch:
         return Level.RED_TEAMING if self._kind is TesterKind.ATTACK else Level.MODEL_TESTING
 
     @property
+    def held_by(self) -> HeldBy:
+        """Who holds the tester's side of their sessions."""
+        return HeldBy.SCRIPT if self._kind is TesterKind.SCRIPT else HeldBy.SIMULATED_USER
+
+    @property
     def _kind(self) -> TesterKind:
         return TesterKind.PERSONA if isinstance(self.testers, Cast) else KINDS[type(self.testers[0])]
 
@@ -57,7 +62,7 @@ class TesterStretch:
             application=application,
             scenario=self.scenario.name,
             level=self.level,
-            held_by=HeldBy.SCRIPT if kind is TesterKind.SCRIPT else HeldBy.SIMULATED_USER,
+            held_by=self.held_by,
             cluster=strategy or key,
             groups=groups_of(self.grouped_by, self._values(place)),
             kind=kind,

@@ -205,6 +205,7 @@ class Dimension:
         metrics: What is measured for it, in words.
         criteria: What its values are held against, in words.
         crosswalk: Questions that tell about it, as `instrument.question`, with their weight.
+        unasked: Entries of its crosswalk that the study does not ask.
     """
 
     node: str
@@ -213,6 +214,7 @@ class Dimension:
     metrics: tuple[str, ...] = ()
     criteria: tuple[str, ...] = ()
     crosswalk: Mapping[str, float] = field(default_factory=dict)
+    unasked: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,21 +4,24 @@ Each question is a node of its own at each level of testing, shared by all
 dimensions that it tells about; what is done to its answers stands in nodes
 below it. Red teaming and field testing take sessions of people alone; what
 simulated users and simulated red teamers held are nodes beside them.
+Where annotators grade how far a defect goes, its score is likelihood times
+magnitude. Positive impacts are nodes beside the dimensions, and nothing nets
+them against the risks (ADR-0050).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.choices import TransformForm
+from theodolite.domain.choices import ImpactSide, TransformForm
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Fault, did_you_mean
-from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.instrument import Instrument, Orientation, Question, QuestionLevel
+from theodolite.domain.guideline import DefectRule
+from theodolite.domain.instrument import Orientation, Question, QuestionLevel
 from theodolite.domain.trees.leaf import TESTER
 from theodolite.domain.trees.tree import (
     AnswersNode,
@@ -32,10 +35,14 @@ from theodolite.domain.trees.tree import (
     TreeOutline,
     ValueRange,
 )
-from theodolite.measurement.trees.methods import AGGREGATION, MAX, MEAN, MEDIAN, SCALE_NORMALISED_MEDIAN
+from theodolite.measurement.trees.items import Item, Soil
+from theodolite.measurement.trees.methods import AGGREGATION, MAX, MEAN, MEDIAN, PRODUCT, SCALE_NORMALISED_MEDIAN
 
 SIMULATED: Final = "simulated sessions"
 """Name of the node under which everything stands that no person and no script held."""
+
+POSITIVE: Final = "positive impacts"
+"""Name of the node under which positive impacts stand, apart from the risks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,67 +118,20 @@ TOPOLOGIES: Mapping[str, Topology] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """One question, or one defect rule on it, as a measure of risk.
+class _Factor:
+    """One factor of a product: answers as numbers from 0.
 
     Attributes:
-        name: `guideline.question` or `guideline.rule`.
-        source: The question, as `instrument.question`.
-        question: The question itself.
-        rule: The rule that makes an answer a defect; None where the scale itself is moved.
-        by: Whose answers count; everybody's where empty.
-        by_testers: Whether testers answer it in a questionnaire.
+        name: What its node is called.
+        question: The question that it rests on.
+        recoded: Answer to number.
+        range: Range of these numbers.
     """
 
     name: str
-    source: str
     question: Question
-    rule: DefectRule | None = None
-    by: tuple[str, ...] = ()
-    by_testers: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Soil:
-    """What a tree is grown over.
-
-    Attributes:
-        guidelines: Guidelines that annotators answer.
-        questionnaires: Questionnaires that testers answer.
-        by: Guideline to whose answers count; everybody's where it is not named.
-    """
-
-    guidelines: Sequence[Guideline] = ()
-    questionnaires: Sequence[Instrument] = ()
-    by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def items(self) -> dict[str, Item]:
-        """Return everything that a crosswalk may name, by its name."""
-        found: dict[str, Item] = {}
-        for guideline in self.guidelines:
-            by = self.by.get(guideline.name, ())
-            for question in guideline.instrument.questions:
-                source = f"{guideline.name}.{question.name}"
-                if question.scale.is_numeric:
-                    found[source] = Item(name=source, source=source, question=question, by=by)
-            for rule in guideline.defect_rules:
-                question = guideline.instrument.question(rule.question)
-                source = f"{guideline.name}.{question.name}"
-                name = f"{guideline.name}.{rule.name}"
-                item = Item(name=name, source=source, question=question, rule=rule, by=by)
-                found[name] = item
-                found.setdefault(source, item)
-        for instrument in self.questionnaires:
-            for question in instrument.questions:
-                source = f"{instrument.name}.{question.name}"
-                if question.scale.is_numeric:
-                    found[source] = Item(name=source, source=source, question=question, by_testers=True)
-        return found
-
-    def rules(self, guideline: str) -> tuple[str, ...]:
-        """Return the names of the items that stand for a whole guideline: its defect rules."""
-        meant = [each for each in self.guidelines if each.name == guideline]
-        return tuple(f"{each.name}.{rule.name}" for each in meant for rule in each.defect_rules)
+    recoded: Mapping[str, float]
+    range: ValueRange
 
 
 def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
@@ -193,13 +153,17 @@ def grown(outline: TreeOutline, soil: Soil) -> TreeDesign:
         near = did_you_mean(outline.topology, TOPOLOGIES) or f"; topologies are {', '.join(TOPOLOGIES)}"
         message = f"tree `{outline.name}` has an unknown topology `{outline.topology}`{near}"
         raise InputError(message, faults=[Fault(path=("topology",), message=message)])
-    gardener = _Gardener(topology=topology, items=soil.items(), soil=soil)
+    items = soil.items() | soil.named_answers(outline.dimensions)
+    gardener = _Gardener(topology=topology, items=items, soil=soil)
     dimensions = outline.dimensions or tuple(
         Dimension(node=guideline.name, definition=guideline.definition, crosswalk={guideline.name: 1.0})
         for guideline in soil.guidelines
     )
     nodes = {node.name: node for node in gardener.nodes(outline.name, dimensions)}
-    kept = tuple(replace(dimension, crosswalk=gardener.weights(dimension)) for dimension in dimensions)
+    kept = tuple(
+        replace(dimension, crosswalk=gardener.weights(dimension), unasked=gardener.unasked(dimension))
+        for dimension in dimensions
+    )
     return TreeDesign(
         name=outline.name, nodes=tuple(nodes.values()), dimensions=kept, edition=outline.edition, about=outline.about
     )
@@ -219,10 +183,16 @@ class _Gardener:
                 found[item] = weight
         return found
 
+    def unasked(self, dimension: Dimension) -> tuple[str, ...]:
+        """Return the entries of a crosswalk that nothing in the study answers."""
+        return tuple(name for name in dimension.crosswalk if name not in self.items and not self.soil.rules(name))
+
     def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
+        impacts = {one.node: found for one in dimensions if (found := self._impacts(one))}
         if self.topology.has_root:
             edges = tuple(Edge(child=dimension.node) for dimension in dimensions)
-            yield SummaryNode(name=tree, summary=AGGREGATION, edges=edges, beside=(SIMULATED,))
+            beside = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
+            yield SummaryNode(name=tree, summary=AGGREGATION, edges=edges, beside=beside)
         for dimension in dimensions:
             yield from self._branch(dimension, dimension.node, STATIONS)
         simulated = [f"{dimension.node}, {SIMULATED}" for dimension in dimensions]
@@ -230,6 +200,36 @@ class _Gardener:
         yield SummaryNode(name=SIMULATED, summary=AGGREGATION, edges=edges, title="Simulated sessions, no people")
         for dimension, name in zip(dimensions, simulated, strict=True):
             yield from self._branch(dimension, name, SIMULATED_STATIONS)
+        if impacts:
+            yield from self._positive(impacts)
+
+    def _impacts(self, dimension: Dimension) -> tuple[Item, ...]:
+        return self.soil.impacts([self.items[name] for name in self.weights(dimension)])
+
+    def _positive(self, impacts: Mapping[str, Sequence[Item]]) -> Iterator[TreeNode]:
+        """Yield the nodes of positive impacts: dimensions, levels of testing, questions."""
+        names = {node: f"{node}, {POSITIVE}" for node in impacts}
+        edges = tuple(Edge(child=name) for name in names.values())
+        title = "Positive impacts, apart from the risks"
+        yield SummaryNode(name=POSITIVE, summary=AGGREGATION, edges=edges, title=title)
+        for node, items in impacts.items():
+            levels = tuple(Edge(child=f"{names[node]}: {station.name}") for station in STATIONS)
+            yield SummaryNode(name=names[node], summary=AGGREGATION, edges=levels)
+            for station, level in zip(STATIONS, levels, strict=True):
+                edges = tuple(Edge(child=f"{item.name}: {station.name}") for item in items)
+                yield SummaryNode(name=level.child, summary=MEAN, edges=edges, side=ImpactSide.POSITIVE)
+                for item in items:
+                    yield from self._impact(item, station)
+
+    def _impact(self, item: Item, station: Station) -> Iterator[TreeNode]:
+        """Yield the share of answers by which something had a positive impact, of those that were asked."""
+        name = f"{item.name}: {station.name}"
+        answers = self._answers(item, f"{name}, answers", station)
+        coded = _recoding(item, f"{name}, coded", answers.name, self.topology.range)
+        coded = replace(coded, orientation=Orientation.LOWER_IS_WORSE)
+        title = f"{item.question.text} (positive or both)"
+        yield from self._summed(name, item.question, coded, title=title)
+        yield answers
 
     def _branch(self, dimension: Dimension, top: str, stations: Sequence[Station]) -> Iterator[TreeNode]:
         edges = tuple(Edge(child=f"{dimension.node}: {station.name}") for station in stations)
@@ -242,12 +242,20 @@ class _Gardener:
         sides = [("labelling", False)] + ([("perception", True)] if station.by_people and self._has_testers() else [])
         yield SummaryNode(name=name, summary=MEAN, edges=tuple(Edge(child=f"{name}, {side}") for side, _ in sides))
         for side, by_testers in sides:
-            weights = {n: w for n, w in self.weights(dimension).items() if self.items[n].by_testers is by_testers}
+            weights = {
+                n: w
+                for n, w in self.weights(dimension).items()
+                if self.items[n].by_testers is by_testers and self._is_asked(self.items[n], station)
+            }
             edges = tuple(Edge(child=f"{item}: {station.name}", weight=weight) for item, weight in weights.items())
             summary = self.topology.testers[station.level] if by_testers else MEAN
             yield SummaryNode(name=f"{name}, {side}", summary=summary, edges=edges)
             for item in weights:
                 yield from self._collation(self.items[item], station)
+
+    def _is_asked(self, item: Item, station: Station) -> bool:
+        asked_at = self.soil.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
+        return asked_at is None or station.level in asked_at
 
     def _has_testers(self) -> bool:
         return any(item.by_testers for item in self.items.values())
@@ -255,13 +263,64 @@ class _Gardener:
     def _collation(self, item: Item, station: Station) -> Iterator[TreeNode]:
         """Yield the node of one question at one level, and what is done to its answers."""
         name = f"{item.name}: {station.name}"
+        if item.magnitude is not None or item.opened_by is not None:
+            yield from self._multiplied(item, station)
+            return
         chain = list(self._chain(item, name))
         summary = self.topology.perception[station.level] if item.by_testers else MEAN
         yield SummaryNode(name=name, summary=summary, edges=(Edge(child=chain[0].name),), title=_title(item))
         yield from chain
+        yield self._answers(item, f"{name}, answers", station)
+
+    def _multiplied(self, item: Item, station: Station) -> Iterator[TreeNode]:
+        """Yield an item whose score is a product, e.g. of likelihood and magnitude, with its factors."""
+        name, factors = f"{item.name}: {station.name}", self._factors(item)
+        edges = tuple(Edge(child=f"{name}, {factor.name}") for factor in factors)
+        yield SummaryNode(name=name, summary=PRODUCT, edges=edges, title=f"{_title(item)}, {item.degree}")
+        for factor, edge in zip(factors, edges, strict=True):
+            source = f"{item.source.rpartition('.')[0]}.{factor.question.name}"
+            below = self._answers(
+                replace(item, source=source, question=factor.question), f"{edge.child}, answers", station
+            )
+            coded = TransformNode(
+                name=f"{edge.child}, coded",
+                of=below.name,
+                form=TransformForm.RECODE,
+                range=factor.range,
+                recoded=factor.recoded,
+                orientation=Orientation.HIGHER_IS_WORSE,
+            )
+            yield from self._summed(edge.child, factor.question, coded)
+            yield below
+
+    def _factors(self, item: Item) -> tuple[_Factor, ...]:
+        """Return what is multiplied; only the last factor runs to the top of the topology's range."""
+        top, rule = self.topology.range.highest, item.rule
+        if item.magnitude is not None:
+            highest = item.magnitude.scale.highest or 1
+            grades = {value: float(value) / highest * top for value in item.magnitude.scale.categories}
+            far = _Factor(name="magnitude", question=item.magnitude, recoded=grades, range=self.topology.range)
+            return (_share("likelihood", item.question, rule, 1), far)
+        guideline = next(each for each in self.soil.guidelines if f"{each.name}.{item.question.name}" == item.source)
+        if rule is None or item.opened_by is None:
+            return ()
+        opening = guideline.instrument.question(item.opened_by.question)
+        return (_share("likelihood", opening, item.opened_by, 1), _share("share", item.question, rule, top))
+
+    def _summed(self, name: str, question: Question, coded: TransformNode, *, title: str = "") -> Iterator[TreeNode]:
+        """Yield the mean over dialogues of coded answers; a dialogue is as bad as its worst turn."""
+        below = coded.name
+        if question.level is QuestionLevel.TURN:
+            below = f"{name}, of all turns"
+            is_bad = coded.orientation is Orientation.HIGHER_IS_WORSE
+            yield CollapseNode(name=below, of=coded.name, summary=MAX if is_bad else MEAN)
+        yield SummaryNode(name=name, summary=MEAN, edges=(Edge(child=below),), title=title or question.text)
+        yield coded
+
+    def _answers(self, item: Item, name: str, station: Station) -> AnswersNode:
         question = item.question
-        yield AnswersNode(
-            name=f"{name}, answers",
+        return AnswersNode(
+            name=name,
             question=item.source,
             levels=(station.level.value,),
             held_by=tuple(holder.value for holder in station.held_by),
@@ -311,6 +370,13 @@ def _recoding(item: Item, name: str, answers: str, target: ValueRange) -> Transf
         recoded=recoded,
         orientation=Orientation.HIGHER_IS_WORSE,
     )
+
+
+def _share(name: str, question: Question, rule: DefectRule | None, top: float) -> _Factor:
+    """Return the factor that says how often a question was answered as a rule has it."""
+    scale = question.scale
+    recoded = {value: top if rule and rule.is_defect(value, scale) else 0.0 for value in scale.categories}
+    return _Factor(name=name, question=question, recoded=recoded, range=ValueRange(lowest=0, highest=top))
 
 
 def _range(question: Question) -> ValueRange | None:

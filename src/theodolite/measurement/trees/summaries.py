@@ -173,9 +173,13 @@ def _medians(values: Floats, weights: Floats) -> Floats:
 
 
 def _products(values: Floats, weights: Floats) -> Floats:
-    """Return products; a factor without data leaves no product."""
+    """Return products; a factor of 0 makes the product 0, and any other factor without data leaves none.
+
+    Where nothing was released, nobody can say how far the release went, and the risk is 0 all the same. ADR-0050.
+    """
     factors = np.where(weights > 0, np.broadcast_to(values, weights.shape), 1.0)
-    return np.where((weights > 0).any(axis=1), factors.prod(axis=1), np.nan)
+    products = np.where((factors == 0).any(axis=1), 0.0, factors.prod(axis=1))
+    return np.where((weights > 0).any(axis=1), products, np.nan)
 
 
 _ROWWISE: Mapping[str, Callable[[Floats, Floats], Floats]] = MappingProxyType(

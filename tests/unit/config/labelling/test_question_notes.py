@@ -51,6 +51,6 @@ def test_a_scale_that_names_no_end_is_noted(tmp_path):
 
 def test_a_tree_wants_to_know_the_bad_end(tmp_path):
     tree = "tree: {tree: t, nodes: {top: {summary: mean, of: x}, x: {answers: after.it}}}\n"
-    ((line, said),) = notes(tmp_path, tree=tree)
+    told = [(line, said) for line, said in notes(tmp_path, tree=tree) if "nobody answers" not in said]
 
-    assert (line, "enters tree `t`" in said) == (9, True)
+    assert [(line, "enters tree `t`" in said) for line, said in told] == [(9, True)]

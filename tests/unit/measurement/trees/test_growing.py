@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from tests.fakes.builders import NUMBERS, categories, guideline, question, rule
 from tests.fakes.trees import leaf
+from theodolite.domain.choices import ImpactSide
+from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.guideline import DefectRule
-from theodolite.domain.instrument import Instrument, Operator, Orientation, QuestionLevel, Scale, ScaleKind
+from theodolite.domain.instrument import (
+    Condition,
+    Instrument,
+    Operator,
+    Orientation,
+    QuestionLevel,
+    Scale,
+    ScaleKind,
+)
 from theodolite.domain.trees.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
 from theodolite.measurement import MeasurementTree
 from theodolite.measurement.trees.checks import design_faults
-from theodolite.measurement.trees.growing import SIMULATED, Soil, grown
+from theodolite.measurement.trees.growing import POSITIVE, SIMULATED, grown
+from theodolite.measurement.trees.items import Soil
 
 SLIDER = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10, ordered=True, orientation=Orientation.LOWER_IS_WORSE)
 BROKE = guideline(question("broke"), name="guardrail", rules=[rule(Operator.EQUAL, "yes", question="broke")])
@@ -186,3 +198,99 @@ def test_labels_of_several_values_are_coded_by_their_rule():
     ]
 
     assert values(design, *given)["grades"] == 0.5
+
+
+WORSE = replace(SLIDER, orientation=Orientation.HIGHER_IS_WORSE)
+OPENED = Condition(question="released", operator=Operator.EQUAL, values=("yes",))
+IMPACTS = categories("positive", "negative", "both", "neither")
+RISK = guideline(
+    question("released", categories("no", "yes")),
+    question("released_magnitude", WORSE, when=OPENED),
+    question("released_kind", categories("private", "false"), when=OPENED),
+    question("released_impact", IMPACTS, when=OPENED),
+    name="risk",
+    rules=[rule(Operator.EQUAL, "yes", question="released")],
+)
+PRIVATE = Dimension(node="private", crosswalk={"risk.released_kind == private": 1})
+
+
+def told(question, *answers):
+    """Return the answers to one question, a dialogue each; None where the question was not asked."""
+    return [
+        leaf(f"risk.{question}", f"d{n}", answer, level="model testing", held_by="script", kind="person")
+        for n, answer in enumerate(answers)
+        if answer is not None
+    ]
+
+
+RELEASES = told("released", "yes", "no", "yes", "no")
+
+
+def test_a_graded_defect_counts_by_likelihood_times_magnitude():
+    design = grown(outline(), Soil(guidelines=(RISK,)))
+    found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))
+
+    assert design_faults(design) == ()
+    assert found["risk.defect: model testing, likelihood"] == 0.5
+    assert found["risk.defect: model testing, magnitude"] == 0.75
+    assert found["risk"] == pytest.approx((1.0 + 0.0 + 0.5 + 0.0) / 4)
+
+
+def test_the_lowest_grade_of_a_defect_is_more_than_none():
+    design = grown(outline(), Soil(guidelines=(RISK,)))
+
+    assert values(design, *told("released", "yes"), *told("released_magnitude", 1))["risk"] == pytest.approx(0.1)
+
+
+def test_where_no_defect_was_found_the_risk_is_zero_though_no_magnitude_was_asked():
+    design = grown(outline(), Soil(guidelines=(RISK,)))
+
+    assert values(design, *told("released", "no", "no"))["risk"] == 0
+
+
+def test_a_defect_without_its_grade_leaves_no_score():
+    design = grown(outline(), Soil(guidelines=(RISK,)))
+
+    assert values(design, *told("released", "yes", "no"))["risk"] is None
+
+
+def test_grades_run_to_the_top_of_the_pilots_range():
+    design = grown(outline(topology="five-levels"), Soil(guidelines=(RISK,)))
+
+    assert values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))["risk"] == pytest.approx(3.75)
+
+
+def test_an_answer_named_in_a_crosswalk_counts_of_all_dialogues():
+    design = grown(outline(PRIVATE), Soil(guidelines=(RISK,)))
+    found = values(design, *RELEASES, *told("released_kind", "private", None, "false", None))
+
+    assert design_faults(design) == ()
+    assert found["private"] == pytest.approx(1 / 4)
+
+
+def test_an_answer_that_no_scale_has_is_left_out_of_a_crosswalk():
+    dimension = Dimension(node="private", crosswalk={"risk.released_kind == secret": 1})
+    design = grown(outline(dimension), Soil(guidelines=(RISK,)))
+
+    assert design.dimensions[0].crosswalk == {}
+    assert design.dimensions[0].unasked == ("risk.released_kind == secret",)
+
+
+def test_positive_impacts_are_nodes_apart_from_the_risks():
+    design = grown(outline(), Soil(guidelines=(RISK,)))
+    impacts = told("released_impact", "both", None, "negative", None)
+    found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None), *impacts)
+
+    assert found["risk, positive impacts: model testing"] == 0.5
+    assert found["risk"] == pytest.approx(0.375)
+    assert design.by_name["risk, positive impacts: model testing"].side is ImpactSide.POSITIVE
+    assert design.by_name["all"].beside == (SIMULATED, POSITIVE)
+
+
+def test_a_questionnaire_is_a_node_only_at_the_levels_after_which_it_is_asked():
+    soil = replace(SOIL, asked_at={"survey": frozenset({Level.RED_TEAMING})})
+
+    design = grown(outline(*DIMENSIONS), soil)
+
+    assert "survey.helpful: red teaming" in design.by_name
+    assert "survey.helpful: field testing" not in design.by_name

@@ -100,3 +100,8 @@ def test_a_new_method_needs_a_name_of_its_own_and_a_function():
         methods_with([SummaryMethod(name="mean", combine=lambda values, weights: 1.0)])
     with pytest.raises(InputError, match="needs its function"):
         methods_with([SummaryMethod(name="our/x@1")])
+
+
+def test_a_factor_of_zero_makes_the_product_zero_whatever_is_unknown():
+    assert row("product", [0.0, float("nan")], [1, 1]) == 0
+    assert np.isnan(row("product", [0.0, float("nan")], [0, 1]))
