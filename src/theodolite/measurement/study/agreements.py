@@ -99,7 +99,9 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
             yield from _pair_measurements(application, sheet, pair)
             if authority is by.reference:
                 yield from _class_measurements(application, sheet, pair)
-    yield from _among(application, sheet, judges, [judges, *_panels(judges)])
+    # Of two judges without a panel their pair says all.
+    together = [judges] if len(judges) > 2 else []
+    yield from _among(application, sheet, judges, [*together, *_panels(judges)])
     for members, name in ((people, MAJORITY_OF_PEOPLE), (judges, MAJORITY_OF_JUDGES)):
         if by.reference is not None and len(members) >= FEWEST_OF_A_MAJORITY:
             yield from _majority_measurements(application, sheet, by.reference, members, name)

@@ -221,6 +221,13 @@ def test_every_two_judges_are_compared_and_all_together_and_each_panel():
     assert [(one.first, one.second) for one in found.confusions] == pairs
 
 
+def test_two_judges_without_a_panel_are_a_pair_and_no_group():
+    study = of_labels(judges=[["yes", "no"], ["yes", "no"]])
+
+    assert compared(study) == [("model 0", "model 1")]
+    assert not [m for m in agreements(study) if "annotators" in m.about]
+
+
 def test_three_annotators_are_unanimous_where_all_say_the_same():
     study = panels_of_judges()
 
