@@ -102,8 +102,7 @@ def _labels(
     outcomes = _without_answers(table, annotator)
     values = array("i", [NO_VALUE]) * len(table)
     columns = table.columns(annotator, guideline.name, question.name)
-    scale = question.scale
-    off_scale = {code for code in set(columns.value) if code != NO_VALUE and not scale.admits(columns.texts[code])}
+    off_scale = off_scale_codes(columns, question)
     if question.level is QuestionLevel.TURN and annotator != REFERENCE:
         rows = _deciding_rows(table, columns, question, rules, off_scale)
     else:
@@ -113,6 +112,12 @@ def _labels(
         outcomes[position] = _UNPARSEABLE if value in off_scale else columns.outcome[row]
         values[position] = NO_VALUE if value in off_scale else value
     return DialogueLabels(outcomes, values, columns.texts)
+
+
+def off_scale_codes(columns: AnswerColumns, question: Question) -> set[int]:
+    """Return the codes of the labels that are no point of the question's scale: rule 3."""
+    codes = set(columns.value) - {NO_VALUE}
+    return {code for code in codes if not question.scale.admits(columns.texts[code])}
 
 
 def _without_answers(table: AnswerTable, annotator: str) -> bytearray:

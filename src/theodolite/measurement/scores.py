@@ -22,6 +22,12 @@ Correlation = Literal["pearson", "spearman", "kendall"]
 CORRELATED: Final = "correlation; 1 is the same order, 0 is none"
 POINTS: Final = "points of the scale"
 
+MOST_CELLS: Final = 2_500
+"""Pairs of values up to which a jackknife works on tables of counts; count."""
+
+TABLES_AT_ONCE: Final = 256
+"""Such tables that are held at once; count."""
+
 NO_BOTH: Final = "Fewer than three units have both scores."
 """Why a correlation is undefined."""
 
@@ -223,20 +229,88 @@ def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float) -> Estim
 
 def _reach(first: Floats, second: Floats, method: str, codes: NDArray[np.int64] | None, confidence: float) -> float:
     """Return how far the interval of Fisher's z goes to each side."""
-    n, measure = len(first), MEASURES[method]
+    n = len(first)
     if codes is None:
-        value = measure(first, second)
+        value = MEASURES[method](first, second)
         error = {
             "pearson": 1.0 / (n - 3),
             "spearman": (1.0 + value**2 / 2.0) / (n - 3),
             "kendall": 0.437 / (n - 4),
         }[method]
         return normal_quantile(confidence) * math.sqrt(error)
-    names = np.unique(codes)
-    without = [measure(first[codes != name], second[codes != name]) for name in names]
+    without = without_each(first, second, method, codes)
+    n_clusters = len(without)
     turned = np.arctanh(np.clip(np.nan_to_num(without), -1.0 + 1e-12, 1.0 - 1e-12))
-    spread = float(((turned - turned.mean()) ** 2).sum()) * (len(names) - 1) / len(names)
-    return student_quantile(confidence, max(len(names) - 1, 1)) * math.sqrt(spread)
+    spread = float(((turned - turned.mean()) ** 2).sum()) * (n_clusters - 1) / n_clusters
+    return student_quantile(confidence, max(n_clusters - 1, 1)) * math.sqrt(spread)
+
+
+def without_each(first: Floats, second: Floats, method: str, codes: NDArray[np.int64]) -> Floats:
+    """Return the correlation without each cluster in turn; shape (clusters,).
+
+    All three correlations are functions of the table of counts of two scores.
+    Where scores have few values, the table of each cluster is taken off the whole
+    one, so that the work grows with units and clusters and not with their product.
+
+    Args:
+        first: One score of each unit.
+        second: The other score of the same units.
+        method: Name of the correlation.
+        codes: Code of each unit's cluster.
+    """
+    points_a, a = np.unique(first, return_inverse=True)
+    points_b, b = np.unique(second, return_inverse=True)
+    names, group = np.unique(codes, return_inverse=True)
+    n_cells = len(points_a) * len(points_b)
+    if n_cells > MOST_CELLS:
+        return np.array([MEASURES[method](first[codes != name], second[codes != name]) for name in names])
+    cell = a * len(points_b) + b
+    whole = np.bincount(cell, minlength=n_cells)
+    order = np.argsort(group, kind="stable")
+    found = []
+    for begin in range(0, len(names), TABLES_AT_ONCE):
+        n = min(TABLES_AT_ONCE, len(names) - begin)
+        rows = order[slice(*np.searchsorted(group[order], [begin, begin + n]))]
+        own = np.bincount((group[rows] - begin) * n_cells + cell[rows], minlength=n * n_cells)
+        tables = (whole - own.reshape(n, n_cells)).reshape(n, len(points_a), len(points_b)).astype(np.float64)
+        found.append(_of_tables(tables, points_a, points_b, method))
+    return np.concatenate(found)
+
+
+def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) -> Floats:
+    """Return the correlation of each table of counts; NaN where one score is constant.
+
+    Args:
+        tables: Counts; shape (tables, values of a, values of b).
+        points_a: Values of the first score, ascending.
+        points_b: Values of the second score, ascending.
+        method: Name of the correlation.
+    """
+    in_a, in_b = tables.sum(axis=2), tables.sum(axis=1)
+    n = in_a.sum(axis=1)
+    if method == "kendall":
+        ahead = _shifted(tables.cumsum(axis=1), 1)
+        lower = _shifted(ahead.cumsum(axis=2), 2)  # pairs in the same order, counted from the later unit of each
+        higher = ahead.sum(axis=2, keepdims=True) - ahead.cumsum(axis=2)  # pairs in the other order, likewise
+        over = (tables * (lower - higher)).sum(axis=(1, 2))
+        free_a, free_b = ((n * (n - 1) - (counts * (counts - 1)).sum(axis=1)) / 2.0 for counts in (in_a, in_b))
+        scale = np.sqrt(free_a * free_b)
+    else:
+        ranked = method == "spearman"
+        at_a = in_a.cumsum(axis=1) - (in_a - 1) / 2.0 if ranked else np.broadcast_to(points_a, in_a.shape)
+        at_b = in_b.cumsum(axis=1) - (in_b - 1) / 2.0 if ranked else np.broadcast_to(points_b, in_b.shape)
+        off_a = at_a - ((in_a * at_a).sum(axis=1) / n)[:, None]
+        off_b = at_b - ((in_b * at_b).sum(axis=1) / n)[:, None]
+        over = np.einsum("tab,ta,tb->t", tables, off_a, off_b)
+        scale = np.sqrt((in_a * off_a**2).sum(axis=1) * (in_b * off_b**2).sum(axis=1))
+    return np.clip(np.divide(over, scale, out=np.full(len(n), np.nan), where=scale > 0.0), -1.0, 1.0)
+
+
+def _shifted(sums: Floats, axis: int) -> Floats:
+    """Return cumulative sums that leave each entry itself out."""
+    return np.roll(sums, 1, axis=axis) * (np.arange(sums.shape[axis]) > 0).reshape(
+        (1, -1, 1) if axis == 1 else (1, 1, -1)
+    )
 
 
 def average_ranks(values: Floats) -> Floats:

@@ -9,6 +9,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.measurement import correlation, score_agreement
+from theodolite.measurement.scores import MEASURES, without_each
 
 THEIRS = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
 
@@ -82,3 +83,24 @@ def test_scores_that_cannot_be_are_refused():
         correlation([1], [1, 2])
     with pytest.raises(InputError, match="`method` must be one of pearson, spearman, kendall; got 'cosine'"):
         correlation([1, 2, 3], [1, 2, 3], method="cosine")
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("points", [2, 5, 11])
+def test_a_jackknife_over_tables_is_that_over_units(method, points):
+    rng = np.random.default_rng(points)
+    first, noise = rng.integers(1, points + 1, 900).astype(float), rng.integers(0, 2, 900)
+    second = np.clip(first + noise, 1, points)
+    codes = rng.integers(0, 300, 900)
+
+    found = without_each(first, second, method, codes)
+
+    by_units = [MEASURES[method](first[codes != code], second[codes != code]) for code in np.unique(codes)]
+    assert found == pytest.approx(by_units, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_a_jackknife_is_undefined_where_one_score_alone_is_left(method):
+    found = without_each(np.array([1.0, 1, 1, 2]), np.array([1.0, 2, 1, 2]), method, np.array([0, 0, 1, 2]))
+
+    assert np.isnan(found).tolist() == [False, False, True]

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, positions_of
-from theodolite.domain.answers import REFERENCE, AnswerRecord
+from theodolite.domain.answer_rules import QuestionLabels, annotators_of, off_scale_codes, positions_of
+from theodolite.domain.answers import (
+    OUTCOME_CODES,
+    REFERENCE,
+    WHOLE_DIALOGUE,
+    AnswerColumns,
+    AnswerTable,
+    DialogueLabels,
+)
 from theodolite.domain.application import Application
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
@@ -18,7 +27,15 @@ from theodolite.domain.trees.leaf import Leaf
 from theodolite.domain.trees.tree import SummaryNode, TreeDesign
 from theodolite.measurement.study.heard import tester_leaves
 from theodolite.measurement.trees.comparing import Tabled
-from theodolite.measurement.trees.leaves import LeafTable, table_of
+from theodolite.measurement.trees.leaves import (
+    NO_TEXT,
+    NO_TURN,
+    AnswerBlock,
+    Ints,
+    LeafTable,
+    LeafTableBuilder,
+    SessionFacts,
+)
 from theodolite.measurement.trees.linking import link_nodes, without_children
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.measurement.trees.methods import AGGREGATION, BUILT_IN, Methods
@@ -44,7 +61,7 @@ def tree_findings(evidence: Evidence, methods: Methods = BUILT_IN) -> Iterator[T
 
 def _finding(evidence: Evidence, design: TreeDesign, application: Application, methods: Methods) -> TreeFinding:
     study, draws = evidence.study, Draws(seed=evidence.study.sampling.seed)
-    table = table_of(tree_leaves(evidence, design, application))
+    table = leaf_table(evidence, design, application)
     finding = measure_tree(design, table, application=application.name, draws=draws, methods=methods)
     tops = branches(design)
     return replace(
@@ -79,7 +96,7 @@ def _tabled(evidence: Evidence, finding: TreeFinding) -> Tabled:
     application = evidence.study.application(finding.application)
     return Tabled(
         design=finding.design,
-        table=table_of(tree_leaves(evidence, finding.design, application)),
+        table=leaf_table(evidence, finding.design, application),
         application=finding.application,
         scenarios=finding.scenarios,
         versions=finding.versions,
@@ -119,52 +136,89 @@ def _groups(table: LeafTable, groups: Sequence[str]) -> tuple[str, ...]:
 
 
 def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application) -> Iterator[Leaf]:
-    """Yield the leaves of a tree for one application, in order of guidelines, questions, annotators and plan.
+    """Yield the leaves of a tree for one application; see `leaf_table`."""
+    table = leaf_table(evidence, design, application)
+    return (table.leaf(row) for row in range(len(table)))
 
-    Every planned session has a leaf for each question and annotator, whatever
-    became of it; turns have leaves of their own. What testers answered stands last.
+
+def leaf_table(evidence: Evidence, design: TreeDesign, application: Application) -> LeafTable:
+    """Return the leaves of a tree for one application, in order of guidelines, questions, annotators and plan.
+
+    Every planned session has a leaf for each question and annotator, whatever its
+    outcome; turns have leaves of their own. Answers of testers come last.
 
     Args:
         evidence: Everything that one run holds.
         design: The tree.
         application: The application.
     """
-    wanted = set(design.questions)
+    wanted, builder = set(design.questions), LeafTableBuilder()
     for guideline in evidence.study.guidelines:
         for question in guideline.instrument.questions:
             if f"{guideline.name}.{question.name}" in wanted:
-                yield from _leaves(evidence, application, guideline, question)
-    yield from tester_leaves(evidence, wanted, application)
+                _add_answers(builder, evidence, application, guideline, question)
+    for leaf in tester_leaves(evidence, wanted, application):
+        builder.add_leaf(leaf)
+    return builder.table()
 
 
-def _leaves(evidence: Evidence, application: Application, guideline: Guideline, question: Question) -> Iterator[Leaf]:
-    places = positions_of(evidence.study, evidence.answers, application, guideline)
-    sheet = QuestionLabels(table=evidence.answers, guideline=guideline, question=question, positions=places)
-    for source in annotators_of(evidence.study, guideline, application).counted:
+def _add_answers(
+    builder: LeafTableBuilder, evidence: Evidence, application: Application, guideline: Guideline, question: Question
+) -> None:
+    table = evidence.answers
+    positions = positions_of(evidence.study, table, application, guideline)
+    asked = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions)
+    sources = annotators_of(evidence.study, guideline, application).counted
+    if not sources:
+        return
+    sessions: Ints = np.zeros(len(table), dtype=np.int64)
+    sessions[np.array(positions, dtype=np.int64)] = [builder.session(_facts(table, position)) for position in positions]
+    for source in sources:
+        labels = asked.labels(source)
         at_turns = question.level is QuestionLevel.TURN and source.kind is not None
-        given = dict(evidence.answers.columns(source.name, guideline.name, question.name).by_position())
-        for place, label in zip(places, sheet.labels(source), strict=True):
-            records = [record for record in given.get(place, ()) if (record.turn is not None) is at_turns]
-            fallen = AnswerRecord(outcome=label.outcome, value=label.value)
-            for record in (records if at_turns else records[:1]) or [fallen]:
-                yield _leaf(evidence, source, f"{guideline.name}.{question.name}", place, record)
+        columns = table.columns(source.name, guideline.name, question.name) if at_turns else AnswerColumns(texts=())
+        block = _block(np.array(positions, dtype=np.int64), labels, columns, question)
+        kind = source.kind.value if source.kind else REFERENCE
+        builder.add_answers(
+            f"{guideline.name}.{question.name}",
+            (source.name, kind),
+            replace(block, session=sessions[block.session]),
+            labels.texts,
+        )
 
 
-def _leaf(evidence: Evidence, source: AnswerSource, question: str, place: int, record: AnswerRecord) -> Leaf:
-    setting = evidence.answers.settings[place]
-    return Leaf(
-        question=question,
-        session=evidence.sessions.label(place),
-        value=record.value if record.outcome is Outcome.ANSWERED else None,
-        outcome=record.outcome,
-        by=source.name,
-        kind=source.kind.value if source.kind else REFERENCE,
-        turn=record.turn,
-        replicate=record.replicate,
-        cluster=setting.cluster,
-        level=setting.level.value,
-        held_by=setting.held_by.value,
-        groups=dict(setting.groups),
+def _facts(table: AnswerTable, position: int) -> SessionFacts:
+    setting = table.settings[position]
+    groups = tuple(sorted(setting.groups.items()))
+    label = table.sessions.label(position)
+    return SessionFacts(label, setting.cluster, setting.level.value, setting.held_by.value, groups)
+
+
+def _block(positions: Ints, labels: DialogueLabels, columns: AnswerColumns, question: Question) -> AnswerBlock:
+    """Return the answers about turns, and one label of each dialogue without any; `session` holds positions."""
+    turn, position = np.array(columns.turn, dtype=np.int64), np.array(columns.position, dtype=np.int64)
+    rows = np.flatnonzero((turn != WHOLE_DIALOGUE) & np.isin(position, positions))
+    text, outcome = np.array(columns.value, dtype=np.int64), np.frombuffer(columns.outcome, dtype=np.uint8)
+    is_off = np.isin(text[rows], list(off_scale_codes(columns, question)))
+    alone = ~np.isin(positions, position[rows])
+    n = int(alone.sum())
+    session = np.concatenate([position[rows], positions[alone]])
+    order = np.argsort(session, kind="stable")
+    texts = np.concatenate([np.where(is_off, NO_TEXT, text[rows]), np.array(labels.values, dtype=np.int64)[alone]])
+    outcomes = np.concatenate(
+        [
+            np.where(is_off, OUTCOME_CODES[Outcome.UNPARSEABLE], outcome[rows]),
+            np.frombuffer(labels.outcomes, dtype=np.uint8)[alone],
+        ]
+    )
+    turns = np.concatenate([turn[rows], np.full(n, NO_TURN)])
+    replicates = np.concatenate([np.array(columns.replicate, dtype=np.int64)[rows], np.ones(n, dtype=np.int64)])
+    return AnswerBlock(
+        session=session[order],
+        turn=turns[order],
+        text=texts[order],
+        outcome=outcomes[order],
+        replicate=replicates[order],
     )
 
 

@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.estimate import Outcomes
 from theodolite.domain.trees.tree import AnswersNode, SummaryNode
-from theodolite.measurement.trees.leaves import ANSWERED, OUTCOMES, Ints
+from theodolite.measurement.trees.leaves import ANSWERED, Ints
 from theodolite.measurement.trees.replicates import Compiled
 
 _UNREADABLE = OUTCOMES.index(Outcome.UNPARSEABLE)

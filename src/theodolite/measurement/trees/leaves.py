@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.errors import InputError
 from theodolite.domain.trees.leaf import Leaf
 from theodolite.domain.trees.tree import AnswersNode
@@ -17,14 +18,14 @@ from theodolite.domain.trees.tree import AnswersNode
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-OUTCOMES = tuple(Outcome)
-"""Outcomes by their code in a table."""
-
 ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 """Code of answers that carry a value."""
 
 NO_TURN = -1
 """Turn of an answer about the whole dialogue."""
+
+NO_TEXT = -1
+"""Code of an answer without a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,25 @@ class SessionFacts:
     groups: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerBlock:
+    """Answers of one annotator to one question in columns; all shapes are (answers,), integers.
+
+    Attributes:
+        session: Code of the dialogue in the table that is built.
+        turn: Number of the turn; `NO_TURN` for the dialogue as a whole.
+        text: Code of the label; -1 without a value.
+        outcome: Place in `OUTCOMES`.
+        replicate: Number of the repetition, from 1.
+    """
+
+    session: Ints
+    turn: Ints
+    text: Ints
+    outcome: Ints
+    replicate: Ints
+
+
 @dataclass(frozen=True, kw_only=True)
 class LeafTable:
     """Single answers, one a row.
@@ -61,6 +81,7 @@ class LeafTable:
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole.
         text: Place in `texts`; -1 without a value.
         outcome: Place in `OUTCOMES`.
+        replicate: Number of the repetition by the same annotator, from 1.
     """
 
     sessions: tuple[SessionFacts, ...]
@@ -73,10 +94,12 @@ class LeafTable:
     turn: Ints
     text: Ints
     outcome: Ints
+    replicate: Ints
 
     def __post_init__(self) -> None:
         """Refuse columns of different length."""
-        lengths = {len(column) for column in (self.session, self.question, self.answerer, self.turn, self.text)}
+        columns = (self.session, self.question, self.answerer, self.turn, self.text, self.replicate)
+        lengths = {len(column) for column in columns}
         if lengths != {len(self.outcome)}:
             message = (
                 f"all columns of a table of leaves must be equally long; got {sorted(lengths | {len(self.outcome)})}"
@@ -159,7 +182,127 @@ class LeafTable:
             turn=self.turn[rows],
             text=self.text[rows],
             outcome=self.outcome[rows],
+            replicate=self.replicate[rows],
         )
+
+    def leaf(self, row: int) -> Leaf:
+        """Return one row as a record."""
+        session, turn, text = self.sessions[self.session[row]], int(self.turn[row]), int(self.text[row])
+        by, kind = self.answerers[self.answerer[row]]
+        return Leaf(
+            question=self.questions[self.question[row]],
+            session=session.label,
+            value=None if text < 0 else self.texts[text],
+            outcome=OUTCOMES[self.outcome[row]],
+            by=by,
+            kind=kind,
+            turn=None if turn == NO_TURN else turn,
+            replicate=int(self.replicate[row]),
+            cluster=session.cluster,
+            level=session.level,
+            held_by=session.held_by,
+            groups=dict(session.groups),
+        )
+
+
+class LeafTableBuilder:
+    """Builds a table of leaves from records, or from columns of answers at once."""
+
+    def __init__(self) -> None:
+        """Start without leaves."""
+        self._sessions: dict[str, SessionFacts] = {}
+        self._codes: dict[str, dict[object, int]] = {name: {} for name in ("session", "question", "answerer", "text")}
+        self._rows: list[tuple[int, ...]] = []
+        self._blocks: list[Ints] = []
+
+    def session(self, facts: SessionFacts) -> int:
+        """Return the code of a dialogue.
+
+        Raises:
+            InputError: If leaves of one dialogue differ about the dialogue itself.
+        """
+        if self._sessions.setdefault(facts.label, facts) != facts:
+            message = (
+                f"all leaves of dialogue `{facts.label}` must agree on its cluster, level, `held_by` and groups;"
+                f" got {self._sessions[facts.label]} and {facts}"
+            )
+            raise InputError(message)
+        return self._code("session", facts.label)
+
+    def add_leaf(self, leaf: Leaf) -> None:
+        """Add one leaf."""
+        facts = SessionFacts(leaf.session, leaf.cluster, leaf.level, leaf.held_by, tuple(sorted(leaf.groups.items())))
+        self._rows.append(
+            (
+                self.session(facts),
+                self._code("question", leaf.question),
+                self._code("answerer", (leaf.by, leaf.kind)),
+                NO_TURN if leaf.turn is None else leaf.turn,
+                NO_TEXT if leaf.value is None else self._code("text", leaf.value),
+                OUTCOMES.index(leaf.outcome),
+                leaf.replicate,
+            )
+        )
+
+    def add_answers(self, question: str, answerer: tuple[str, str], answers: AnswerBlock, texts: Sequence[str]) -> None:
+        """Add one annotator's answers to one question.
+
+        Args:
+            question: The question, as `instrument.question`.
+            answerer: Name and kind of the annotator.
+            answers: Columns of the answers.
+            texts: Labels by their code in the column `text`.
+        """
+        if not len(answers.session):
+            return
+        self._flush()
+        known, first = np.unique(answers.text, return_index=True)
+        recoded = np.full(len(texts) + 1, NO_TEXT, dtype=np.int64)  # the last entry is that of code -1
+        for code in known[np.argsort(first)].tolist():
+            if code >= 0:
+                recoded[code] = self._code("text", texts[code])
+        n = len(answers.session)
+        self._blocks.append(
+            np.stack(
+                [
+                    answers.session,
+                    np.full(n, self._code("question", question)),
+                    np.full(n, self._code("answerer", answerer)),
+                    answers.turn,
+                    recoded[answers.text],
+                    answers.outcome,
+                    answers.replicate,
+                ]
+            ).astype(np.int64)
+        )
+
+    def table(self) -> LeafTable:
+        """Return the table of all leaves that were added."""
+        self._flush()
+        columns = np.concatenate([np.empty((7, 0), dtype=np.int64), *self._blocks], axis=1)
+        return LeafTable(
+            sessions=tuple(self._sessions.values()),
+            questions=tuple(str(key) for key in self._codes["question"]),
+            answerers=tuple((str(key[0]), str(key[1])) for key in self._codes["answerer"] if isinstance(key, tuple)),
+            texts=tuple(str(key) for key in self._codes["text"]),
+            session=columns[0],
+            question=columns[1],
+            answerer=columns[2],
+            turn=columns[3],
+            text=columns[4],
+            outcome=columns[5],
+            replicate=columns[6],
+        )
+
+    def _flush(self) -> None:
+        """Turn the rows of single leaves into a block of columns."""
+        if self._rows:
+            self._blocks.append(np.array(self._rows, dtype=np.int64).T)
+            self._rows = []
+
+    def _code(self, column: str, key: object) -> int:
+        codes = self._codes[column]
+        return codes.setdefault(key, len(codes))
 
 
 def table_of(leaves: Iterable[Leaf]) -> LeafTable:
@@ -168,55 +311,7 @@ def table_of(leaves: Iterable[Leaf]) -> LeafTable:
     Raises:
         InputError: If two leaves of one dialogue say different things of the dialogue itself.
     """
-    sessions: dict[str, SessionFacts] = {}
-    places: dict[str, dict[object, int]] = {name: {} for name in ("session", "question", "answerer", "text")}
-    rows: list[tuple[int, int, int, int, int, int]] = []
+    builder = LeafTableBuilder()
     for leaf in leaves:
-        facts = _facts(leaf)
-        if sessions.setdefault(leaf.session, facts) != facts:
-            message = (
-                f"all leaves of dialogue `{leaf.session}` must agree on its cluster, level, `held_by` and groups;"
-                f" got {sessions[leaf.session]} and {facts}"
-            )
-            raise InputError(message)
-        rows.append(_row(leaf, places))
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 6).T
-    return LeafTable(
-        sessions=tuple(sessions.values()),
-        questions=_names(places["question"]),
-        answerers=_pairs(places["answerer"]),
-        texts=_names(places["text"]),
-        session=columns[0],
-        question=columns[1],
-        answerer=columns[2],
-        turn=columns[3],
-        text=columns[4],
-        outcome=columns[5],
-    )
-
-
-def _facts(leaf: Leaf) -> SessionFacts:
-    return SessionFacts(leaf.session, leaf.cluster, leaf.level, leaf.held_by, tuple(sorted(leaf.groups.items())))
-
-
-def _row(leaf: Leaf, places: Mapping[str, dict[object, int]]) -> tuple[int, int, int, int, int, int]:
-    return (
-        _place(places["session"], leaf.session),
-        _place(places["question"], leaf.question),
-        _place(places["answerer"], (leaf.by, leaf.kind)),
-        NO_TURN if leaf.turn is None else leaf.turn,
-        -1 if leaf.value is None else _place(places["text"], leaf.value),
-        OUTCOMES.index(leaf.outcome),
-    )
-
-
-def _place(seen: dict[object, int], key: object) -> int:
-    return seen.setdefault(key, len(seen))
-
-
-def _names(seen: Mapping[object, int]) -> tuple[str, ...]:
-    return tuple(str(key) for key in seen)
-
-
-def _pairs(seen: Mapping[object, int]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(key[0]), str(key[1])) for key in seen if isinstance(key, tuple))
+        builder.add_leaf(leaf)
+    return builder.table()

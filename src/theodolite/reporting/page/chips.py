@@ -100,11 +100,7 @@ def _flipped(subject: Subject) -> list[int]:
     flipped: list[int] = []
     for guideline, rule in rules_of(subject.study):
         defects = {case.index for case in subject.defects(guideline, rule)}
-        asked = [
-            case
-            for case in subject.cases
-            if rule.applies_to(case.setting.groups) and _is_labelled(subject, case, guideline, rule)
-        ]
+        asked = list(_labelled(subject, guideline, rule))
         # Defects are few, and a pair key is long: of the others, those alone are kept that meet one.
         bad = {case.index: case.pair_key for case in asked if case.index in defects}
         keys = set(bad.values())
@@ -114,7 +110,13 @@ def _flipped(subject: Subject) -> list[int]:
     return flipped
 
 
-def _is_labelled(subject: Subject, case: Case, guideline: Guideline, rule: DefectRule) -> bool:
-    names = reference_names(subject.study, guideline, case.setting.application)
-    labels = (case.dialogue_label(name, guideline, rule.question) for name in names)
-    return any(label.outcome is Outcome.ANSWERED for label in labels)
+def _labelled(subject: Subject, guideline: Guideline, rule: DefectRule) -> Iterator[Case]:
+    """Yield the cases of a rule that have a label by which its rate is read."""
+    study, applications = subject.study, subject.study.applications
+    names = {one.name: reference_names(study, guideline, one) for one in applications}
+    for case in subject.cases:
+        own = names.get(case.setting.application, ())
+        if rule.applies_to(case.setting.groups) and any(
+            case.dialogue_label(name, guideline, rule.question).outcome is Outcome.ANSWERED for name in own
+        ):
+            yield case
