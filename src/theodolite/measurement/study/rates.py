@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
-from theodolite.domain.answers import DialogueLabel, outcomes_of
+from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.guideline import DefectRule
 from theodolite.domain.plan import Setting
@@ -20,6 +20,8 @@ NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 GROUP = "group."
 """What the name of a group is headed by where a rate says what it is about."""
+
+_NOT_APPLICABLE = OUTCOME_CODES[Outcome.NOT_APPLICABLE]
 
 NOT_STATED = "not stated"
 """Value of a group that a dialogue does not name."""
@@ -85,9 +87,11 @@ def rates(
 
 
 def _split(sheet: QuestionLabels, group: str) -> Iterator[tuple[str, QuestionLabels]]:
-    values = dict.fromkeys(_value(sheet.setting(place), group) for place in sheet.positions)
-    for value in values:
-        yield value, sheet.only(place for place in sheet.positions if _value(sheet.setting(place), group) == value)
+    parts: dict[str, list[int]] = {}
+    for position in sheet.positions:
+        parts.setdefault(_value(sheet.setting(position), group), []).append(position)
+    for value, positions in parts.items():
+        yield value, sheet.only(positions)
 
 
 def _value(setting: Setting, group: str) -> str:
@@ -126,29 +130,31 @@ def _rate(
         yield replace(measurement, measure=zero_defect_bound.__name__, result=bound, sound=(), unmeasured=())
 
 
-def defects_of(sheet: QuestionLabels, rule: DefectRule, readings: Sequence[DialogueLabel]) -> Defects:
-    """Return the defects among the sessions of a sheet, as one source reads them."""
+def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) -> Defects:
+    """Return the defects among the dialogues of a question, by the labels of one source."""
     scale = sheet.question.scale
-    label = sheet.table.sessions.label
+    name_of, settings = sheet.table.sessions.label, sheet.table.settings
     found: list[str] = []
     sound: list[str] = []
     unmeasured: list[str] = []
     labelled: Counter[str] = Counter()
     defects: Counter[str] = Counter()
-    values = {reading.value for reading in readings if reading.value is not None}
-    bad = {value for value in values if rule.is_defect(value, scale)}
-    for place, reading in zip(sheet.positions, readings, strict=True):
-        if reading.value is None:
-            unmeasured += [label(place)] * (reading.outcome is not Outcome.NOT_APPLICABLE)
+    bad = {code for code in set(labels.values) if code != NO_VALUE and rule.is_defect(labels.texts[code], scale)}
+    for position, outcome, value in zip(sheet.positions, labels.outcomes, labels.values, strict=True):
+        name = name_of(position)
+        if value == NO_VALUE:
+            unmeasured += [name] * (outcome != _NOT_APPLICABLE)
             continue
-        # A dialogue without a cluster resembles no other.
-        cluster = sheet.setting(place).cluster or label(place)
+        cluster = settings[position].cluster or name  # a dialogue without a cluster resembles no other
         labelled[cluster] += 1
-        defects[cluster] += reading.value in bad
-        (found if reading.value in bad else sound).append(label(place))
+        if value in bad:
+            defects[cluster] += 1
+            found.append(name)
+        else:
+            sound.append(name)
     shared = len(labelled) < labelled.total()
     return Defects(
-        outcomes=outcomes_of(reading.outcome for reading in readings),
+        outcomes=labels.outcome_counts(),
         labels=tuple(found),
         clusters=[(defects[cluster], n) for cluster, n in labelled.items()] if shared else None,
         sound=tuple(sound),

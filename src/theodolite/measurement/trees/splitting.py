@@ -120,10 +120,11 @@ def _p_values(tree: Compiled, parts: Parts, nodes: Sequence[str], seed: int) -> 
     rng = np.random.default_rng(seed)
     real = _variances(tree, parts.place[None, :], len(parts.names), nodes)[0]
     as_large = np.zeros(len(nodes))
+    shuffling = _Shuffling.of(tree.table, parts.place)
     step = max(1, MOST_CELLS // (tree.n_sessions * len(parts.names)))
     for start in range(0, SHUFFLES, step):
         rows = min(step, SHUFFLES - start)
-        drawn = np.stack([_shuffled(rng, tree.table, parts.place) for _ in range(rows)])
+        drawn = np.stack([shuffling.draw(rng) for _ in range(rows)])
         found = _variances(tree, drawn, len(parts.names), nodes)
         as_large += (~(found < real * (1 - 1e-9))).sum(axis=0)  # NaN counts as no smaller
     chances = (as_large + 1) / (SHUFFLES + 1)
@@ -157,16 +158,38 @@ def _variances(tree: Compiled, places: Ints, n_parts: int, nodes: Sequence[str])
     return found
 
 
-def _shuffled(rng: np.random.Generator, table: LeafTable, place: Ints) -> Ints:
-    """Return parts drawn by lot: whole clusters where all of a cluster is of one part, within a stratum."""
-    first = np.zeros(len(table.cluster_keys), dtype=np.int64)
-    first[table.clusters] = place
-    whole = bool((first[table.clusters] == place).all())
-    unit = table.clusters if whole else np.arange(len(place))
-    held = first if whole else place
-    strata = [key[:2] for key in table.cluster_keys] if whole else [(s.level, s.held_by) for s in table.sessions]
-    drawn = held.copy()
-    for stratum in dict.fromkeys(strata):
-        members = np.array([at for at, key in enumerate(strata) if key == stratum])
-        drawn[members] = rng.permutation(held[members])
-    return np.asarray(drawn[unit])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shuffling:
+    """How parts are drawn by lot: whole clusters where all of a cluster is of one part, within a stratum.
+
+    Attributes:
+        unit: What is drawn for each dialogue: its cluster, or itself; shape (dialogues,).
+        part: Part of each unit; shape (units,).
+        strata: The units of each stratum.
+    """
+
+    unit: Ints
+    part: Ints
+    strata: tuple[Ints, ...]
+
+    @classmethod
+    def of(cls, table: LeafTable, place: Ints) -> _Shuffling:
+        """Return how the parts of a table's dialogues are drawn."""
+        first = np.zeros(len(table.cluster_keys), dtype=np.int64)
+        first[table.clusters] = place
+        whole = bool((first[table.clusters] == place).all())
+        keys = [key[:2] for key in table.cluster_keys] if whole else [(s.level, s.held_by) for s in table.sessions]
+        codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+        stratum = np.array([codes[key] for key in keys], dtype=np.int64)
+        return cls(
+            unit=table.clusters if whole else np.arange(len(place)),
+            part=first if whole else place,
+            strata=tuple(np.flatnonzero(stratum == code) for code in codes.values()),
+        )
+
+    def draw(self, rng: np.random.Generator) -> Ints:
+        """Return the part of each dialogue in one drawing; shape (dialogues,)."""
+        drawn = self.part.copy()
+        for members in self.strata:
+            drawn[members] = rng.permutation(self.part[members])
+        return np.asarray(drawn[self.unit])
