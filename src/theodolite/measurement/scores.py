@@ -287,7 +287,7 @@ def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) 
         method: Name of the correlation.
     """
     in_a, in_b = tables.sum(axis=2), tables.sum(axis=1)
-    n = in_a.sum(axis=1)
+    n = np.maximum(in_a.sum(axis=1), 1.0)  # a single cluster leaves nothing
     if method == "kendall":
         ahead = _shifted(tables.cumsum(axis=1), 1)
         lower = _shifted(ahead.cumsum(axis=2), 2)  # pairs in the same order, counted from the later unit of each
@@ -308,9 +308,8 @@ def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) 
 
 def _shifted(sums: Floats, axis: int) -> Floats:
     """Return cumulative sums that leave each entry itself out."""
-    return np.roll(sums, 1, axis=axis) * (np.arange(sums.shape[axis]) > 0).reshape(
-        (1, -1, 1) if axis == 1 else (1, 1, -1)
-    )
+    kept = (np.arange(sums.shape[axis]) > 0).reshape((1, -1, 1) if axis == 1 else (1, 1, -1))
+    return np.asarray(np.roll(sums, 1, axis=axis) * kept)
 
 
 def average_ranks(values: Floats) -> Floats:

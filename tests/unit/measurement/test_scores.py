@@ -104,3 +104,10 @@ def test_a_jackknife_is_undefined_where_one_score_alone_is_left(method):
     found = without_each(np.array([1.0, 1, 1, 2]), np.array([1.0, 2, 1, 2]), method, np.array([0, 0, 1, 2]))
 
     assert np.isnan(found).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_a_jackknife_over_one_cluster_is_undefined(method):
+    found = without_each(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), method, np.array([7, 7, 7]))
+
+    assert np.isnan(found).tolist() == [True]
