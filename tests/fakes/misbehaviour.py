@@ -119,8 +119,9 @@ ALTERED: dict[str, Any] = {
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 RAW_FAULTS: dict[str, bytes] = {
     "reset": b"",
-    "html": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 26\r\n\r\n<html><p>Sign in</p></html>"[:-1],
-    "truncated": _OK + b'Content-Length: 13\r\n\r\n{"choices": [',
+    "html": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<html><p>Sign in</p></html>",
+    "no-body": _OK + b"Connection: close\r\nContent-Length: 0\r\n\r\n",
+    "truncated": _OK + b'Connection: close\r\nContent-Length: 13\r\n\r\n{"choices": [',
     "wrong-length": _OK + b'Content-Length: 9000\r\n\r\n{"choices": []}',
     "announced-huge": _OK + b"Content-Length: 99999999999\r\n\r\n{",
     "wrong-charset": _OK.replace(b"json", b"json; charset=utf-8") + b"Content-Length: 4\r\n\r\n\xff\xfe{\x00",

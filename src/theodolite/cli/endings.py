@@ -12,7 +12,7 @@ from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.annotator import HandLabels, RecordedLabels
 from theodolite.domain.failure import Failure
 from theodolite.domain.money import cost_text, dollars
-from theodolite.domain.run import Spending
+from theodolite.domain.run import Spending, UnitState
 from theodolite.domain.study import Budget
 from theodolite.usecases.running import Standing
 
@@ -64,6 +64,15 @@ def waiting_text(standing: Standing, command: str) -> str:
     """Return what to say when a run goes on elsewhere, or when some of its units wait for another try."""
     kept = f"{standing.dialogues:,} of {standing.planned:,} dialogues are held"
     return f"Not finished: {kept}; another process works on the rest.\nGo on with  {command}"
+
+
+def failures_text(standing: Standing, path: str) -> str:
+    """Return the last line of a run in which some units failed, so that a log tells it; empty where none did."""
+    counts = ((standing.sessions, "dialogue"), (standing.annotations, "annotation"))
+    failed = [_n(states[UnitState.FAILED], noun) for states, noun in counts if states.get(UnitState.FAILED)]
+    if not failed:
+        return ""
+    return f"Failed: {' and '.join(failed)}. Try again:  theodolite run {path} --retry-failed"
 
 
 def nothing_text(standing: Standing, evidence: Evidence, path: str) -> str:

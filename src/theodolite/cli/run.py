@@ -7,7 +7,7 @@ import click
 from theodolite.bootstrap.sitting import Sat, slots_for
 from theodolite.bootstrap.workbench import Workbench, open_workbench
 from theodolite.cli.arguments import cache_option, json_option, out_option, study_argument
-from theodolite.cli.endings import nothing_text, stopped_text, waiting_text
+from theodolite.cli.endings import failures_text, nothing_text, stopped_text, waiting_text
 from theodolite.cli.json_ending import as_line, counts_of
 from theodolite.cli.permission import permission_options, permit_code, permit_paths
 from theodolite.cli.sitting import progress_for, sit_at_terminal
@@ -101,6 +101,8 @@ def stage(study: str, kinds: frozenset[UnitKind], first: int | None, *, as_json:
             click.echo(waiting_text(standing, f"theodolite test {bench.path}"), err=True)
         elif not done:
             click.echo(nothing_text(standing, bench.evidence(), bench.path), err=True)
+        elif failed := failures_text(standing, bench.path):
+            click.echo(failed, err=True)
         return code
     finally:
         bench.close()
@@ -133,11 +135,14 @@ def _present(bench: Workbench, sat: Sat, *, out: str | None, as_json: bool, firs
         )
     if not succeeded and not standing.stopped:
         click.echo(nothing_text(standing, evidence, bench.path), err=True)
-    elif first is not None and not as_json:
+        return code
+    if first is not None and not as_json:
         click.echo("Right? Change a file and run again (only what changed is asked anew), or go on:")
         click.echo(f"  theodolite run {bench.path}")
     elif not whole and not standing.stopped:
         click.echo(waiting_text(standing, f"theodolite run {bench.path}"), err=True)
+    if failed := failures_text(standing, bench.path):
+        click.echo(failed, err=True)
     return code
 
 

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.prices import PriceBook, day_problem
-from theodolite.config.secret_shapes import is_variable_name
 from theodolite.config.shapes.study import ModelShape, PriceShape
 from theodolite.config.yaml_source import Scalar, typed
 from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Severity
 from theodolite.domain.model import ModelEndpoint, ModelKind, Param, Price
+from theodolite.domain.secret_shapes import is_variable_name
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 _ANTHROPIC_HOST = "api.anthropic.com"

@@ -18,12 +18,15 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from theodolite.config.places import PlacedFault
-from theodolite.config.secret_shapes import holds_secret, is_variable_name, names_secret, strike_out
 from theodolite.domain.address import WORDS, userinfo_of, without_userinfo
 from theodolite.domain.fault import Fault
+from theodolite.domain.secret_shapes import holds_secret, is_key_header, is_variable_name, names_secret, strike_out
 
 Path: TypeAlias = tuple[str | int, ...]
 Content: TypeAlias = "Scalar | list[Content] | dict[str, Content]"
+
+_SHORTEST_KEY = 6
+"""Characters from which on the value of a header is taken for a key; count."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_NODES = 200_000
@@ -236,7 +239,20 @@ class _Reader:
             first[key] = line
             self._source.keys.setdefault((*path, key), _spot_of(key_node))
             value = self._read(value_node, (*path, key))
+            is_header = bool(path) and path[-1] == "headers"
+            value = self._without_key(key, value, value_node) if is_header else value
             yield key, self._without_secret(key, value, value_node)
+
+    def _without_key(self, name: str, value: Content, node: Node) -> Content:
+        """Return a header's value, with a fault where it is a key itself."""
+        if not isinstance(value, Scalar) or value.tag == "secret" or not is_key_header(name):
+            return value
+        if len(value.strip()) < _SHORTEST_KEY or "{{" in value:
+            return value
+        self._strike(value.strip(), node)
+        remedy = f"give `key_header: {name}`, and `key:` the name of an environment variable"
+        self._complain(f"header `{name}` carries a key; {remedy}. It is not repeated on screen", node=node)
+        return Scalar("*" * len(value), "secret")
 
     def _without_secret(self, key: str, value: Content, node: Node) -> Content:
         """Return a key's value, struck out where the key says that a secret stands in it."""

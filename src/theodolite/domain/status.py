@@ -86,6 +86,14 @@ class Status:
         return any(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
 
     @property
+    def calls_at_risk(self) -> int:
+        """Calls that the next run would repeat at most if the process were killed now; count.
+
+        A unit asks for one reply at a time, and a reply counts once it is stored.
+        """
+        return sum(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
+
+    @property
     def is_moving(self) -> bool:
         """Whether something was stored lately."""
         return bool(self.pace.calls or self.pace.units)

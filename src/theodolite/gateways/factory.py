@@ -122,7 +122,8 @@ def _dialect_of(kind: ModelKind) -> Dialect:
 def _pace(endpoint: ModelEndpoint, accounts: Accounts, clock: Clock, starts: Path | None) -> Pace:
     """Return a model's pace: slots are its account's, limits a minute those of all names that a study has for it."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
-    account = accounts.of(host, endpoint.key, parallel=endpoint.parallel)
+    is_priced = endpoint.price is not None
+    account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)
     if endpoint.rpm is None and endpoint.tpm is None:
         return Pace(account, clock)
     from theodolite.gateways.limits.start_log import start_log

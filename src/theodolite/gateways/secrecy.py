@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.secret_shapes import strike_out
 
 STRUCK = "***"
 """What stands in the place of a key."""
@@ -93,7 +94,7 @@ class Secret:
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without this or any other key."""
         clean = words.replace(self._text, STRUCK) if self._text else words
-        line = " ".join(_UNPRINTABLE.sub(" ", _KEY_LIKE.sub(STRUCK, clean)).split())
+        line = " ".join(_UNPRINTABLE.sub(" ", strike_out(_KEY_LIKE.sub(STRUCK, clean))).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
 

@@ -207,6 +207,11 @@ def malformed(words: str) -> Trouble:
     return Trouble(kind=MalformedReply, words=words)
 
 
+def unreadable(words: str) -> Trouble:
+    """Return the trouble of an answer that is cut or garbled, as gateways under load send it: once more may do."""
+    return Trouble(kind=MalformedReply, words=words, again=Again.ONCE)
+
+
 def withheld(words: str, *, status: int = 0) -> Trouble:
     """Return the trouble of a reply that the endpoint's own filter withheld."""
     return Trouble(kind=ContentRefused, words=words, status=status)

@@ -109,7 +109,9 @@ async def test_what_may_pass_is_tried_again(fault: str) -> None:
         ("404", Rejected, 1),
         ("422", Rejected, 1),
         ("wrong-length", MalformedReply, 2),
-        ("html", MalformedReply, 1),
+        ("html", MalformedReply, 2),
+        ("truncated", MalformedReply, 2),
+        ("no-body", MalformedReply, 2),
         ("empty", EmptyReply, 1),
     ],
 )
@@ -121,6 +123,33 @@ async def test_tries_are_bounded_and_counted(fault: str, kind: type[GatewayError
 
     assert (caught.value.endpoint, caught.value.tries) == ("app", tries)
     assert len(server.calls) == tries
+
+
+@pytest.mark.parametrize("wait", ["nan", "inf", "-1", "1e400"])
+async def test_a_wait_that_is_no_number_of_seconds_does_not_hold_a_call_up(wait: str) -> None:
+    with Loopback(every=1, fault="429", retry_after=wait) as server:
+        async with opened(server.url, attempts=2) as model:
+            with pytest.raises(RateLimited, match="16 tries"):
+                await model.reply(ASK)
+
+
+@pytest.mark.parametrize("fault", ["html", "truncated", "no-body"])
+async def test_an_unreadable_answer_is_asked_for_once_more(fault: str) -> None:
+    with Loopback(every=2, fault=fault) as server:
+        async with opened(server.url) as model:
+            await model.reply(ASK)
+            reply = await model.reply(ASK)
+
+    assert (reply.attempts, len(server.calls)) == (2, 3)
+
+
+async def test_an_unreadable_answer_is_final_where_one_attempt_is_allowed() -> None:
+    with Loopback(every=1, fault="html") as server:
+        async with opened(server.url, attempts=1) as model:
+            with pytest.raises(MalformedReply):
+                await model.reply(ASK)
+
+    assert len(server.calls) == 1
 
 
 async def test_refusals_are_borne_eight_times_for_each_attempt() -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakes.builders import study
-from theodolite.cli.endings import BY_USER, nothing_text, spent_text, stopped_text, waiting_text
+from theodolite.cli.endings import BY_USER, failures_text, nothing_text, spent_text, stopped_text, waiting_text
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels, RecordedLabels
 from theodolite.domain.evidence import listed_evidence
@@ -168,3 +168,12 @@ def test_calls_of_dialogues_that_are_not_whole_were_not_in_vain(why):
 
     assert "Every turn of the dialogues that were begun is kept, too." in words
     assert "Every turn" not in told(standing(stopped=why, dialogues=0, annotated=0), spent=Spending())
+
+
+def test_the_last_line_counts_what_failed():
+    some = replace(standing(failed=25), annotations={"done": 33, "failed": 1})
+
+    assert failures_text(some, "support") == (
+        "Failed: 25 dialogues and 1 annotation. Try again:  theodolite run support --retry-failed"
+    )
+    assert failures_text(standing(), "support") == ""

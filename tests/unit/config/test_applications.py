@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from theodolite.config.loading import check_study, load_study
+from theodolite.config.places import render_faults
 from theodolite.domain.application import AriaClass, ClaimKind, GuardrailSite, PromptedModel, PythonCallable
 from theodolite.domain.fault import Severity
 
@@ -209,3 +210,39 @@ def test_whose_variant_an_application_is_makes_no_other_application_of_it(folder
 
     assert (bare.variant_of, other.variant_of) == ("", "bare")
     assert other.substance == replace(other.substance, variant_of="")
+
+
+HEADED = """\
+study: s
+applications:
+  a: {kind: http, url: "http://h.example/{{ prompt }}", headers: {NAME: VALUE}}
+scenarios: {s: {scripts: {hello: [Hello]}}}
+"""
+
+
+@pytest.mark.parametrize("name", ["X-Api-Key", "Authorization", "Cookie", "X-Functions-Key"])
+def test_a_key_in_a_header_is_a_fault_and_is_repeated_nowhere(folder, name):
+    text = HEADED.replace("NAME", name).replace("VALUE", "plainpassword99x")
+
+    faults = check_study(folder(study_yaml=text))
+
+    assert any("carries a key; give `key_header:" in fault.message for fault in faults)
+    assert "plainpassword99x" not in render_faults(faults)
+
+
+@pytest.mark.parametrize("pair", ['X-Session-Token: "{{ session }}"', "X-Token: none", "Accept: application/json"])
+def test_other_headers_are_none(folder, pair):
+    text = HEADED.replace("NAME: VALUE", pair)
+
+    assert not [fault for fault in check_study(folder(study_yaml=text)) if "carries a key" in fault.message]
+
+
+def test_a_key_in_a_query_is_a_fault_and_is_repeated_nowhere(folder):
+    text = HEADED.replace("NAME: VALUE", "Accept: a").replace(
+        "example/", "example/chat?code=AAAAbbbb1111ccccDDDD2222&p="
+    )
+
+    faults = check_study(folder(study_yaml=text))
+
+    assert any("a secret stands here" in fault.message for fault in faults)
+    assert "AAAAbbbb1111ccccDDDD2222" not in render_faults(faults)

@@ -17,12 +17,24 @@ if TYPE_CHECKING:  # endpoints without a limit per minute have none
 PARALLEL = 256
 """Calls in flight at most where nobody says otherwise; count."""
 
+START_PRICED = 4
+"""Calls in flight before anything is known of an account whose calls cost money; count."""
+
+MOST_AT_FIRST_PRICED = 32
+"""Calls in flight at first where an earlier run knows that such an account bears more; count."""
+
 
 class Account:
     """Hands out slots, first come first served, as many as the adaptive limit allows."""
 
     def __init__(
-        self, clock: Clock, *, parallel: int = PARALLEL, start: int = START, log: LimitLog | None = None
+        self,
+        clock: Clock,
+        *,
+        parallel: int = PARALLEL,
+        start: int = START,
+        most_at_first: int | None = None,
+        log: LimitLog | None = None,
     ) -> None:
         """Have all slots free.
 
@@ -30,11 +42,13 @@ class Account:
             clock: Tells the time.
             parallel: Calls in flight at most; count.
             start: Calls in flight at most at first, where no log knows better; count.
+            most_at_first: Calls in flight at most at first, whatever the log knows; count, None for no bound.
             log: Remembers for the next process what the account bears; None to forget it.
         """
         self._clock = clock
         self._log = log
         start = (log.recall() if log is not None else None) or start
+        start = start if most_at_first is None else min(start, most_at_first)
         self._limit = AdaptiveLimit(parallel, start=start)
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -115,17 +129,20 @@ class Accounts:
         self._accounts: dict[tuple[str, str], Account] = {}
         self.windows: dict[tuple[str, str, str], Window] = {}
 
-    def of(self, host: str, variable: str, *, parallel: int = PARALLEL) -> Account:
+    def of(self, host: str, variable: str, *, parallel: int = PARALLEL, is_priced: bool = False) -> Account:
         """Return the account of a host and the name of a key.
 
         Args:
             host: Host, with the port where the address names one.
             variable: Environment variable that holds the key; empty for none.
             parallel: Calls in flight at most that the study allows; count.
+            is_priced: Whether calls cost money: few are in flight at first, so that an early kill repeats few.
         """
         account = self._accounts.get((host, variable))
         if account is None:
             log = limit_log(self._folder, self._clock, host, variable) if self._folder is not None else None
-            account = self._accounts[host, variable] = Account(self._clock, parallel=parallel, log=log)
+            start, most = (START_PRICED, MOST_AT_FIRST_PRICED) if is_priced else (START, None)
+            account = Account(self._clock, parallel=parallel, start=start, most_at_first=most, log=log)
+            self._accounts[host, variable] = account
         account.share(parallel)
         return account

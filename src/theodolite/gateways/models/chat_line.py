@@ -62,15 +62,34 @@ class ChatLine:
         """
         in_pieces = self.endpoint.stream or on_chunk is not None
         ear = Ear(self.dialect.streaming, on_chunk) if on_chunk is not None else None
+        outcome, tries = await self._reading(request, in_pieces=in_pieces, ear=ear)
+        wait_s = self._wait_s(outcome, tries, request, ear)
+        if wait_s is not None:
+            await self.wire.clock.sleep(wait_s)
+            outcome, more = await self._reading(request, in_pieces=in_pieces, ear=ear)
+            tries += more
+        if isinstance(outcome, Trouble):
+            raise outcome.error(endpoint=self.endpoint.name, tries=tries)
+        if ear is not None:
+            ear.end(outcome.text)
+        return outcome if outcome.attempts == tries else replace(outcome, attempts=tries)
+
+    async def _reading(self, request: AskModel, *, in_pieces: bool, ear: Ear | None) -> tuple[Reply | Trouble, int]:
+        """Return what an answer holds, and how many attempts it took.
+
+        Raises:
+            GatewayError: If no answer came.
+        """
         answer = await self.send(request, self.wire.patience, in_pieces=in_pieces, ear=ear)
         if isinstance(answer, GivenUp):
             raise answer.error(endpoint=self.endpoint.name, host=host_of(self.url))
-        outcome = self.read(answer, in_pieces=in_pieces)
-        if isinstance(outcome, Trouble):
-            raise outcome.error(endpoint=self.endpoint.name, tries=answer.attempts)
-        if ear is not None:
-            ear.end(outcome.text)
-        return outcome
+        return self.read(answer, in_pieces=in_pieces), answer.attempts
+
+    def _wait_s(self, outcome: Reply | Trouble, tries: int, request: AskModel, ear: Ear | None) -> float | None:
+        """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
+        if not isinstance(outcome, Trouble) or (ear is not None and ear.has_heard):
+            return None
+        return self.wire.patience.wait_s(outcome, tries, self.outgoing(request).key)
 
     async def send(
         self, request: AskModel, patience: Patience, *, in_pieces: bool, ear: Ear | None = None

@@ -13,7 +13,7 @@ from theodolite.domain.run import Spending
 from theodolite.gateways.http.wire import GoodAnswer
 from theodolite.gateways.models.thoughts import spoken
 from theodolite.gateways.repair import repaired
-from theodolite.gateways.trouble import Trouble, empty, malformed
+from theodolite.gateways.trouble import Trouble, empty, malformed, unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,9 @@ def parsed_object(answer: GoodAnswer, *, expected: str) -> Mapping[str, Any] | T
     try:
         found = _parsed(answer.body)
     except (ValueError, RecursionError):
-        return malformed("the answer is not JSON" + _page(answer.body))
+        return unreadable(
+            "the answer is not JSON" + _page(answer.body) if answer.body.strip() else "the answer is empty"
+        )
     if not isinstance(found, Mapping):
         return malformed(f"the answer is a JSON {type(found).__name__}; expected {expected}")
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from theodolite.gateways.http.event_stream import EventReader
 from theodolite.gateways.http.wire import GoodAnswer
 from theodolite.gateways.models.thoughts import Speech
-from theodolite.gateways.trouble import Trouble, malformed
+from theodolite.gateways.trouble import Trouble, unreadable
 from theodolite.ports.application import OnChunk
 
 EventBody = Mapping[str, Any]
@@ -49,6 +49,11 @@ class Ear:
         self._speech = Speech()
         self._heard = False
 
+    @property
+    def has_heard(self) -> bool:
+        """Whether words were handed on, which cannot be taken back."""
+        return self._heard
+
     def feed(self, piece: bytes) -> None:
         """Take the next bytes; what cannot be read is left for the end, where it becomes a trouble."""
         for data in self._reader.feed(piece):
@@ -72,12 +77,12 @@ def in_one_piece(answer: GoodAnswer, form: StreamForm) -> GoodAnswer | Trouble:
     events = [_event(text) for text in texts]
     read = [event for event in events if event is not None]
     if len(read) < len(events):
-        return malformed("an event of the answer is no JSON object")
+        return unreadable("an event of the answer is no JSON object")
     whole = form.whole(read)
     if whole is None and reader.has_ended and form.end is not None:
         whole = form.whole([*read, form.end])
     if whole is None:
-        return malformed("the events end before the reply does")
+        return unreadable("the events end before the reply does")
     return replace(answer, body=json.dumps(whole).encode())
 
 

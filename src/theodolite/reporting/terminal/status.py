@@ -24,6 +24,7 @@ def status_text(status: Status) -> str:
     lines.append(f"  Spent   {_spent(status)}")
     if status.run.state is not RunState.FINISHED:
         lines.append(f"  Pace    {_pace(status)}")
+        lines.append(f"  Kill    would repeat {figures.number_of(status.calls_at_risk, 'call')} at most")
     return "\n".join(lines)
 
 
@@ -42,6 +43,7 @@ def status_document(status: Status) -> dict[str, object]:
         "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "supposed": spent.supposed_tokens},
         "cost_usd": spent.cost_microusd / MICROS,
         "unpriced_calls": spent.unpriced_calls,
+        "calls_at_risk": status.calls_at_risk,
         "calls_per_s": round(status.pace.calls_per_s, 3),
         "left_s": None if status.left_s is None else round(status.left_s, 1),
     }

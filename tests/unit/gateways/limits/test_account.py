@@ -1,11 +1,13 @@
 """Slots go to whoever came first, and none is ever lost."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from tests.fakes.clock import FakeClock
 from theodolite.gateways.limits.account import Account, Accounts
+from theodolite.gateways.limits.limit_log import limit_log
 
 
 async def settle() -> None:
@@ -87,3 +89,18 @@ async def test_the_largest_wish_is_the_bound_for_all_who_share() -> None:
         account.answered(ticket)
 
     assert account.limit == 6
+
+
+def test_an_account_whose_calls_cost_money_begins_with_fewer() -> None:
+    accounts = Accounts(FakeClock())
+
+    assert accounts.of("a", "K", is_priced=True).limit == 4
+    assert accounts.of("b", "K").limit == 8
+
+
+def test_what_an_earlier_run_learned_counts_in_part_where_calls_cost_money(tmp_path: Path) -> None:
+    for is_priced, first in ((True, 32), (False, 200)):
+        name = f"host-{is_priced}"
+        limit_log(tmp_path, FakeClock(), name, "K").note(200)
+
+        assert Accounts(FakeClock(), folder=tmp_path).of(name, "K", is_priced=is_priced).limit == first

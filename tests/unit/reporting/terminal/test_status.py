@@ -38,6 +38,7 @@ def test_the_status_fits_on_a_few_lines():
         "  Failed  judge 1",
         "  Spent   70 calls, 8,400 tokens, $1.23, 3 calls without a price",
         "  Pace    2.0 calls/s over the last 30 s, about 1:15 left",
+        "  Kill    would repeat 5 calls at most",
     ]
 
 

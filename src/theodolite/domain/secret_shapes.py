@@ -12,6 +12,9 @@ _SHAPES = re.compile(
     | \bxox[abprs]-[A-Za-z0-9-]{10,}
     | \bAIza[0-9A-Za-z_-]{20,}
     | \bhf_[A-Za-z0-9]{20,}
+    | \b(?:gsk|xai|r8|nvapi|pplx)[_-][A-Za-z0-9_-]{20,}
+    | \bglpat-[A-Za-z0-9_-]{16,}
+    | \b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}
     | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+
     | (?<=Bearer\ )[A-Za-z0-9._~+/-]{12,}=*
     | (?:(?<=[?&]key=)|(?<=[?&]api[_-]key=)|(?<=[?&]apikey=)|(?<=[?&]subscription-key=)|(?<=[?&]sig=)
@@ -20,6 +23,9 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
+_QUERY = re.compile(r"""([?&][\w.\[\]-]{1,64}=)([^&#\s{}"'<>]{16,})""")
+_RUN = re.compile(r"[A-Za-z0-9]{16,}")
+_HEADERS = frozenset({"auth", "x-auth", "cookie", "credential", "credentials", "passwd", "x-signature"})
 _NAMES = re.compile(r"(?i)(?:.*[_-])?(?:api|access)?(?:key|token|secret|password|authorization)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -34,14 +40,35 @@ def names_secret(key: str) -> bool:
     return _NAMES.fullmatch(key) is not None
 
 
+def is_key_header(name: str) -> bool:
+    """Tell whether a header of this name carries a key.
+
+    Example:
+        >>> [is_key_header(name) for name in ("X-Api-Key", "Authorization", "Cookie", "Accept")]
+        [True, True, True, False]
+    """
+    return names_secret(name) or name.lower() in _HEADERS
+
+
+def _is_random(value: str) -> bool:
+    """Tell whether a value holds a long run of letters and digits, which no word and no date is."""
+    return any(not run.isalpha() and not run.isdigit() for run in _RUN.findall(value))
+
+
+def _struck_query(match: re.Match[str]) -> str:
+    """Return a query value, struck out where it looks random."""
+    name, value = match.groups()
+    return name + "*" * len(value) if _is_random(value) else match.group()
+
+
 def strike_out(text: str) -> str:
     """Return the text with everything that looks like a secret replaced by stars of equal length."""
-    return _SHAPES.sub(lambda match: "*" * len(match.group()), text)
+    return _QUERY.sub(_struck_query, _SHAPES.sub(lambda match: "*" * len(match.group()), text))
 
 
 def holds_secret(text: str) -> bool:
     """Tell whether something in the text looks like a secret."""
-    return _SHAPES.search(text) is not None
+    return _SHAPES.search(text) is not None or any(_is_random(match[2]) for match in _QUERY.finditer(text))
 
 
 def is_variable_name(text: str) -> bool:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.secret_shapes import holds_secret, is_variable_name, names_secret, strike_out
+from theodolite.domain.secret_shapes import holds_secret, is_key_header, is_variable_name, names_secret, strike_out
 
 SECRETS = [
     "sk-proj-abcdefghijklmnop",
@@ -16,6 +16,10 @@ SECRETS = [
     "https://user:password@host.example/v1",
     "https://host.example/v1?api-version=1&key=0123456789abc",
     "https://host.example/v1?subscription-key=0123456789abc",
+    "https://host.example/api/chat?code=AAAAbbbb1111ccccDDDD2222",
+    "https://host.example/chat?api-version=1&x=0f9e8d7c6b5a49382716050403020100",
+    "gsk_abcdefghijklmnopqrstuvwx",
+    "glpat-abcdefghijklmnopqrst",
 ]
 
 
@@ -37,6 +41,8 @@ def test_what_looks_like_a_secret_is_struck_out_at_equal_length(secret):
         "risk-assessment-of-all",
         "http://host.example/chat?token={{ session }}&api-version=2024-10-21",
         "Which key=signature does the song have?",
+        "http://host.example/openai?api-version=2024-10-21-preview&deployment=gpt-4o-mini-2024-07-18",
+        "http://host.example/?tenant=550e8400-e29b-41d4-a716-446655440000&topic=counterrevolutionaries",
     ],
 )
 def test_common_words_are_no_secrets(text):
@@ -65,3 +71,16 @@ def test_names_of_variables_are_told_from_keys(word, known):
 )
 def test_keys_that_are_likely_to_hold_secrets_are_known(key, known):
     assert names_secret(key) is known
+
+
+def test_looking_for_secrets_takes_time_in_proportion_to_the_text():
+    """A pattern that looks ahead from each letter would not come back from this one."""
+    assert not holds_secret("?a=" + "x" * 2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("X-Api-Key", True), ("authorization", True), ("Cookie", True), ("X-Auth", True), ("Accept", False)],
+)
+def test_headers_that_carry_keys_are_known(name, known):
+    assert is_key_header(name) is known
