@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from tests.fakes.builders import categories, word_rule
@@ -109,9 +109,10 @@ def _annotators(rng: Random, guideline: Guideline, *, is_recorded: bool) -> list
         Annotator(
             name=f"person{n}-{g}", kind=AnnotatorKind.PERSON, guideline=g, labelling=RecordedLabels(column=f"p{n}")
         )
-        for n in (1, 2)
+        for n in (1, 2, 3)
     ]
-    pool = [judge, rule, *(people if is_recorded else [])]
+    second = replace(judge, name=f"second-judge-{g}", labelling=ModelJudge(model="m"))
+    pool = [judge, rule, second, *(people if is_recorded else [])]
     return sorted(rng.sample(pool, rng.randint(1, len(pool))), key=lambda one: one.name)
 
 

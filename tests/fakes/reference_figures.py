@@ -115,6 +115,25 @@ class ReferenceFigures:
             if all(unit.value is not None for unit in pair):
                 yield pair
 
+    def labels(self, application: str, names: Sequence[str], guideline: Guideline) -> list[list[str]]:
+        """Return the readable labels of each session, by the annotators named, in their order."""
+        found = []
+        for session in self.sessions(application):
+            rules = deciding_rules(session, guideline)
+            values = [self._value(session.label, name, guideline, rules) for name in names]
+            found.append([value for value in values if value is not None])
+        return found
+
+    def _value(self, session: str, name: str, guideline: Guideline, rules: Sequence[DefectRule]) -> str | None:
+        if not name.startswith("majority of "):
+            return self.unit(session, name, guideline, *rules).value
+        mine = [a for a in self.drawn.study.annotators if a.guideline == guideline.name]
+        wanted = name.removeprefix("majority of ") == "people"
+        members = [a.name for a in mine if (a.kind is AnnotatorKind.PERSON) == wanted]
+        values = [value for one in members if (value := self.unit(session, one, guideline, *rules).value) is not None]
+        (first, most), (_, next_most) = [*Counter(values).most_common(2), ("", 0), ("", 0)][:2]
+        return first if len(values) > 1 and most > next_most else None
+
 
 def deciding_rules(session: PlannedSession, guideline: Guideline) -> Sequence[DefectRule]:
     """Return the rules that apply to a session; all where none does."""

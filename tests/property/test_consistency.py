@@ -24,6 +24,18 @@ WORDS = words()
 N_STUDIES = 2_000
 PER_TEST = 100
 NUMBERS = ("value", "low", "high", "n")
+AGREEMENTS = {
+    "exact_agreement",
+    "relaxed_agreement",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "unanimity",
+    "macro_f1",
+    "class_precision",
+    "class_recall",
+    "class_f1",
+}
 DISPOSITIONS = ("labelled", "unparseable", "refused", "not_applicable", "missing")
 
 
@@ -117,6 +129,30 @@ def check_confusions(published: Published) -> None:
         assert counts == pairs
 
 
+def check_agreements(published: Published) -> None:
+    """Every figure of one line rests on the same dialogues: those with a readable label of all whom it compares."""
+    for entry in published.results["estimates"]:
+        about = entry["about"]
+        if entry["measure"] not in AGREEMENTS:
+            continue
+        guideline = published.drawn.study.guideline(about["guideline"])
+        names = about["annotators"].split(", ") if "annotators" in about else [about["first"], about["second"]]
+        units = published.reference.labels(entry["application"], names, guideline)
+        shared = [labels for labels in units if len(labels) > 1]
+        assert entry["outcomes"]["planned"] == len(units)
+        assert entry["outcomes"]["used"] == len(shared)
+        if entry["measure"] in {"exact_agreement", "unanimity"} and shared:
+            assert (entry["count"], entry["n"]) == (sum(len(set(labels)) == 1 for labels in shared), len(shared))
+        elif entry["measure"] in {"class_precision", "class_recall"}:
+            side = int(entry["measure"] == "class_precision")
+            of_label = [labels for labels in shared if labels[side] == about["label"]]
+            assert entry["n"] == len(of_label)
+            assert not of_label or entry["count"] == sum(len(set(labels)) == 1 for labels in of_label)
+        elif entry["measure"] != "class_f1":
+            assert entry["n"] == len(shared)
+        assert entry["value"] is None or shared
+
+
 def check_exports(published: Published) -> None:
     tables = {table.name: list(table.rows) for table in export_tables(published.drawn.evidence)}
     columns = [ANSWERS.index(name) for name in ("guideline", "turn", "outcome", "value")]
@@ -182,7 +218,16 @@ def check_votes(published: Published) -> None:
             assert {name: majorities[name] for name in NUMBERS} == {name: headline[name] for name in NUMBERS}
 
 
-CHECKS = (check_votes, check_rates, check_dispositions, check_confusions, check_exports, check_summary, check_report)
+CHECKS = (
+    check_votes,
+    check_rates,
+    check_dispositions,
+    check_confusions,
+    check_agreements,
+    check_exports,
+    check_summary,
+    check_report,
+)
 
 
 @pytest.mark.parametrize("first", range(0, N_STUDIES, PER_TEST))
