@@ -11,7 +11,7 @@ import stat
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from theodolite.domain.errors import InputError, StorageUnavailable
 
@@ -176,7 +176,7 @@ def _set_up(*, is_for_pages: bool) -> None:
 
 
 def open_store(workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S) -> DjangoStore:
-    """Return the store of a workspace, its tables brought up to date.
+    """Return the store of a workspace, its tables brought up to date; one that can only be read is left as it is.
 
     Args:
         workspace: Folder; made where it is missing.
@@ -188,6 +188,8 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
         StorageUnavailable: If folder or database cannot be reached.
         WrongSchema: If the database was written by a newer version of this program.
     """
+    if not database_url and is_archive(workspace):
+        return _open_archive(workspace)
     database = database_settings(workspace, database_url, patience_s=patience_s)
     make_workspace(workspace)
     configure_django(database)
@@ -195,6 +197,45 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
     from theodolite.store.django_store import DjangoStore
 
     migrate(workspace, database)
+    return DjangoStore(workspace, database)
+
+
+def is_archive(workspace: Path) -> bool:
+    """Tell whether a workspace holds a database and can only be read: read-only media, a cache of CI."""
+    return (workspace / DATABASE_NAME).is_file() and not os.access(workspace, os.W_OK)
+
+
+def archive_settings(workspace: Path) -> dict[str, Any]:
+    """Return Django's settings of a database that nobody can write, so that SQLite makes no file beside it.
+
+    Raises:
+        StorageUnavailable: If a part of it stands in a log that nothing can be written from.
+    """
+    file = (workspace / DATABASE_NAME).resolve()
+    log = file.with_name(f"{file.name}-wal")
+    if log.is_file() and log.stat().st_size:
+        message = (
+            f"the workspace `{workspace}` can only be read, and its last writes stand in `{log.name}`, which SQLite"
+            " must merge first. Copy the folder to a place that can be written"
+        )
+        raise StorageUnavailable(message)
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": f"file:{quote(str(file))}?immutable=1",
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"timeout": LOCK_PATIENCE_S, "init_command": "PRAGMA query_only=1;"},
+    }
+
+
+def _open_archive(workspace: Path) -> DjangoStore:
+    database = archive_settings(workspace)
+    configure_django(database)
+    from theodolite.bootstrap.migration import has_tables
+    from theodolite.store.django_store import DjangoStore
+
+    if not has_tables(workspace, database):
+        message = f"the database of `{workspace}` holds no tables, and the workspace can only be read"
+        raise StorageUnavailable(message)
     return DjangoStore(workspace, database)
 
 
@@ -212,6 +253,8 @@ def open_store_to_read(workspace: Path, database_url: str | None = None) -> Djan
         StorageUnavailable: If the database cannot be reached.
         WrongSchema: If another version of this program wrote it.
     """
+    if not database_url and is_archive(workspace):
+        return _open_archive(workspace)
     database = database_settings(workspace, database_url)
     if database_url:
         database["OPTIONS"]["options"] += " -c default_transaction_read_only=on"
