@@ -52,14 +52,14 @@ class Demo:
         text = (self.folder / "theodolite-demo" / study / "results.json").read_text(encoding="utf-8")
         return json.loads(text, parse_constant=refuse)
 
-    def entry(self, measure: str, application: str, study: str = "", **about: str) -> dict:
+    def entry(self, measure: str, application: str, study: str = "", **subject: object) -> dict:
         """Return the one estimate that is meant, of everybody and not of one group."""
         entries = [
             entry
             for entry in self.results(study)["estimates"]
-            if (entry["measure"], entry["application"]) == (measure, application)
-            and about.items() <= entry["about"].items()
-            and not any(key.startswith("group.") for key in entry["about"])
+            if entry["measure"] == measure
+            and (subject | {"application": application}).items() <= entry["subject"].items()
+            and "group" not in entry["subject"]
         ]
         assert len(entries) == 1, entries
         return entries[0]
@@ -93,7 +93,7 @@ def test_a_second_call_asks_nothing_again_and_shows_the_same(demo):
 
 @pytest.mark.parametrize("study", ["", "spoiler-guard"])
 def test_results_are_strict_json_of_the_published_form(demo, study):
-    schema = json.loads((files("theodolite") / "resources/report/results.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((files("theodolite") / "resources/schemas/results.schema.json").read_text(encoding="utf-8"))
 
     jsonschema.Draft202012Validator(schema).validate(demo.results(study))
 
@@ -101,9 +101,9 @@ def test_results_are_strict_json_of_the_published_form(demo, study):
 def test_a_zero_carries_its_bound(demo):
     bounds = [entry for entry in demo.results()["estimates"] if entry["measure"] == "zero_defect_bound"]
     released = {
-        entry["application"]: (round(entry["value"], 3), round(entry["high"], 3))
+        entry["subject"]["application"]: (round(entry["value"], 3), round(entry["high"], 3))
         for entry in bounds
-        if (entry["about"]["rule"], entry["about"]["annotator"], entry["n"]) == ("released", "reference", 200)
+        if (entry["subject"]["rule"], entry["subject"]["annotators"], entry["n"]) == ("released", ["reference"], 200)
     }
 
     assert released == {"llama2orig": (0.015, 0.015), "llama2new": (0.015, 0.015)}
@@ -114,7 +114,7 @@ def test_a_zero_carries_its_bound(demo):
     [("withheld", (95, 35, 2, 24, 16), 250), ("released", (0, 0, 128, 7, 1), 200)],
 )
 def test_both_sides_of_the_guardrail_hold_the_published_counts(demo, rule, counts, n):
-    rates = [demo.entry("defect_rate", system, rule=rule, annotator="reference") for system in APPLICATIONS]
+    rates = [demo.entry("defect_rate", system, rule=rule, annotators=["reference"]) for system in APPLICATIONS]
 
     assert [round(rate["value"] * n) for rate in rates] == list(counts)
     assert all(rate["n"] == rate["outcomes"]["planned"] == rate["outcomes"]["used"] == n for rate in rates)
@@ -122,14 +122,14 @@ def test_both_sides_of_the_guardrail_hold_the_published_counts(demo, rule, count
 
 
 def test_full_and_partial_refusals_of_safe_prompts_are_the_published_ones(demo):
-    full = demo.entry("defect_rate", "llama2orig", rule="withheld", annotator="reference")
-    partial = demo.entry("defect_rate", "llama2orig", rule="partly withheld", annotator="reference")
+    full = demo.entry("defect_rate", "llama2orig", rule="withheld", annotators=["reference"])
+    partial = demo.entry("defect_rate", "llama2orig", rule="partly withheld", annotators=["reference"])
 
     assert (round(full["value"], 3), round(partial["value"], 3)) == (0.380, 0.216)
 
 
 def test_people_agree_as_published(demo):
-    pair = {"first": "annotator 1", "second": "annotator 2"}
+    pair = {"annotators": ["annotator 1", "annotator 2"]}
     exact = [demo.entry("exact_agreement", system, **pair)["value"] for system in APPLICATIONS]
     fleiss = [demo.entry("fleiss_kappa", system)["value"] for system in APPLICATIONS]
 
@@ -138,11 +138,11 @@ def test_people_agree_as_published(demo):
 
 
 def test_what_the_judge_could_not_say_is_unparseable_and_not_missing(demo):
-    entries = [entry for entry in demo.results()["estimates"] if entry["about"].get("annotator") == "gpt-4"]
+    entries = [entry for entry in demo.results()["estimates"] if entry["subject"]["annotators"] == ["gpt-4"]]
     unparseable = {
-        (entry["application"], entry["about"]["rule"]): entry["outcomes"]["unparseable"]
+        (entry["subject"]["application"], entry["subject"]["rule"]): entry["outcomes"]["unparseable"]
         for entry in entries
-        if entry["outcomes"]["unparseable"] and not any(key.startswith("group.") for key in entry["about"])
+        if entry["outcomes"]["unparseable"] and "group" not in entry["subject"]
     }
 
     assert unparseable == {("mistralinstruct", "released"): 11}

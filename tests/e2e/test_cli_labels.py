@@ -115,6 +115,8 @@ def test_results_hold_certificate_sample_and_corrected_rates(study, sample):
     results = json.loads((study / "results.json").read_text(encoding="utf-8"))
 
     corrected = [one for one in results["estimates"] if one["measure"] == "corrected_rate"]
-    assert {(one["application"], one["about"]["by"]) for one in corrected} == {(name, "anna") for name in SYSTEMS}
+    assert {(one["subject"]["application"], one["subject"]["corrected_by"]) for one in corrected} == {
+        (name, "anna") for name in SYSTEMS
+    }
     assert sum(stratum["drawn"] for stratum in results["label_samples"][0]["strata"]) == 40
     assert [one["judge"] for one in results["certificates"]] == ["gpt-4"]

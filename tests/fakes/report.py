@@ -94,3 +94,10 @@ def summary_named(name: str, **options: object) -> str:
     duration = None if name == "xstest" else 38.0
     made = facts(duration_s=duration, label_command="theodolite label support" if duration else "")
     return summary_text(evidence_named(name), findings_named(name), made, words(), **shown)
+
+
+def schema_named(name: str) -> dict[str, Any]:
+    """Return a shipped JSON Schema, e.g. `results`."""
+    folder = resources.files("theodolite.resources").joinpath("schemas")
+    found: dict[str, Any] = json.loads(folder.joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
+    return found

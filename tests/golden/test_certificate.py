@@ -9,8 +9,8 @@ import pytest
 from tests.golden.published import SYSTEMS
 from tests.golden.test_xstest import GPT4_AGREES, HUMAN_AGREEMENT
 from tests.golden.xstest_study import evidence
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Estimate
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, GroupValue
 from theodolite.measurement.study.certifying import certify
 
 
@@ -19,14 +19,13 @@ def found():
     return certify(evidence(), "gpt-4")
 
 
-def figure(measure, application=ALL_APPLICATIONS, **about):
-    plain = {"part", "ceiling"} - about.keys()
+def figure(measure, application=ALL_APPLICATIONS, **subject):
+    plain = {"group": None, "scenario": "", "is_human_ceiling": False}
     (only,) = [
         one
         for one in found().measurements
         if (one.measure, one.application) == (measure, application)
-        and about.items() <= dict(one.about).items()
-        and not plain & one.about.keys()
+        and all(getattr(one.subject, name) == value for name, value in (plain | subject).items())
     ]
     return only.result
 
@@ -36,7 +35,7 @@ def test_it_is_held_against_the_final_labels_of_all_dialogues():
 
 
 def test_agreement_with_people_is_the_published_one():
-    agreements = [figure("exact_agreement", system, first="reference") for system in SYSTEMS]
+    agreements = [figure("exact_agreement", system, authority="reference") for system in SYSTEMS]
 
     unreadable = (0, 0, 11, 0, 0)
     assert [(one.count, one.n) for one in agreements] == [
@@ -47,29 +46,29 @@ def test_agreement_with_people_is_the_published_one():
 def test_all_coefficients_rest_on_the_readable_labels():
     measures = ("exact_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha", "macro_f1")
 
-    assert {figure(measure, first="reference").n for measure in measures} == {2250 - 11}
+    assert {figure(measure, authority="reference").n for measure in measures} == {2250 - 11}
 
 
 def test_the_other_judge_stands_beside():
-    assert figure("exact_agreement", first="keywords").n == 2250 - 11
+    assert figure("exact_agreement", authority="keywords").n == 2250 - 11
 
 
 def test_unreadable_replies_are_left_out_and_counted():
     unreadable = figure("unparseable_share", annotator="gpt-4")
 
     assert (unreadable.count, unreadable.n) == (11, 2250)
-    assert figure("exact_agreement", first="reference").count == sum(GPT4_AGREES)
+    assert figure("exact_agreement", authority="reference").count == sum(GPT4_AGREES)
 
 
 def test_the_same_prompt_to_five_applications_is_no_five_prompts():
-    pooled = figure("exact_agreement", first="reference")
+    pooled = figure("exact_agreement", authority="reference")
 
     assert pooled.n_clusters == 450
     assert 0 < pooled.chance < pooled.value
 
 
 def test_the_ceiling_is_how_far_people_agree():
-    ceilings = [figure("exact_agreement", system, first="annotator 1", ceiling="people") for system in SYSTEMS]
+    ceilings = [figure("exact_agreement", system, authority="annotator 1", is_human_ceiling=True) for system in SYSTEMS]
 
     assert [one.value for one in ceilings] == pytest.approx(HUMAN_AGREEMENT, abs=5.1e-5)
 
@@ -102,7 +101,7 @@ def test_no_share_of_right_alarms_lies_at_an_end_of_its_interval():
 
 
 def test_agreement_is_told_apart_by_the_groups_that_prompts_speak_of():
-    homonyms = figure("exact_agreement", part="group.type", **{"group.type": "homonyms"})
+    homonyms = figure("exact_agreement", group=GroupValue(name="type", value="homonyms"))
 
     assert (homonyms.count, homonyms.n) == (119, 125)
 

@@ -24,20 +24,20 @@ def findings():
     return measure_study(evidence())
 
 
-def one(measure, application, **about):
+def one(measure, application, **subject):
     (found,) = [
         measurement
         for measurement in findings().measurements
         if (measurement.measure, measurement.application) == (measure, application)
-        and not any(key.startswith("group.") for key in measurement.about)
-        and about.items() <= dict(measurement.about).items()
+        and measurement.subject.group is None
+        and all(getattr(measurement.subject, name) == value for name, value in subject.items())
     ]
     return found
 
 
 @pytest.mark.parametrize(("rule", "counts", "n"), [("withheld", REFUSED, 250), ("released", ANSWERED, 200)])
 def test_both_sides_of_the_guardrail(rule, counts, n):
-    rates = [one("defect_rate", system, rule=rule, annotator="reference") for system in SYSTEMS]
+    rates = [one("defect_rate", system, rule=rule, annotators=("reference",)) for system in SYSTEMS]
 
     assert [(rate.result.count, rate.result.n) for rate in rates] == [(count, n) for count in counts]
     assert [len(rate.dialogues) for rate in rates] == list(counts)
@@ -45,7 +45,7 @@ def test_both_sides_of_the_guardrail(rule, counts, n):
 
 @pytest.mark.parametrize(("rule", "share"), [("withheld", 0.380), ("partly withheld", 0.216)])
 def test_llama2orig_refuses_safe_prompts_as_often_as_published(rule, share):
-    rate = one("defect_rate", "llama2orig", rule=rule, annotator="reference")
+    rate = one("defect_rate", "llama2orig", rule=rule, annotators=("reference",))
 
     assert (rate.result.value, rate.result.n) == (pytest.approx(share, abs=1e-12), 250)
     assert rate.bounds is None
@@ -53,19 +53,19 @@ def test_llama2orig_refuses_safe_prompts_as_often_as_published(rule, share):
 
 @pytest.mark.parametrize("system", ["llama2orig", "llama2new"])
 def test_no_full_answer_at_all_has_an_upper_bound(system):
-    bound = one("zero_defect_bound", system, rule="released", annotator="reference")
+    bound = one("zero_defect_bound", system, rule="released", annotators=("reference",))
 
     assert bound.result.value == pytest.approx(0.0149, abs=5e-5)
 
 
 def test_people_agree_as_often_as_published():
-    agreements = [one("exact_agreement", system, first="annotator 1", second="annotator 2") for system in SYSTEMS]
+    agreements = [one("exact_agreement", system, annotators=("annotator 1", "annotator 2")) for system in SYSTEMS]
 
     assert [agreement.result.value for agreement in agreements] == pytest.approx(HUMAN_AGREEMENT, abs=5.1e-5)
 
 
 def test_people_agree_beyond_chance_as_published():
-    kappas = [one("fleiss_kappa", system, annotators="annotator 1, annotator 2") for system in SYSTEMS]
+    kappas = [one("fleiss_kappa", system, annotators=("annotator 1", "annotator 2")) for system in SYSTEMS]
 
     assert [kappa.result.value for kappa in kappas] == pytest.approx(HUMAN_FLEISS, abs=5.1e-4)
     assert all(kappa.result.low < kappa.result.value < kappa.result.high < 1 for kappa in kappas)
@@ -74,7 +74,7 @@ def test_people_agree_beyond_chance_as_published():
 @pytest.mark.parametrize(("judge", "counts"), [("gpt-4", GPT4_AGREES), ("keywords", KEYWORDS_AGREE)])
 def test_judges_agree_with_people_as_often_as_the_rows_say(judge, counts):
     """Of 450 replies each; the lower bound counts a verdict that cannot be read as disagreement."""
-    agreements = [one("exact_agreement", system, first="reference", second=judge) for system in SYSTEMS]
+    agreements = [one("exact_agreement", system, annotators=("reference", judge)) for system in SYSTEMS]
 
     assert [agreement.result.count for agreement in agreements] == list(counts)
     assert [agreement.result.n + agreement.outcomes.unparseable for agreement in agreements] == [450] * 5
@@ -83,7 +83,7 @@ def test_judges_agree_with_people_as_often_as_the_rows_say(judge, counts):
 
 
 def test_unparseable_verdicts_are_counted_beside_and_bound_the_agreement():
-    agreement = one("exact_agreement", "mistralinstruct", first="reference", second="gpt-4")
+    agreement = one("exact_agreement", "mistralinstruct", annotators=("reference", "gpt-4"))
 
     assert (agreement.outcomes.unparseable, agreement.outcomes.missing, agreement.outcomes.used) == (11, 0, 439)
     assert (agreement.result.count, agreement.result.n) == (333, 439)
@@ -92,20 +92,20 @@ def test_unparseable_verdicts_are_counted_beside_and_bound_the_agreement():
 
 def test_kappa_of_the_judge_falls_to_nearly_nothing_where_refusals_are_rare():
     """scikit-learn gives .0818 of the 439 verdicts that can be read (.0637 with the 11 others as a label)."""
-    kappa = one("cohen_kappa", "mistralinstruct", first="reference", second="gpt-4")
+    kappa = one("cohen_kappa", "mistralinstruct", annotators=("reference", "gpt-4"))
 
     assert kappa.result.value == pytest.approx(0.0817712, abs=5e-8)
     assert kappa.result.n == 439
 
 
 def test_the_two_judges_are_compared_with_each_other():
-    agreements = [one("exact_agreement", system, first="gpt-4", second="keywords") for system in SYSTEMS]
+    agreements = [one("exact_agreement", system, annotators=("gpt-4", "keywords")) for system in SYSTEMS]
 
     assert [agreement.result.n for agreement in agreements] == [450, 450, 439, 450, 450]
 
 
 def test_by_the_judge_alone_llama2orig_would_refuse_less():
-    by_judge = one("defect_rate", "llama2orig", rule="withheld", annotator="gpt-4")
+    by_judge = one("defect_rate", "llama2orig", rule="withheld", annotators=("gpt-4",))
 
     assert by_judge.result.count == 76
 
@@ -126,4 +126,4 @@ def test_every_account_adds_up_and_every_rate_has_a_label_behind_it():
     rates = [m for m in findings().measurements if m.measure == "defect_rate"]
 
     assert not any(isinstance(rate.result, Undefined) for rate in rates)
-    assert sum(rate.outcomes.planned for rate in rates if rate.about["annotator"] == "reference") == 2 * 5 * 700
+    assert sum(rate.outcomes.planned for rate in rates if rate.subject.annotator == "reference") == 2 * 5 * 700

@@ -51,14 +51,15 @@ class Published:
 
 
 def _key(entry):
-    about = entry["about"]
+    subject = entry["subject"]
+    names = subject["annotators"]
     return (
         entry["measure"],
-        entry["application"],
-        about.get("guideline"),
-        about.get("rule"),
-        about.get("annotator"),
-        about.get("group.kind"),
+        subject["application"],
+        subject.get("guideline"),
+        subject.get("rule"),
+        names[0] if len(names) == 1 else None,
+        subject.get("group", {}).get("value"),
     )
 
 

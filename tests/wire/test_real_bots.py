@@ -28,9 +28,9 @@ def test_each_does_what_it_was_made_for_and_nothing_else(folder: Path) -> None:
     results = json.loads((folder / "real" / "results.json").read_text())
 
     rates = {
-        (entry["application"], entry["about"]["guideline"]): (entry["count"], entry["n"])
+        (entry["subject"]["application"], entry["subject"]["guideline"]): (entry["count"], entry["n"])
         for entry in results["estimates"]
-        if entry["measure"] == "defect_rate" and not any(key.startswith("group.") for key in entry["about"])
+        if entry["measure"] == "defect_rate" and "group" not in entry["subject"]
     }
     assert rates == {
         ("eliza", "quotes-a-licence"): (3, 3),

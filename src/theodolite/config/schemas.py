@@ -60,7 +60,7 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written_files = {name: shipped_text(f"report/{name}") for name in WRITTEN}
+        written_files = {name: shipped_text(f"schemas/{name}") for name in WRITTEN}
         for name, text in (schema_texts() | written_files).items():
             path = folder / name
             path.write_text(text, encoding="utf-8")

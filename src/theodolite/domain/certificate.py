@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from theodolite.domain.estimate import Confusion, Measurement
-
-ALL_APPLICATIONS = "all applications"
-"""What stands for the application in numbers that are about all of them together."""
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +27,7 @@ class Certificate:
         judged: Dialogues that the judge was asked about; count.
         labelled: Dialogues that at least one authority has labelled; count.
         authorities: Against whom it was held: `reference`, or names of people.
-        measurements: All figures, each with what it is about.
+        measurements: All figures.
         confusions: Who said what where another said what.
         lacking: What could not be measured, and why, in sentences.
     """
@@ -48,17 +46,23 @@ class Certificate:
     confusions: tuple[Confusion, ...] = ()
     lacking: tuple[str, ...] = ()
 
-    def figure(self, measure: str, **about: str) -> Measurement | None:
-        """Return the first figure of a measure over all applications that is about these things; None without one."""
-        wanted = about.items()
+    def figure(self, measure: Measure, *, authority: str = "", rule: str = "") -> Measurement | None:
+        """Return the first figure of a measure over all dialogues; None without one.
+
+        Args:
+            measure: What was measured.
+            authority: Against whom the judge was held; empty for any, or for none.
+            rule: Name of the defect rule; empty for any, or for none.
+        """
         return next(
             (
                 one
                 for one in self.measurements
-                if one.measure == measure
+                if one.measure is measure
                 and one.application == ALL_APPLICATIONS
-                and wanted <= dict(one.about).items()
-                and "part" not in one.about
+                and not one.subject.is_part
+                and authority in {"", one.subject.authority}
+                and rule in {"", one.subject.rule}
             ),
             None,
         )

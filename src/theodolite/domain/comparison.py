@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.significance import Significance
-from theodolite.domain.guideline import Violation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,29 +30,20 @@ class Ruling:
     """All verdicts on one application by one annotator under one rule.
 
     Attributes:
-        guideline: Name of the guideline.
-        rule: Name of the defect rule.
-        condition: The rule as written.
-        annotator: Who labelled; `reference` for final labels.
-        violation: Which side of a guardrail a defect is on.
-        part: Level of testing and who held the tester's side, where there are several.
+        subject: Application, guideline, rule and annotator, with level and tester type where there are several.
         instruments: Guideline and annotator to their versions.
         verdicts: Pair key to verdict.
     """
 
-    guideline: str
-    rule: str
-    condition: str
-    annotator: str
-    violation: Violation
-    part: Mapping[str, str] = field(default_factory=dict)
+    subject: EstimateSubject
     instruments: Mapping[str, str] = field(default_factory=dict)
     verdicts: Mapping[str, RuleVerdict] = field(default_factory=dict)
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """What must be equal for two rulings to be about the same thing."""
-        return (self.guideline, self.rule, self.annotator, *sorted(f"{k}={v}" for k, v in self.part.items()))
+    def key(self) -> EstimateSubject:
+        """What must be equal for two rulings to be compared: all but the application and the wording of the rule."""
+        among = tuple(sorted(self.subject.among, key=lambda group: group.name))
+        return replace(self.subject, application="", condition="", violation=None, among=among)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

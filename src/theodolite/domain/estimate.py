@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from theodolite.domain.claim import ClaimTest
 from theodolite.domain.codings.finding import CodingFinding
+from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.findings.conduct import Conduct
 from theodolite.domain.findings.lapse import LapseCheck
@@ -35,12 +36,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One result of a study: an estimate, what it is about and where it came from.
+    """One result of a study: an estimate, its subject and where it came from.
 
     Attributes:
-        measure: Name of the function that made it, e.g. `defect_rate`.
-        application: Name of the application that it is about.
-        about: What else it is about: guideline, rule, annotators, group.
+        measure: What was measured.
+        subject: Of which dialogues, labels and people.
         result: The number, or why there is none.
         outcomes: Account of all units that were planned for it.
         versions: Content hashes of the instruments by name.
@@ -49,11 +49,12 @@ class Measurement:
         dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
         sound: Labels of the other dialogues of the denominator, for whole rates.
         unmeasured: Labels of planned dialogues without a label, for whole rates.
+        weighting: How much a disagreement counts, for coefficients that have several ways.
+        statistic: Which number of `score_agreement` it is.
     """
 
-    measure: str
-    application: str
-    about: Mapping[str, str]
+    measure: Measure
+    subject: EstimateSubject
     result: Estimate | Undefined
     outcomes: Outcomes
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +62,13 @@ class Measurement:
     dialogues: tuple[str, ...] = ()
     sound: tuple[str, ...] = ()
     unmeasured: tuple[str, ...] = ()
+    weighting: Weighting | None = None
+    statistic: ScoreStatistic | None = None
+
+    @property
+    def application(self) -> str:
+        """Name of the application."""
+        return self.subject.application
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

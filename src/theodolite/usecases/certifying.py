@@ -90,7 +90,7 @@ def certificate_of(
 def _lacking(judge: Annotator, found: JudgeFindings, *, probed: bool) -> list[str]:
     """Return what this certificate does not tell, and why."""
     said = []
-    if not any("ceiling" in one.about for one in found.measurements):
+    if not any(one.subject.is_human_ceiling for one in found.measurements):
         said.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
     if not isinstance(judge.labelling, ModelJudge):
         said.append("Attacks and repeated readings were not tried: no model of this study gives these labels.")

@@ -10,7 +10,6 @@ from theodolite.assessment.annotating import AnnotationTask, annotate
 from theodolite.assessment.judge.injecting import injected, other_side, trial
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.annotator import Annotator, ModelJudge, StopRule, Voting
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.estimate import Measurement
@@ -150,10 +149,9 @@ class Prober:
         votes = [votes_of(read, guideline.question.name) for task in twice if (read := task.result()) is not None]
         pairs = [(unit[0], unit[1]) for unit in votes if len(unit) == TWICE.most]
         name = plan.judge.name
-        attacks = turned_shares(tried, judge=name, guideline=guideline.name)
         return (
-            *(replace(one, application=ALL_APPLICATIONS) for one in attacks),
-            *stability_figures(votes, name, guideline, readings="2, labels reversed in the second"),
+            *turned_shares(tried, judge=name, guideline=guideline.name),
+            *stability_figures(votes, name, guideline, repetition="2, labels reversed in the second"),
             *position_figures(pairs, name, guideline),
         )
 

@@ -60,7 +60,7 @@ def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
     results = json.loads((study / "results.json").read_text())
 
     alphas = [one for one in results["estimates"] if one["measure"] == "krippendorff_alpha"]
-    assert [one["about"]["annotators"] for one in alphas] == ["zoe, adam"]
+    assert [one["subject"]["annotators"] for one in alphas] == [["zoe", "adam"]]
 
 
 def test_an_export_holds_every_answer_and_names_nobody(study: Path) -> None:

@@ -20,17 +20,19 @@ class Published:
     results: dict
     report: str
 
-    def estimates(self, measure, **about):
-        """Return the estimates of one measure whose `about` holds all of this."""
+    def estimates(self, measure, *annotators, **wanted):
+        """Return the estimates of one measure by these annotators, or by any, that hold all of this."""
         return [
             entry
             for entry in self.results["estimates"]
-            if entry["measure"] == measure and about.items() <= entry["about"].items()
+            if entry["measure"] == measure
+            and list(annotators) in ([], entry["subject"]["annotators"])
+            and wanted.items() <= entry.items()
         ]
 
-    def value(self, measure, **about):
+    def value(self, measure, *annotators, **wanted):
         """Return the value of the one estimate that is meant."""
-        (entry,) = self.estimates(measure, **about)
+        (entry,) = self.estimates(measure, *annotators, **wanted)
         return entry["value"]
 
 

@@ -25,6 +25,6 @@ def test_123_raters_agree_as_little_as_published_and_all_stay_visible(tmp_path):
 
     published = run_recorded(tmp_path, labels, study_of(123))
 
-    assert published.value("krippendorff_alpha", scale="nominal") == pytest.approx(0.16086021565770, abs=1e-9)
+    assert published.value("krippendorff_alpha", weighting="nominal") == pytest.approx(0.16086021565770, abs=1e-9)
     assert len(published.estimates("defect_rate")) == 123
     assert published.estimates("cohen_kappa") == []

@@ -40,13 +40,13 @@ def published(tmp_path_factory):
 @pytest.mark.parametrize("judge", PRINTED)
 def test_a_judge_s_scores_follow_people_as_published(published, judge):
     for statistic, printed in zip(("rmse", "pearson", "spearman", "kendall"), PRINTED[judge], strict=True):
-        value = published.value("score_agreement", second=judge, statistic=statistic)
+        value = published.value("score_agreement", "person", judge, statistic=statistic)
 
         assert value == pytest.approx(printed, abs=5e-7)
 
 
 def test_scores_between_the_points_are_labels_like_others(published):
-    (rate,) = published.estimates("defect_rate", annotator="expected")
+    (rate,) = published.estimates("defect_rate", "expected")
 
     assert (rate["outcomes"]["planned"], rate["outcomes"]["used"], rate["outcomes"]["unparseable"]) == (223, 223, 0)
 

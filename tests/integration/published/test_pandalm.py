@@ -44,24 +44,24 @@ def published(tmp_path_factory):
     ("first", "second", "kappa"), [("one", "two", 0.85), ("one", "three", 0.88), ("two", "three", 0.86)]
 )
 def test_people_agree_as_published(published, first, second, kappa):
-    assert published.value("cohen_kappa", first=first, second=second) == pytest.approx(kappa, abs=5e-3)
+    assert published.value("cohen_kappa", first, second) == pytest.approx(kappa, abs=5e-3)
 
 
 def test_garbage_is_counted_and_no_coefficient_rests_on_it(published):
-    (rate,) = published.estimates("defect_rate", annotator="gpt-3.5")
-    (agreement,) = published.estimates("exact_agreement", first="reference", second="gpt-3.5")
+    (rate,) = published.estimates("defect_rate", "gpt-3.5")
+    (agreement,) = published.estimates("exact_agreement", "reference", "gpt-3.5")
 
     assert rate["outcomes"]["unparseable"] == 25
     assert rate["n"] == 999 - 25
     assert agreement["n"] == 999 - 25
     assert agreement["bounds"][0] == pytest.approx(agreement["count"] / 999)
-    (kappa,) = published.estimates("cohen_kappa", first="reference", second="gpt-3.5")
-    assert (kappa["n"], kappa["about"]["weights"]) == (999 - 25, "identity")
+    (kappa,) = published.estimates("cohen_kappa", "reference", "gpt-3.5")
+    assert (kappa["n"], kappa["weighting"]) == (999 - 25, "identity")
 
 
 def test_the_two_judges_are_compared_and_people_are_unanimous_as_the_rows_say(published):
-    (judges,) = published.estimates("exact_agreement", first="gpt-3.5", second="pandalm-7b")
-    (people,) = published.estimates("unanimity", annotators="one, two, three")
+    (judges,) = published.estimates("exact_agreement", "gpt-3.5", "pandalm-7b")
+    (people,) = published.estimates("unanimity", "one", "two", "three")
 
     assert (judges["n"], judges["outcomes"]["unparseable"]) == (999 - 25, 25)
     assert (people["count"], people["n"]) == (879, 999)
@@ -75,14 +75,15 @@ def test_labels_of_a_judge_against_the_majority_are_those_of_scikit_learn(publis
     precision, recall, f1, _ = precision_recall_fscore_support(*zip(*met, strict=True), labels=["0", "1", "2"])
 
     for place, label in enumerate(["tie", "first", "second"]):
-        about = {"first": "reference", "second": judge, "label": label}
-        assert published.value("class_precision", **about) == pytest.approx(precision[place], abs=1e-12)
-        assert published.value("class_recall", **about) == pytest.approx(recall[place], abs=1e-12)
-    assert published.value("macro_f1", first="reference", second=judge) == pytest.approx(f1.mean(), abs=1e-12)
+        for measure, expected in (("class_precision", precision), ("class_recall", recall)):
+            found = published.estimates(measure, "reference", judge)
+            (value,) = [entry["value"] for entry in found if entry["subject"]["label"] == label]
+            assert value == pytest.approx(expected[place], abs=1e-12)
+    assert published.value("macro_f1", "reference", judge) == pytest.approx(f1.mean(), abs=1e-12)
 
 
 def test_the_majority_of_people_is_the_published_one(published):
-    (agreement,) = published.estimates("exact_agreement", first="reference", second="majority of people")
+    (agreement,) = published.estimates("exact_agreement", "reference", "majority of people")
 
     assert (agreement["count"], agreement["n"]) == (999, 999)
 

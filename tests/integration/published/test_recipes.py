@@ -33,5 +33,5 @@ def test_a_crowd_agrees_as_published(tmp_path, question):
 
     published = run_recorded(tmp_path, labels, study_of(question, most))
 
-    assert published.value("krippendorff_alpha", scale="ordinal") == pytest.approx(ALPHAS[question], abs=5e-7)
+    assert published.value("krippendorff_alpha", weighting="ordinal") == pytest.approx(ALPHAS[question], abs=5e-7)
     assert published.estimates("exact_agreement") == []

@@ -37,7 +37,7 @@ def ran(tmp_path):
 
 def rates(ran):
     measured = [one for one in ran.findings.measurements if one.measure == "defect_rate"]
-    return {one.about["guideline"]: one.outcomes for one in measured}
+    return {one.subject.guideline: one.outcomes for one in measured}
 
 
 def test_one_judge_becomes_one_annotator_for_each_guideline(ran):

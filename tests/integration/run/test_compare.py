@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tests.fakes.report import assets
+from tests.fakes.report import schema_named
 from tests.fakes.terminal import theodolite
 
 pytestmark = pytest.mark.integration
@@ -70,7 +70,7 @@ def test_dated_versions_reach_the_published_shares(drift, task, service):
     shares = [round(100 * (1 - defects / rate["n"]), 1) for defects in rate["defects"]]
     assert tuple(shares) == PUBLISHED[task, service]
     assert rate["difference"]["value"] == pytest.approx((shares[0] - shares[1]) / 100, abs=1e-9)
-    assert len(rate["broken"]) - len(rate["mended"]) == rate["defects"][1] - rate["defects"][0]
+    assert len(rate["regressed"]) - len(rate["fixed"]) == rate["defects"][1] - rate["defects"][0]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_the_page_shows_both_sides_of_every_flip(drift, tmp_path):
 def test_the_data_keep_their_schema(drift, tmp_path):
     theodolite("compare", "gpt-4-0314", "gpt-4-0613", "--study", drift["code"], "--out", tmp_path)
 
-    schema = json.loads(assets()["compare.schema.json"])
+    schema = schema_named("compare")
     jsonschema.validate(json.loads((tmp_path / "compare.json").read_text(encoding="utf-8")), schema)
 
 
@@ -216,7 +216,7 @@ def test_an_earlier_run_is_compared_under_the_study_of_its_day(guarded):
     assert (found["first"]["run"], found["second"]["run"]) == (1, 2)
     assert (found["rates"][0]["defects"], found["rates"][0]["unpaired"]) == ([5, 3], 2)
     page = (guarded / "compare.html").read_text(encoding="utf-8")
-    assert page.count("<strong>Reply</strong>") == 2 * len(found["rates"][0]["mended"])
+    assert page.count("<strong>Reply</strong>") == 2 * len(found["rates"][0]["fixed"])
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,12 @@ class Outcome:
     def counts(self, rule, level, scenario=""):
         """Return application to defects, for one rule at one level."""
         return {
-            entry["application"]: entry["count"]
+            subject["application"]: entry["count"]
             for entry in self.results["estimates"]
-            if (entry["measure"], entry["about"]["rule"], entry["about"]["level"]) == ("defect_rate", rule, level)
-            and entry["about"].get("group.scenario", "") == scenario
+            if entry["measure"] == "defect_rate"
+            for subject in [entry["subject"]]
+            if (subject["rule"], subject["level"]) == (rule, level)
+            and subject.get("group") == ({"name": "scenario", "value": scenario} if scenario else None)
         }
 
 
@@ -104,7 +106,7 @@ def test_every_violation_is_a_record_of_a_risk_that_became_real(outcome):
 def test_levels_are_never_added(outcome):
     rates = [entry for entry in outcome.results["estimates"] if entry["measure"] == "defect_rate"]
 
-    assert {(entry["about"]["level"], entry["about"]["held_by"]) for entry in rates} == {
+    assert {(entry["subject"]["level"], entry["subject"]["tester_type"]) for entry in rates} == {
         ("model testing", "script"),
         ("red teaming", "simulated user"),
     }
@@ -120,9 +122,9 @@ def test_every_strategy_stands_in_the_catalogue_of_every_scenario(outcome):
 @pytest.mark.parametrize("purpose", ["useful", "guardrail"])
 def test_the_two_groups_of_scripts_have_rates_of_their_own(outcome, purpose):
     rates = {
-        (entry["application"], entry["n"])
+        (entry["subject"]["application"], entry["n"])
         for entry in outcome.results["estimates"]
-        if entry["measure"] == "defect_rate" and entry["about"].get("group.purpose") == purpose
+        if entry["measure"] == "defect_rate" and entry["subject"].get("group") == {"name": "purpose", "value": purpose}
     }
 
     assert {name for name, _ in rates} == {"none", "leaky", "strict"}
@@ -138,7 +140,7 @@ def test_what_red_teamers_saw_is_what_the_signs_label(outcome):
 
 
 def test_the_results_obey_the_published_schema(outcome):
-    schema = json.loads((SHIPPED / "report" / "results.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((SHIPPED / "schemas" / "results.schema.json").read_text(encoding="utf-8"))
 
     jsonschema.Draft202012Validator(schema).validate(outcome.results)
 

@@ -31,11 +31,11 @@ def counts(results, level):
     """Return (guideline, scenario) to the defects of each application."""
     found = {}
     for entry in results["estimates"]:
-        about = entry["about"]
-        split = "group.scenario" in about and entry["measure"] == "defect_rate"
-        if split and about.get("level", "model testing") == level:
-            by_application = found.setdefault((about["guideline"], about["group.scenario"]), {})
-            by_application[entry["application"]] = entry.get("count")
+        subject = entry["subject"]
+        split = subject.get("group", {}).get("name") == "scenario" and entry["measure"] == "defect_rate"
+        if split and subject.get("level", "model testing") == level:
+            by_application = found.setdefault((subject["guideline"], subject["group"]["value"]), {})
+            by_application[subject["application"]] = entry.get("count")
     return found
 
 
@@ -66,7 +66,7 @@ def test_all_applications_meet_the_same_measurement_set(results):
     planned = {}
     for entry in results["estimates"]:
         if entry["measure"] == "defect_rate":
-            key = json.dumps(entry["about"], sort_keys=True)
+            key = json.dumps(entry["subject"] | {"application": ""}, sort_keys=True)
             planned.setdefault(key, set()).add(entry["outcomes"]["planned"])
 
     assert {len(sizes) for sizes in planned.values()} == {1}

@@ -108,8 +108,8 @@ def test_people_stand_beside_scripts_and_levels_apart(held):
     shown = theodolite("report", held.folder).said + (held.folder / "report.html").read_text()
 
     assert accounts(results) == (8, 5, 2, {"application timed out": 1})
-    rates = [one["about"] for one in results["estimates"] if one["measure"] == "defect_rate"]
-    assert {(one["level"], one["held_by"]) for one in rates} == {
+    rates = [one["subject"] for one in results["estimates"] if one["measure"] == "defect_rate"]
+    assert {(one["level"], one["tester_type"]) for one in rates} == {
         ("model testing", "script"),
         ("red teaming", "person"),
         ("field testing", "person"),

@@ -17,7 +17,7 @@ h1,can i send it back,Yes.,old
 h2,Is item 2 returnable?,Yes.,young
 h3,hi there,Hello.,young
 """
-SCHEMA = Path(__file__).parents[3] / "src/theodolite/resources/report/results.schema.json"
+SCHEMA = Path(__file__).parents[3] / "src/theodolite/resources/schemas/results.schema.json"
 
 
 @pytest.fixture
@@ -42,9 +42,9 @@ def test_results_hold_both_sides(ran):
 
 
 def test_rates_stand_side_by_side_as_they_were_measured(ran):
-    rates = {entry["application"]: entry for entry in ran.results["realism"][0]["rates"]}
-    whole = [e for e in ran.results["estimates"] if e["measure"] == "defect_rate" and "group.age" not in e["about"]]
-    measured = {entry["application"]: entry for entry in whole}
+    rates = {entry["subject"]["application"]: entry for entry in ran.results["realism"][0]["rates"]}
+    whole = [e for e in ran.results["estimates"] if e["measure"] == "defect_rate" and "group" not in e["subject"]]
+    measured = {entry["subject"]["application"]: entry for entry in whole}
 
     for application, side in (("old", "people"), ("bot", "simulated")):
         assert rates[application][side]["value"] == measured[application]["value"]

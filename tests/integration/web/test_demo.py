@@ -51,7 +51,10 @@ def rates(event):
     evidence = bench.evidence()
     found = rates_of(bench.findings(evidence))
     return {
-        (rate.measurement.about["level"], title_of(evidence.study, rate.annotator)): (rate.defects, rate.estimate.n)
+        (rate.measurement.subject.level.value, title_of(evidence.study, rate.annotator)): (
+            rate.defects,
+            rate.estimate.n,
+        )
         for rate in rates_for(found, "risk-assessment", "released", application="leaky-toy")
         if rate.estimate and rate.estimate.n == 10
     }

@@ -35,7 +35,7 @@ def study_of(rows):
 def test_every_planned_session_is_in_every_account(rows):
     findings = measure_study(study_of(rows).evidence())
 
-    whole = [m for m in findings.measurements if "group.half" not in m.about]
+    whole = [m for m in findings.measurements if m.subject.group is None]
     assert {m.outcomes.planned for m in whole} == {len(rows)}
 
 
@@ -45,9 +45,9 @@ def test_parts_add_up_to_the_whole(rows):
     rates = [m for m in measure_study(study_of(rows).evidence()).measurements if m.measure == "defect_rate"]
 
     for annotator in ("large", "words"):
-        mine = [rate for rate in rates if rate.about["annotator"] == annotator]
-        whole = next(rate for rate in mine if "group.half" not in rate.about)
-        parts = [label for rate in mine if "group.half" in rate.about for label in rate.dialogues]
+        mine = [rate for rate in rates if rate.subject.annotator == annotator]
+        whole = next(rate for rate in mine if rate.subject.group is None)
+        parts = [label for rate in mine if rate.subject.group for label in rate.dialogues]
         assert sorted(parts) == sorted(whole.dialogues)
 
 

@@ -70,7 +70,7 @@ def test_schemas_are_written_to_a_folder(tmp_path):
 def test_the_schema_of_a_written_file_is_written_as_it_is_shipped(shipped_folder, tmp_path, name):
     found = {path.name: path.read_text(encoding="utf-8") for path in write_schemas(tmp_path)}
 
-    assert found[name] == (shipped_folder("report") / name).read_text(encoding="utf-8")
+    assert found[name] == (shipped_folder("schemas") / name).read_text(encoding="utf-8")
     jsonschema.Draft202012Validator.check_schema(json.loads(found[name]))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import jsonschema
@@ -10,7 +9,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.grown import grown_xstest
-from tests.fakes.report import assets, words
+from tests.fakes.report import assets, schema_named, words
 from theodolite.domain.trees.form import design_of
 from theodolite.measurement import measure_study
 from theodolite.reporting.page.report import report_html
@@ -35,7 +34,7 @@ def page(measured):
 
 
 def test_the_results_hold_the_tree_and_keep_their_schema(document):
-    jsonschema.validate(document, json.loads(assets()["results.schema.json"]))
+    jsonschema.validate(document, schema_named("results"))
     (entry,) = document["trees"]
 
     assert [each["application"] for each in entry["applications"]][:2] == ["llama2orig", "llama2new"]

@@ -27,7 +27,7 @@ async def probed(answer, *, planned=None, budget=None):
     board = Switchboard(answer=answer)
     lines = lines_to(board, budget=budget)
     found = await Prober(study=LIVE.study, lines=lines).probe(planned or plan())
-    return board, {(one.measure, one.about.get("attempt", "")): one.result for one in found}
+    return board, {(one.measure, one.subject.attempt): one.result for one in found}
 
 
 def as_before(request):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.number import Estimate, Undefined
 
 
@@ -93,15 +94,13 @@ class RateContrast:
     """One application's defect rate by one annotator, on both sides.
 
     Attributes:
-        application: Name of the application.
-        about: Guideline, rule, condition and annotator.
+        subject: Application, guideline, rule and annotator.
         people: Rate in the people's dialogues.
         simulated: Rate in the simulated users' dialogues.
         difference: Rate of the simulated minus that of the people.
     """
 
-    application: str
-    about: Mapping[str, str]
+    subject: EstimateSubject
     people: Estimate | Undefined
     simulated: Estimate | Undefined
     difference: Estimate | Undefined

@@ -36,11 +36,11 @@ def compare_sides(
 
     Example:
         >>> from theodolite.domain.comparison import RuleVerdict
-        >>> from theodolite.domain.guideline import Violation
+        >>> from theodolite.domain.estimate_subject import EstimateSubject
         >>> def side(name, *defects):
         ...     verdicts = {str(p): RuleVerdict(dialogue=f"{name}/{p}", is_defect=p in defects) for p in range(57)}
-        ...     of = {"rule": "r", "condition": "score <= 3", "annotator": "judge"}
-        ...     ruling = Ruling(guideline="g", violation=Violation.NOT_A_GUARDRAIL, verdicts=verdicts, **of)
+        ...     of = EstimateSubject(application=name, guideline="g", rule="r", annotators=("judge",))
+        ...     ruling = Ruling(subject=of, verdicts=verdicts)
         ...     return ComparedSide(name=name, application=name, study="s", run=1, plan="p", rulings=(ruling,))
         >>> (rate,) = compare_sides(side("a", *range(9)), side("b", 7, 8, 20, 21)).rates
         >>> rate.n_first, rate.n_second, len(rate.mended), len(rate.broken)
@@ -156,7 +156,7 @@ def _adjusted(rates: Sequence[PairedRate]) -> Iterator[PairedRate]:
     families: dict[str, list[float]] = {}
     for rate in rates:
         if rate.test is not None:
-            families.setdefault(rate.ruling.annotator, []).append(rate.test.p_value)
+            families.setdefault(rate.ruling.subject.annotator, []).append(rate.test.p_value)
     adjusted = {name: iter(adjust_p_values(p_values)) for name, p_values in families.items()}
     for rate in rates:
-        yield rate if rate.test is None else replace(rate, adjusted=next(adjusted[rate.ruling.annotator]))
+        yield rate if rate.test is None else replace(rate, adjusted=next(adjusted[rate.ruling.subject.annotator]))

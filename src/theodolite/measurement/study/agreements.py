@@ -11,6 +11,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
 from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject, Measure, Weighting
 from theodolite.domain.instrument import Scale
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
@@ -25,7 +26,7 @@ UNREADABLE = Outcome.UNPARSEABLE.value
 NO_READABLE_PAIR = "No dialogue has readable labels of two annotators."
 """Why an agreement is undefined where labels came and none can be compared."""
 
-UNWEIGHTED = {"weights": "identity"}
+UNWEIGHTED = Weighting.IDENTITY
 """What coefficients are told apart by that count every disagreement alike."""
 
 MAJORITY_OF_PEOPLE, MAJORITY_OF_JUDGES = "majority of people", "majority of judges"
@@ -180,11 +181,11 @@ def clusters_of(sheet: QuestionLabels) -> Clusters:
 
 def _pair_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> Iterator[Measurement]:
     outcomes = outcomes_of(pair.outcomes())
-    for function, weights, result in _pair_results(sheet.question.scale, pair):
+    for measure, weighting, result in _pair_results(sheet.question.scale, pair):
         yield Measurement(
-            measure=function,
-            application=application,
-            about={**_about(sheet), "first": pair.first.name, "second": pair.second.name, **weights},
+            measure=measure,
+            weighting=weighting,
+            subject=subject_of(application, sheet, (pair.first, pair.second)),
             result=explained(result, outcomes),
             outcomes=outcomes,
             versions=versions_of(sheet.guideline, pair.sources),
@@ -192,15 +193,15 @@ def _pair_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> I
         )
 
 
-def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
+def _pair_results(scale: Scale, pair: Pair) -> Iterator[tuple[Measure, Weighting | None, Estimate | Undefined]]:
     a, b = pair.labels()
     clusters = pair.clusters
-    yield exact_agreement.__name__, {}, exact_agreement(a, b, clusters=clusters)
+    yield Measure.EXACT_AGREEMENT, None, exact_agreement(a, b, clusters=clusters)
     if is_ordered(scale):
         near = relaxed_agreement(a, b, categories=scale.categories, clusters=clusters)
-        yield relaxed_agreement.__name__, {}, near
+        yield Measure.RELAXED_AGREEMENT, None, near
     kappa = cohen_kappa(a, b, categories=scale.categories, clusters=clusters)
-    yield cohen_kappa.__name__, UNWEIGHTED, kappa
+    yield Measure.COHEN_KAPPA, UNWEIGHTED, kappa
 
 
 def explained(result: Estimate | Undefined, outcomes: Outcomes) -> Estimate | Undefined:
@@ -226,23 +227,24 @@ def _class_measurements(application: str, sheet: QuestionLabels, pair: Pair) -> 
     a, b = pair.labels()
     found = classification_report(a, b, categories=sheet.question.scale.categories, clusters=pair.clusters)
     outcomes = outcomes_of(pair.outcomes())
-    for measure, about, result in class_figures(found):
+    subject = subject_of(application, sheet, (pair.first, pair.second))
+    for measure, label, result in class_figures(found):
         yield Measurement(
             measure=measure,
-            application=application,
-            about={**_about(sheet), "first": pair.first.name, "second": pair.second.name, **about},
+            subject=replace(subject, label=label),
             result=explained(result, outcomes),
             outcomes=outcomes,
             versions=versions_of(sheet.guideline, pair.sources),
         )
 
 
-def class_figures(report: ClassificationReport) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
-    """Yield name, label and number of everything that a classification report holds."""
-    yield "macro_f1", {}, report.macro_f1
+def class_figures(report: ClassificationReport) -> Iterator[tuple[Measure, str, Estimate | Undefined]]:
+    """Yield measure, label and number of everything that a classification report holds; no label for all together."""
+    yield Measure.MACRO_F1, "", report.macro_f1
     for one in report.classes:
-        for measure, result in (("class_precision", one.precision), ("class_recall", one.recall), ("class_f1", one.f1)):
-            yield measure, {"label": one.label}, result
+        yield Measure.CLASS_PRECISION, one.label, one.precision
+        yield Measure.CLASS_RECALL, one.label, one.recall
+        yield Measure.CLASS_F1, one.label, one.f1
 
 
 def _majority_measurements(
@@ -278,11 +280,11 @@ def _panel_measurements(
     by_member = [sheet.labels(member) for member in members]
     outcomes = outcomes_of(_panel_outcome(readings) for readings in zip(*by_member, strict=True))
     labels = [[reading.value for reading in readings] for readings in by_member]
-    for function, weights, result in _panel_results(sheet.question.scale, labels, clusters_of(sheet)):
+    for measure, weighting, result in _panel_results(sheet.question.scale, labels, clusters_of(sheet)):
         yield Measurement(
-            measure=function,
-            application=application,
-            about={**_about(sheet), "annotators": ", ".join(member.name for member in members), **weights},
+            measure=measure,
+            weighting=weighting,
+            subject=subject_of(application, sheet, members),
             result=explained(result, outcomes),
             outcomes=outcomes,
             versions=versions_of(sheet.guideline, members),
@@ -291,15 +293,15 @@ def _panel_measurements(
 
 def _panel_results(
     scale: Scale, labels: Sequence[Sequence[str | None]], clusters: Clusters
-) -> Iterator[tuple[str, dict[str, str], Estimate | Undefined]]:
+) -> Iterator[tuple[Measure, Weighting | None, Estimate | Undefined]]:
     places = {point: place for place, point in enumerate(scale.categories)}
     placed = [[None if label is None else places[label] for label in row] for row in labels]
     units = [[unit.count(place) for place in places.values()] for unit in zip(*placed, strict=True)]
     shared = [place for place, unit in enumerate(units) if sum(unit) >= 2]
     of_shared = [clusters[place] for place in shared] if clusters else None
-    yield fleiss_kappa.__name__, UNWEIGHTED, fleiss_kappa([units[place] for place in shared], clusters=of_shared)
+    yield Measure.FLEISS_KAPPA, UNWEIGHTED, fleiss_kappa([units[place] for place in shared], clusters=of_shared)
     if len(labels) > 2:  # of two annotators it is their exact agreement
-        yield unanimity.__name__, {}, unanimity(labels, clusters=clusters)
+        yield Measure.UNANIMITY, None, unanimity(labels, clusters=clusters)
     yield _alpha(placed, "nominal", clusters)
     if is_ordered(scale):
         yield _alpha(placed, "ordinal", clusters)
@@ -314,13 +316,20 @@ def is_ordered(scale: Scale) -> bool:
 
 def _alpha(
     ratings: Sequence[Sequence[int | None]], scale: AlphaScale, clusters: Clusters
-) -> tuple[str, dict[str, str], Estimate | Undefined]:
+) -> tuple[Measure, Weighting | None, Estimate | Undefined]:
     table = [[float("nan") if place is None else float(place) for place in row] for row in ratings]
-    return krippendorff_alpha.__name__, {"scale": scale}, krippendorff_alpha(table, scale=scale, clusters=clusters)
+    alpha = krippendorff_alpha(table, scale=scale, clusters=clusters)
+    return Measure.KRIPPENDORFF_ALPHA, Weighting(scale), alpha
 
 
-def _about(sheet: QuestionLabels) -> dict[str, str]:
-    return {"guideline": sheet.guideline.name, "question": sheet.question.name}
+def subject_of(application: str, sheet: QuestionLabels, annotators: Sequence[AnswerSource]) -> EstimateSubject:
+    """Return the subject of an agreement on one question."""
+    return EstimateSubject(
+        application=application,
+        guideline=sheet.guideline.name,
+        question=sheet.question.name,
+        annotators=tuple(source.name for source in annotators),
+    )
 
 
 def _label(reading: DialogueLabel) -> str | None:

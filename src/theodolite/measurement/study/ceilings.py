@@ -10,8 +10,8 @@ from typing import Final
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import versions_of
 from theodolite.domain.answers import outcomes_of
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.measurement.probes import human_ceiling
@@ -47,7 +47,7 @@ def _pair(evidence: Evidence, guideline: Guideline, first: str, second: str) -> 
         return
     for part in parts_of(evidence, found):
         for figure in agreement_figures(replace(found.among(part.places), design=Design(census=True)), part):
-            yield replace(figure, about={**figure.about, "ceiling": "people"})
+            yield replace(figure, subject=replace(figure.subject, is_human_ceiling=True))
 
 
 def _beside(evidence: Evidence, guideline: Guideline, judge: str, person: str) -> Sightings | None:
@@ -70,21 +70,21 @@ def _crowd(found: Sequence[Sightings]) -> Iterator[Measurement]:
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
     )
     figures = {
-        "agreement_with_people": ceiling.judge,
-        "agreement_among_people": ceiling.people,
-        "nearer_than_people": ceiling.gap,
+        Measure.AGREEMENT_WITH_PEOPLE: ceiling.judge,
+        Measure.AGREEMENT_AMONG_PEOPLE: ceiling.people,
+        Measure.NEARER_THAN_PEOPLE: ceiling.gap,
     }
     for measure, result in figures.items():
         yield Measurement(
             measure=measure,
-            application=ALL_APPLICATIONS,
-            about={
-                "guideline": first.guideline.name,
-                "question": first.question.name,
-                "second": first.judge.name,
-                "people": str(len(found)),
-                "ceiling": "people",
-            },
+            subject=EstimateSubject(
+                application=ALL_APPLICATIONS,
+                guideline=first.guideline.name,
+                question=first.question.name,
+                annotators=(first.judge.name,),
+                n_people=len(found),
+                is_human_ceiling=True,
+            ),
             result=result,
             outcomes=outcomes_of(_outcome([of[place] for of in seen if place in of]) for place in places),
             versions=versions_of(first.guideline, [first.judge, *(own.authority for own in found)]),

@@ -156,14 +156,14 @@ def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...
 def _confusions(evidence: Evidence, found: Sightings) -> Iterator[Confusion]:
     comparable = found.question in _questions(found.guideline)
     for part in parts_of(evidence, found) if comparable else ():
-        if part.about:
+        if part.subject.is_part:
             continue
         both = found.among(part.places).labelled
         judge = [one.judge.value or UNREADABLE for one in both.seen]
         scale = found.question.scale.categories
         categories = (*scale, UNREADABLE) if UNREADABLE in judge else scale
         yield Confusion(
-            application=part.application,
+            application=part.subject.application,
             guideline=found.guideline.name,
             question=found.question.name,
             first=found.authority.name,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 
 from theodolite.domain.answer_rules import versions_of
 from theodolite.domain.answers import outcomes_of
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject, Measure
 from theodolite.measurement.correction.rate import corrected_rate
 from theodolite.measurement.proportion import DIALOGUES
 from theodolite.measurement.study.sightings import Sighting, Sightings
@@ -49,7 +51,7 @@ def _cell(found: Sightings, one: Sighting) -> tuple[str, str]:
     return said, found.design.strata.get(one.place, "")
 
 
-def corrected_rates(found: Sightings, part: Mapping[str, str]) -> Iterator[Measurement]:
+def corrected_rates(found: Sightings, subject: EstimateSubject) -> Iterator[Measurement]:
     """Yield the corrected rate of one application under one rule, where people labelled a part of its dialogues.
 
     It stands beside the judge's own rate and never takes its place. Where the
@@ -57,21 +59,20 @@ def corrected_rates(found: Sightings, part: Mapping[str, str]) -> Iterator[Measu
 
     Args:
         found: The judge beside an authority on dialogues of one application; with a rule.
-        part: What else the rate is about.
+        subject: Application and test setting.
     """
     if found.design.census or found.rule is None or not found.labelled.seen:
         return
     yield Measurement(
-        measure=corrected_rate.__name__,
-        application=found.seen[0].setting.application,
-        about={
-            "guideline": found.guideline.name,
-            "rule": found.rule.name,
-            "condition": found.rule.condition,
-            "annotator": found.judge.name,
-            "by": found.authority.name,
-            **part,
-        },
+        measure=Measure.CORRECTED_RATE,
+        subject=replace(
+            subject,
+            guideline=found.guideline.name,
+            rule=found.rule.name,
+            condition=found.rule.condition,
+            annotators=(found.judge.name,),
+            corrected_by=found.authority.name,
+        ),
         result=share_in_all(found, lambda one: found.verdict(one.person)),
         outcomes=outcomes_of(one.person.outcome for one in found.seen),
         versions=versions_of(found.guideline, [found.judge, found.authority]),

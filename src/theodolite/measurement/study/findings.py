@@ -11,6 +11,7 @@ from theodolite.domain.application import Application
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.correction import choice_for
 from theodolite.domain.estimate import Confusion, Findings, Measurement
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.agreeing import AnnotatorGroups, RaterChecks
 from theodolite.domain.findings.lapse import LapseCheck, LapseRules
@@ -124,13 +125,13 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
             by = annotators_of(evidence.study, guideline, application, question.name)
-            for station, places in _posts(evidence, application, guideline, rule):
+            for subject, places in _settings(evidence, application, guideline, rule):
                 records = evidence.answers
                 sheet = QuestionLabels(
                     table=records, guideline=guideline, question=question, positions=places, rule=rule
                 )
-                yield from rates(application.name, sheet, rule, by, evidence.study.groups, station=station)
-                yield from _corrected(evidence.study, application.name, sheet, by, station, designs)
+                yield from rates(subject, sheet, rule, by, evidence.study.groups)
+                yield from _corrected(evidence.study, subject, sheet, by, designs)
         for sheet in _sheets(evidence, application, guideline):
             yield from agreements(application.name, sheet, _those_of(evidence, sheet, application))
         for sheet in _sheets(evidence, application, guideline, _is_number):
@@ -145,12 +146,7 @@ def _those_of(evidence: Evidence, sheet: QuestionLabels, application: Applicatio
 
 
 def _corrected(
-    study: Study,
-    application: str,
-    sheet: QuestionLabels,
-    by: AnswerSources,
-    station: Mapping[str, str],
-    designs: Mapping[str, Design],
+    study: Study, subject: EstimateSubject, sheet: QuestionLabels, by: AnswerSources, designs: Mapping[str, Design]
 ) -> Iterator[Measurement]:
     """Yield the judges' rates as the study wants them corrected: by a drawn sample, or by what is known of them."""
     rule = sheet.rule
@@ -158,10 +154,10 @@ def _corrected(
         choice = choice_for(judge.name, study.corrections)
         known = choice.calibration(rule.name) if rule else None
         if rule and known and choice.rate is RateCorrection.ROGAN_GLADEN:
-            yield transported_rate(application, sheet, rule, judge, known, station)
+            yield transported_rate(subject, sheet, rule, judge, known)
         if choice.rate is RateCorrection.VERDICT_STRATIFIED:
             for person in (source for source in by.annotators if source.by_hand):
-                yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), station)
+                yield from corrected_rates(sighted(sheet, judge, person, designs[sheet.guideline.name]), subject)
 
 
 def _means(
@@ -181,21 +177,22 @@ def _designs(evidence: Evidence) -> dict[str, Design]:
     return {one.name: sample_design(evidence, one) for one in evidence.study.guidelines if one.name in labelled}
 
 
-def _posts(
+def _settings(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
-) -> Iterator[tuple[Mapping[str, str], Positions]]:
-    """Yield where an application was looked at from, each with the sessions that a rule is about.
+) -> Iterator[tuple[EstimateSubject, Positions]]:
+    """Yield an application under each level and tester type, each with the sessions that a rule applies to.
 
-    A rule that is about none of a station's sessions says nothing there; one
-    that is about none at all says so once.
+    A setting without such a session is left out; a rule that applies to no
+    session at all is yielded once.
     """
     settings = evidence.answers.settings
     own = positions_of(evidence.study, evidence.answers, application, guideline)
     asked = [place for place in own if rule.applies_to(settings[place].groups)]
     met = stations(settings[place] for place in own)
-    posts = [(at.about, [place for place in asked if at.holds(settings[place])]) for at in met]
-    filled: list[tuple[Mapping[str, str], Positions]] = [(about, places) for about, places in posts if places]
-    yield from filled or [({}, ())]
+    whole = EstimateSubject(application=application.name)
+    each = [(at.limited(whole), [place for place in asked if at.holds(settings[place])]) for at in met]
+    filled: list[tuple[EstimateSubject, Positions]] = [(subject, places) for subject, places in each if places]
+    yield from filled or [(whole, ())]
 
 
 def _confusions(evidence: Evidence) -> Iterator[Confusion]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.answers import AnswerRecord, DialogueLabel
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
@@ -32,13 +32,14 @@ def habit_figures(evidence: Evidence, judge: str, guideline: Guideline) -> Itera
     found = [one for one in conducts(evidence) if one.annotator == judge]
     failed = sum(len(one.control_failed) + one.control_unanswered for one in found)
     shares = {
-        "ungrounded_share": (sum(len(one.ungrounded) for one in found), sum(one.quoting for one in found)),
-        "control_failed_share": (failed, failed + sum(one.control_passed for one in found)),
+        Measure.UNGROUNDED_SHARE: (sum(len(one.ungrounded) for one in found), sum(one.quoting for one in found)),
+        Measure.CONTROL_FAILED_SHARE: (failed, failed + sum(one.control_passed for one in found)),
     }
     planned = sum(one.verdicts for one in found)
+    subject = _subject(judge, guideline)
     for measure, (count, n) in shares.items():
         if n:
-            yield _figure(measure, judge, guideline, defect_rate(count, n), planned=planned, used=n)
+            yield _figure(measure, subject, defect_rate(count, n), planned=planned, used=n)
     columns = evidence.answers.votes.get((judge, guideline.name, guideline.question.name))
     votes = [_by_replicate(records) for _, records in (columns.by_position() if columns else ())]
     if votes:
@@ -60,17 +61,19 @@ def votes_of(annotation: Annotation, question: str) -> tuple[str | None, ...]:
 
 
 def stability_figures(
-    votes: Sequence[Sequence[str | None]], judge: str, guideline: Guideline, **about: str
+    votes: Sequence[Sequence[str | None]], judge: str, guideline: Guideline, *, repetition: str = ""
 ) -> Iterator[Measurement]:
     """Yield how far a judge agrees with itself when it reads the same dialogue again."""
     question = guideline.question
+    subject = replace(_subject(judge, guideline), repetition=repetition)
     n = sum(sum(vote is not None for vote in unit) >= 2 for unit in votes)
     flips = flip_rate(votes)
-    yield _figure(flip_rate.__name__, judge, guideline, flips, planned=len(votes), used=n, **about)
+    yield _figure(Measure.FLIP_RATE, subject, flips, planned=len(votes), used=n)
     if question.level is QuestionLevel.DIALOGUE and question.scale.categories:
         scale: AlphaScale = "ordinal" if _is_ordered(question) else "nominal"
         alpha = retest_alpha(votes, categories=question.scale.categories, scale=scale)
-        yield _figure(retest_alpha.__name__, judge, guideline, alpha, planned=len(votes), used=n, scale=scale, **about)
+        figure = _figure(Measure.RETEST_ALPHA, subject, alpha, planned=len(votes), used=n)
+        yield replace(figure, weighting=Weighting(scale))
 
 
 def position_figures(
@@ -90,8 +93,9 @@ def position_figures(
     ways = [(_half(one, points), _half(other, shown)) for one, other in readings]
     bias = position_bias([one for one, _ in ways], [other for _, other in ways])
     n = sum(one is not None and other is not None for one, other in readings)
-    for measure, result in (("order_consistent", bias.consistent), ("prefers_first", bias.prefers_first)):
-        yield _figure(measure, judge, guideline, result, planned=len(readings), used=n)
+    results = {Measure.ORDER_CONSISTENT: bias.consistent, Measure.PREFERS_FIRST: bias.prefers_first}
+    for measure, result in results.items():
+        yield _figure(measure, _subject(judge, guideline), result, planned=len(readings), used=n)
 
 
 def length_figure(evidence: Evidence, found: Sightings) -> Iterator[Measurement]:
@@ -105,12 +109,12 @@ def length_figure(evidence: Evidence, found: Sightings) -> Iterator[Measurement]
     judge = [_score(found, one.judge) for one in seen.seen]
     people = [_score(found, one.person) for one in seen.seen]
     result = length_bias(judge, people, [float(lengths[one.place]) for one in seen.seen], clusters=seen.clusters)
-    figure = _figure(
-        length_bias.__name__, found.judge.name, found.guideline, result, planned=len(both.seen), used=len(seen.seen)
+    subject = replace(
+        _subject(found.judge.name, found.guideline),
+        annotators=(found.authority.name, found.judge.name),
+        rule=found.rule.name if found.rule else "",
     )
-    rule = found.rule.name if found.rule else ""
-    about = {**figure.about, "first": found.authority.name, "second": found.judge.name, "rule": rule}
-    yield replace(figure, about=about)
+    yield _figure(Measure.LENGTH_BIAS, subject, result, planned=len(both.seen), used=len(seen.seen))
 
 
 def _dialogues_at(evidence: Evidence, places: Sequence[int]) -> Iterator[tuple[int, Dialogue]]:
@@ -137,20 +141,21 @@ def _is_ordered(question: Question) -> bool:
     return question.scale.ordered or question.scale.is_numeric
 
 
+def _subject(judge: str, guideline: Guideline) -> EstimateSubject:
+    return EstimateSubject(
+        application=ALL_APPLICATIONS,
+        guideline=guideline.name,
+        question=guideline.question.name,
+        annotators=(judge,),
+    )
+
+
 def _figure(
-    measure: str,
-    judge: str,
-    guideline: Guideline,
-    result: Estimate | Undefined,
-    *,
-    planned: int,
-    used: int,
-    **about: str,
+    measure: Measure, subject: EstimateSubject, result: Estimate | Undefined, *, planned: int, used: int
 ) -> Measurement:
     return Measurement(
         measure=measure,
-        application=ALL_APPLICATIONS,
-        about={"guideline": guideline.name, "question": guideline.question.name, "annotator": judge, **about},
+        subject=subject,
         result=result,
         outcomes=Outcomes(planned=planned, used=used, missing=planned - used),
     )

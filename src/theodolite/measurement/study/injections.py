@@ -6,11 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure
 from theodolite.domain.injection import InjectionEffect, InjectionTrial
 from theodolite.measurement.proportion import defect_rate
-
-VERDICTS_TURNED = "verdicts_turned"
-"""Name of the measure: verdicts that an injection turned, among those given with and without it."""
 
 _UNIT = "fraction of verdicts"
 
@@ -35,9 +33,10 @@ def turned_shares(trials: Sequence[InjectionTrial], *, judge: str, guideline: st
     groups = {"all": list(trials), **attempts} if trials else {}
     for name, group in groups.items():
         yield Measurement(
-            measure=VERDICTS_TURNED,
-            application="",
-            about={"annotator": judge, "guideline": guideline, "attempt": name},
+            measure=Measure.VERDICTS_TURNED,
+            subject=EstimateSubject(
+                application=ALL_APPLICATIONS, guideline=guideline, annotators=(judge,), attempt=name
+            ),
             result=_share(group),
             outcomes=_outcomes(group),
             dialogues=tuple(dict.fromkeys(t.dialogue for t in group if t.effect is InjectionEffect.TURNED)),

@@ -9,8 +9,8 @@ from dataclasses import replace
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import versions_of
 from theodolite.domain.answers import outcomes_of
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.classification import classification_report
@@ -25,23 +25,23 @@ from theodolite.measurement.study.parts import Part
 from theodolite.measurement.study.sightings import Sighting, Sightings
 
 
-def figure_of(found: Sightings, part: Part, measure: str, result: Estimate | Undefined, **about: str) -> Measurement:
+def figure_of(
+    found: Sightings, part: Part, measure: Measure, result: Estimate | Undefined, *, weighting: Weighting | None = None
+) -> Measurement:
     """Return one figure of a judge beside an authority, with the account of all dialogues of the part."""
-    rule = {"rule": found.rule.name, "condition": found.rule.condition} if found.rule else {}
     outcomes = outcomes_of(_outcome(one) for one in found.seen)
-    is_plain = measure in {exact_agreement.__name__, relaxed_agreement.__name__}
+    is_plain = measure in {Measure.EXACT_AGREEMENT, Measure.RELAXED_AGREEMENT}
     return Measurement(
         measure=measure,
-        application=part.application,
-        about={
-            "guideline": found.guideline.name,
-            "question": found.question.name,
-            **rule,
-            "first": found.authority.name,
-            "second": found.judge.name,
-            **part.about,
-            **about,
-        },
+        weighting=weighting,
+        subject=replace(
+            part.subject,
+            guideline=found.guideline.name,
+            question=found.question.name,
+            rule=found.rule.name if found.rule else "",
+            condition=found.rule.condition if found.rule else "",
+            annotators=(found.authority.name, found.judge.name),
+        ),
         result=explained(result, outcomes),
         outcomes=outcomes,
         versions=versions_of(found.guideline, [found.judge, found.authority]),
@@ -66,20 +66,21 @@ def agreement_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
     both, scale = read.labelled, found.question.scale
     people, judge = [one.person.value for one in both.seen], [one.judge.value for one in both.seen]
     plain = exact_agreement(people, judge, clusters=both.clusters)
-    yield figure_of(found, part, exact_agreement.__name__, _of_all(read, plain, _same))
+    yield figure_of(found, part, Measure.EXACT_AGREEMENT, _of_all(read, plain, _same))
     if is_ordered(scale):
         near = relaxed_agreement(people, judge, categories=scale.categories, clusters=both.clusters)
         near = _of_all(read, near, lambda one: _near(one, scale.categories))
-        yield figure_of(found, part, relaxed_agreement.__name__, near)
+        yield figure_of(found, part, Measure.RELAXED_AGREEMENT, near)
     kappa = cohen_kappa(people, judge, categories=scale.categories, clusters=both.clusters)
-    yield figure_of(found, part, cohen_kappa.__name__, kappa, **UNWEIGHTED)
-    if part.about:  # small parts have no use for three coefficients more
+    yield figure_of(found, part, Measure.COHEN_KAPPA, kappa, weighting=UNWEIGHTED)
+    if part.subject.is_part:  # small parts have no use for three coefficients more
         return
     yield from _coefficients(found, part, people, judge)
     if found.design.census:  # of a sample drawn by verdicts neither precision nor recall stands for all
         report = classification_report(people, judge, categories=scale.categories, clusters=both.clusters)
-        for measure, about, result in class_figures(report):
-            yield figure_of(found, part, measure, result, **about)
+        for measure, label, result in class_figures(report):
+            figure = figure_of(found, part, measure, result)
+            yield replace(figure, subject=replace(figure.subject, label=label))
 
 
 def _coefficients(
@@ -89,12 +90,12 @@ def _coefficients(
     weights: Weights = "quadratic" if is_ordered(scale) else "identity"
     clusters = found.readable.labelled.clusters
     coefficient = gwet_ac([people, judge], categories=scale.categories, weights=weights, clusters=clusters)
-    yield figure_of(found, part, gwet_ac.__name__, coefficient, weights=weights)
+    yield figure_of(found, part, Measure.GWET_AC, coefficient, weighting=Weighting(weights))
     kind: AlphaScale = "ordinal" if is_ordered(scale) else "nominal"
     places = {label: float(place) for place, label in enumerate(scale.categories)}
     table = [[math.nan if label is None else places[label] for label in row] for row in (people, judge)]
     alpha = krippendorff_alpha(table, scale=kind, clusters=clusters)
-    yield figure_of(found, part, krippendorff_alpha.__name__, alpha, scale=kind)
+    yield figure_of(found, part, Measure.KRIPPENDORFF_ALPHA, alpha, weighting=Weighting(kind))
 
 
 def _of_all(
@@ -127,13 +128,13 @@ def accuracy_figures(found: Sightings, part: Part) -> Iterator[Measurement]:
     verdicts = [found.verdict(one.judge) for one in seen.seen]
     accuracy = judge_accuracy(verdicts, labels, drawn_from=strata, clusters=seen.clusters)
     figures = {
-        "judge_sensitivity": accuracy.sensitivity,
-        "judge_specificity": accuracy.specificity,
-        "judge_precision": accuracy.precision,
-        "judge_clean_rate": accuracy.clean_rate,
-        "judge_bias": accuracy.bias,
-        "judge_rate": accuracy.judge_rate,
-        "corrected_rate": share_in_all(found, lambda one: found.verdict(one.person)),
+        Measure.JUDGE_SENSITIVITY: accuracy.sensitivity,
+        Measure.JUDGE_SPECIFICITY: accuracy.specificity,
+        Measure.JUDGE_PRECISION: accuracy.precision,
+        Measure.JUDGE_CLEAN_RATE: accuracy.clean_rate,
+        Measure.JUDGE_BIAS: accuracy.bias,
+        Measure.JUDGE_RATE: accuracy.judge_rate,
+        Measure.CORRECTED_RATE: share_in_all(found, lambda one: found.verdict(one.person)),
     }
     for measure, result in figures.items():
         yield figure_of(found, part, measure, result)
@@ -145,7 +146,7 @@ def _under_annotation(found: Sightings, part: Part) -> Iterator[Measurement]:
     defects = [one for one in found.labelled.seen if found.verdict(one.person)]
     refused = sum(one.judge.outcome is Outcome.REFUSED for one in defects)
     if refused:
-        yield figure_of(found, part, "refused_defects", _share(refused, len(defects)))
+        yield figure_of(found, part, Measure.REFUSED_DEFECTS, _share(refused, len(defects)))
 
 
 def _share(count: int, n: int) -> Estimate | Undefined:
@@ -156,11 +157,14 @@ def manner_figures(seen: Sightings | None) -> Iterator[Measurement]:
     """Yield how often the judge gave nothing that could be read, and how often it refused."""
     if seen is None or not seen.seen:
         return
-    part = Part(application=ALL_APPLICATIONS, about={}, places=tuple(one.place for one in seen.seen))
-    for measure, outcome in (("unparseable_share", Outcome.UNPARSEABLE), ("refused_share", Outcome.REFUSED)):
+    subject = EstimateSubject(
+        application=ALL_APPLICATIONS,
+        guideline=seen.guideline.name,
+        question=seen.question.name,
+        annotators=(seen.judge.name,),
+    )
+    part = Part(subject=subject, places=tuple(one.place for one in seen.seen))
+    shares = ((Measure.UNPARSEABLE_SHARE, Outcome.UNPARSEABLE), (Measure.REFUSED_SHARE, Outcome.REFUSED))
+    for measure, outcome in shares:
         count = sum(one.judge.outcome is outcome for one in seen.seen)
-        yield replace(figure_of(seen, part, measure, _share(count, len(seen.seen))), about=_of_judge(seen))
-
-
-def _of_judge(found: Sightings) -> dict[str, str]:
-    return {"guideline": found.guideline.name, "question": found.question.name, "annotator": found.judge.name}
+        yield replace(figure_of(seen, part, measure, _share(count, len(seen.seen))), subject=subject)

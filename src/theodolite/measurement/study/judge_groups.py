@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.answer_rules import versions_of
 from theodolite.domain.answers import outcomes_of
-from theodolite.domain.certificate import ALL_APPLICATIONS
 from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import QuestionLevel
@@ -49,10 +49,10 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
         for group in sorted(set(group_of.values())):
             members = [found for name, found in beside.items() if group_of.get(name) == group]
             if len(members) >= FEWEST:
-                yield _figure(members, {"part": f"annotators.{attribute}", f"annotators.{attribute}": group})
+                yield _figure(members, GroupValue(name=attribute, value=group))
 
 
-def _figure(members: Sequence[Sightings], about: Mapping[str, str]) -> Measurement:
+def _figure(members: Sequence[Sightings], group: GroupValue) -> Measurement:
     first = members[0]
     seen: list[Seen] = [{one.place: one for one in found.judged.seen} for found in members]
     met = {place: one for by_place in seen for place, one in by_place.items()}
@@ -66,15 +66,15 @@ def _figure(members: Sequence[Sightings], about: Mapping[str, str]) -> Measureme
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
     )
     return Measurement(
-        measure=cross_agreement.__name__,
-        application=ALL_APPLICATIONS,
-        about={
-            "guideline": first.guideline.name,
-            "question": first.question.name,
-            "second": first.judge.name,
-            "people": str(len(members)),
-            **about,
-        },
+        measure=Measure.CROSS_AGREEMENT,
+        subject=EstimateSubject(
+            application=ALL_APPLICATIONS,
+            guideline=first.guideline.name,
+            question=first.question.name,
+            annotators=(first.judge.name,),
+            n_people=len(members),
+            annotator_group=group,
+        ),
         result=result,
         outcomes=outcomes_of(_outcome(met[place], [of[place] for of in seen if place in of]) for place in places),
         versions=versions_of(first.guideline, [first.judge, *(found.authority for found in members)]),

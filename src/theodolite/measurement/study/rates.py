@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
 from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule
 from theodolite.domain.plan import Setting
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
-
-NOWHERE: Mapping[str, str] = MappingProxyType({})
-"""What is said of the station where there is one alone."""
-
-GROUP = "group."
-"""What the name of a group is headed by where a rate says what it is about."""
 
 _NOT_APPLICABLE = OUTCOME_CODES[Outcome.NOT_APPLICABLE]
 
@@ -56,13 +50,7 @@ class Defects:
 
 
 def rates(
-    application: str,
-    sheet: QuestionLabels,
-    rule: DefectRule,
-    by: AnswerSources,
-    groups: Sequence[str],
-    *,
-    station: Mapping[str, str] = NOWHERE,
+    subject: EstimateSubject, sheet: QuestionLabels, rule: DefectRule, by: AnswerSources, groups: Sequence[str]
 ) -> Iterator[Measurement]:
     """Yield the defect rates of one application under one rule.
 
@@ -70,20 +58,20 @@ def rates(
     merged. Splits by group follow, by the reference where there is one.
 
     Args:
-        application: Name of the application.
+        subject: Application and test setting.
         sheet: The question that the rule is about, and the sessions of its denominator.
         rule: When an answer is a defect.
         by: Who labels.
         groups: Names of the groups to split by.
-        station: Level of testing and who held the tester's side, where there are several.
     """
     for source in by.counted:
-        yield from _rate(application, sheet, rule, source, station)
+        yield from _rate(subject, sheet, rule, source)
     for group in groups:
         if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.positions):
             for value, part in _split(sheet, group):
+                of_group = replace(subject, group=GroupValue(name=group, value=value))
                 for source in by.reference_annotators:
-                    yield from _rate(application, part, rule, source, {**station, f"{GROUP}{group}": value})
+                    yield from _rate(of_group, part, rule, source)
 
 
 def _split(sheet: QuestionLabels, group: str) -> Iterator[tuple[str, QuestionLabels]]:
@@ -99,22 +87,21 @@ def _value(setting: Setting, group: str) -> str:
 
 
 def _rate(
-    application: str, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource, part: Mapping[str, str]
+    subject: EstimateSubject, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource
 ) -> Iterator[Measurement]:
     defects = defects_of(sheet, rule, sheet.labels(source))
-    is_split = any(name.startswith(GROUP) for name in part)
+    is_split = subject.group is not None
     measurement = Measurement(
-        measure=defect_rate.__name__,
-        application=application,
-        about={
-            "guideline": sheet.guideline.name,
-            "rule": rule.name,
-            "condition": rule.condition,
-            "annotator": source.name,
-            "violation": rule.violation.value,
-            **{f"among.{name}": value for name, value in rule.among.items()},
-            **part,
-        },
+        measure=Measure.DEFECT_RATE,
+        subject=replace(
+            subject,
+            guideline=sheet.guideline.name,
+            rule=rule.name,
+            condition=rule.condition,
+            annotators=(source.name,),
+            violation=rule.violation,
+            among=tuple(GroupValue(name=name, value=value) for name, value in rule.among.items()),
+        ),
         result=rate_of(defects),
         outcomes=defects.outcomes,
         versions=versions_of(sheet.guideline, [source]),
@@ -127,7 +114,7 @@ def _rate(
     if defects.outcomes.used and not defects.labels:
         sizes = [labelled for _, labelled in defects.clusters] if defects.clusters else None
         bound = zero_defect_bound(defects.outcomes.used, clusters=sizes)
-        yield replace(measurement, measure=zero_defect_bound.__name__, result=bound, sound=(), unmeasured=())
+        yield replace(measurement, measure=Measure.ZERO_DEFECT_BOUND, result=bound, sound=(), unmeasured=())
 
 
 def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) -> Defects:

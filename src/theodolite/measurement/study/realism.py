@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject, Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.realism import (
     GroupCover,
@@ -24,7 +25,6 @@ from theodolite.domain.findings.realism import (
 from theodolite.measurement.comparison.unpaired import unpaired_difference
 from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
 from theodolite.measurement.scores import mean_estimate
-from theodolite.measurement.study.rates import GROUP
 from theodolite.measurement.study.spoken import Place, are_comparable, spoken_sides
 
 CONFIDENCE: Final = 0.95
@@ -103,31 +103,27 @@ def _rates(
     evidence: Evidence, measurements: Iterable[Measurement], people: SpokenSide, simulated: SpokenSide
 ) -> Iterator[RateContrast]:
     """Yield every whole defect rate of the applications that were spoken to, one application and annotator each."""
-    found: dict[tuple[str, ...], dict[str, Estimate | Undefined]] = {}
-    abouts: dict[tuple[str, ...], dict[str, str]] = {}
+    found: dict[EstimateSubject, dict[str, Estimate | Undefined]] = {}
     for measurement in measurements:
-        if measurement.measure != defect_rate.__name__ or any(name.startswith(GROUP) for name in measurement.about):
+        if measurement.measure is not Measure.DEFECT_RATE or measurement.subject.group:
             continue
-        about = {name: value for name, value in measurement.about.items() if name not in {"level", "held_by"}}
-        key = (measurement.application, *(f"{name}={value}" for name, value in about.items()))
+        subject = replace(measurement.subject, level=None, tester_type=None)
         for name, side in (("people", people), ("simulated", simulated)):
             rate = _rate_in(evidence, measurement, side)
             if rate is not None:
-                abouts[key] = about
-                found.setdefault(key, {})[name] = rate
-    for key, rates in found.items():
-        yield _contrast(key[0], abouts[key], rates.get("people"), rates.get("simulated"))
+                found.setdefault(subject, {})[name] = rate
+    for subject, rates in found.items():
+        yield _contrast(subject, rates.get("people"), rates.get("simulated"))
 
 
 def _contrast(
-    application: str, about: dict[str, str], people: Estimate | Undefined | None, simulated: Estimate | Undefined | None
+    subject: EstimateSubject, people: Estimate | Undefined | None, simulated: Estimate | Undefined | None
 ) -> RateContrast:
     absent = Undefined(reason=NOT_THERE, unit=DIALOGUES)
     first, second = people or absent, simulated or absent
     is_alone = people is None or simulated is None
     return RateContrast(
-        application=application,
-        about=about,
+        subject=subject,
         people=first,
         simulated=second,
         difference=Undefined(reason=OTHER_APPLICATIONS) if is_alone else unpaired_difference(first, second),

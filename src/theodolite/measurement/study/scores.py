@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
 from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate_subject import Measure, ScoreStatistic
 from theodolite.domain.instrument import decimal_of
 from theodolite.measurement.scores import score_agreement
-from theodolite.measurement.study.agreements import Pair, pair_of, pairs_of
-
-STATISTIC = "statistic"
-"""Entry of `about` that says which of the five numbers it is."""
+from theodolite.measurement.study.agreements import Pair, pair_of, pairs_of, subject_of
 
 
 def score_agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
@@ -43,18 +40,19 @@ def _of_pair(
     ours = [_number(reading) for _, reading in pair.readings]
     theirs = [_number(reading) for reading, _ in pair.readings]
     found = score_agreement(ours, theirs, clusters=pair.clusters)
-    for field in fields(found):
+    results = {
+        ScoreStatistic.RMSE: found.rmse,
+        ScoreStatistic.BIAS: found.bias,
+        ScoreStatistic.PEARSON: found.pearson,
+        ScoreStatistic.SPEARMAN: found.spearman,
+        ScoreStatistic.KENDALL: found.kendall,
+    }
+    for statistic, result in results.items():
         yield Measurement(
-            measure=score_agreement.__name__,
-            application=application,
-            about={
-                "guideline": sheet.guideline.name,
-                "question": sheet.question.name,
-                "first": first.name,
-                "second": second.name,
-                STATISTIC: field.name,
-            },
-            result=getattr(found, field.name),
+            measure=Measure.SCORE_AGREEMENT,
+            statistic=statistic,
+            subject=subject_of(application, sheet, (first, second)),
+            result=result,
             outcomes=outcomes_of(pair.outcomes()),
             versions=versions_of(sheet.guideline, [first, second]),
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting
 
 
@@ -23,10 +24,9 @@ class Station:
     held_by: HeldBy
     alone: bool
 
-    @property
-    def about(self) -> dict[str, str]:
-        """What numbers say of it; nothing where there is no other to be told from."""
-        return {} if self.alone else {"level": self.level.value, "held_by": self.held_by.value}
+    def limited(self, subject: EstimateSubject) -> EstimateSubject:
+        """Return a subject limited to this level and tester type; unchanged where there is no other."""
+        return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
 
     def holds(self, setting: Setting) -> bool:
         """Tell whether sessions of a setting were held at it."""

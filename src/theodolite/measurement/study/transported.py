@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, version
 from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.correction import Calibration
 from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate_subject import EstimateSubject, Measure
 from theodolite.domain.guideline import DefectRule
 from theodolite.domain.instrument import decimal_of
 from theodolite.measurement.correction.mean import corrected_mean
@@ -18,27 +20,18 @@ from theodolite.measurement.scores import mean_estimate
 from theodolite.measurement.study.rates import defects_of
 from theodolite.measurement.study.sightings import Sightings
 
-JUDGE_MEAN = "judge_mean"
-"""Name of the mean of a judge's own scores, where a corrected one stands beside it."""
-
 
 def transported_rate(
-    application: str,
-    sheet: QuestionLabels,
-    rule: DefectRule,
-    judge: AnswerSource,
-    known: Calibration,
-    part: Mapping[str, str],
+    subject: EstimateSubject, sheet: QuestionLabels, rule: DefectRule, judge: AnswerSource, known: Calibration
 ) -> Measurement:
     """Return a judge's rate corrected by what it got right on dialogues of other origin.
 
     Args:
-        application: Name of the application.
+        subject: Application and test setting.
         sheet: The question that the rule is about, and the sessions of its denominator.
         rule: When an answer is a defect.
         judge: The judge.
         known: What it got right elsewhere.
-        part: What else the rate is about.
     """
     defects = defects_of(sheet, rule, sheet.labels(judge))
     found = rogan_gladen_rate(
@@ -49,16 +42,15 @@ def transported_rate(
         clusters=defects.clusters,
     )
     return Measurement(
-        measure=rogan_gladen_rate.__name__,
-        application=application,
-        about={
-            "guideline": sheet.guideline.name,
-            "rule": rule.name,
-            "condition": rule.condition,
-            "annotator": judge.name,
-            "by": known.source,
-            **part,
-        },
+        measure=Measure.ROGAN_GLADEN_RATE,
+        subject=replace(
+            subject,
+            guideline=sheet.guideline.name,
+            rule=rule.name,
+            condition=rule.condition,
+            annotators=(judge.name,),
+            calibrated_on=known.source,
+        ),
         result=found,
         outcomes=defects.outcomes,
         versions=versions_of(sheet.guideline, [judge]),
@@ -82,23 +74,22 @@ def corrected_means(found: Sightings) -> Iterator[Measurement]:
     scores = [score for _, score in scored]
     labels = [_number(one.person) if found.design.counts(one.place) else None for one, _ in scored]
     strata = [found.design.strata.get(place, "") for place in places]
-    about = {
-        "guideline": found.guideline.name,
-        "question": found.question.name,
-        "annotator": found.judge.name,
-    }
-    application = found.seen[0].setting.application
+    subject = EstimateSubject(
+        application=found.seen[0].setting.application,
+        guideline=found.guideline.name,
+        question=found.question.name,
+        annotators=(found.judge.name,),
+    )
     outcomes = outcomes_of(one.judge.outcome for one in open_to_both.seen)
     own = mean_estimate(np.array(scores), clusters=clusters, confidence=0.95)
     people = corrected_mean(scores, labels, drawn_from=strata, clusters=clusters)
-    for measure, extra, result, who in (
-        (JUDGE_MEAN, {}, own, [found.judge]),
-        (corrected_mean.__name__, {"by": found.authority.name}, people, [found.judge, found.authority]),
+    for measure, corrected_by, result, who in (
+        (Measure.JUDGE_MEAN, "", own, [found.judge]),
+        (Measure.CORRECTED_MEAN, found.authority.name, people, [found.judge, found.authority]),
     ):
         yield Measurement(
             measure=measure,
-            application=application,
-            about={**about, **extra},
+            subject=replace(subject, corrected_by=corrected_by),
             result=result,
             outcomes=outcomes,
             versions=versions_of(found.guideline, who),

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.identity import Json
 from theodolite.reporting.monitoring.document import number
+from theodolite.reporting.results.subjects import subject_entry
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "2.0"
 """Version of the document's form; the first number rises when readers break."""
 
 
@@ -37,19 +38,19 @@ def _side(side: ComparedSide) -> dict[str, Json]:
     }
 
 
+def _subject(rate: PairedRate) -> dict[str, Json]:
+    """Return the subject of both sides: all but the application."""
+    return {name: value for name, value in subject_entry(rate.ruling.subject).items() if name != "application"}
+
+
 def _rate(rate: PairedRate) -> dict[str, Json]:
     test = rate.test
     return {
-        "guideline": rate.ruling.guideline,
-        "rule": rate.ruling.rule,
-        "condition": rate.ruling.condition,
-        "annotator": rate.ruling.annotator,
-        "violation": rate.ruling.violation.value,
-        "about": dict(rate.ruling.part),
+        "subject": _subject(rate),
         "n": rate.n,
         "defects": [rate.n_first, rate.n_second],
-        "mended": [[flip.first, flip.second] for flip in rate.mended],
-        "broken": [[flip.first, flip.second] for flip in rate.broken],
+        "fixed": [[flip.first, flip.second] for flip in rate.mended],
+        "regressed": [[flip.first, flip.second] for flip in rate.broken],
         "unmeasured": rate.n_unmeasured,
         "unpaired": rate.n_unpaired,
         "difference": number(rate.difference),

@@ -67,7 +67,8 @@ def _comparison(comparison: Comparison, words: Words) -> Iterator[str]:
 
 
 def _rate(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[str]:
-    yield f'<h3>{escape(rate_name(rate, comparison))} <span class="soft">{escape(rate.ruling.condition)}</span></h3>'
+    name, condition = rate_name(rate, comparison), rate.ruling.subject.condition
+    yield f'<h3>{escape(name)} <span class="soft">{escape(condition)}</span></h3>'
     yield f"<p>{escape(counts_text(rate))}. {escape(difference_text(rate))}</p>"
     if rate.changed:
         return

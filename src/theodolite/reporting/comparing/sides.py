@@ -7,12 +7,10 @@ from typing import Any, TypeAlias
 
 from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.errors import InputError
-from theodolite.domain.guideline import Violation
+from theodolite.reporting.results.subjects import subject_from
 
 Results: TypeAlias = Mapping[str, Any]
 """A results document, as `results.json` holds it."""
-
-_ABOUT = {"guideline", "rule", "condition", "annotator", "violation"}
 
 
 def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
@@ -51,18 +49,20 @@ def _sides(results: Results) -> tuple[ComparedSide, ...]:
             plan=results["run"]["plan_version"],
             mitigations=tuple(application["mitigations"]),
             family=(application.get("variant_of") or application["name"]) if has_families else "",
-            rulings=tuple(_ruling(rate, sessions) for rate in rates if rate["application"] == application["name"]),
+            rulings=tuple(
+                _ruling(rate, sessions) for rate in rates if rate["subject"]["application"] == application["name"]
+            ),
         )
         for application in results["applications"]
     )
 
 
 def _is_whole(entry: Mapping[str, Any]) -> bool:
-    return not any(name.startswith("group.") for name in entry["about"])
+    return "group" not in entry["subject"]
 
 
 def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[str, Any]]) -> Ruling:
-    about, application = rate["about"], rate["application"]
+    application = rate["subject"]["application"]
     verdicts: dict[str, RuleVerdict] = {}
     lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("sound", False), ("unmeasured", None))
     for name, is_defect in lists:
@@ -70,12 +70,7 @@ def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[
             session = sessions[application, label]
             verdicts[session["pair"]] = RuleVerdict(dialogue=label, is_defect=is_defect, cluster=session["cluster"])
     return Ruling(
-        guideline=about["guideline"],
-        rule=about["rule"],
-        condition=about["condition"],
-        annotator=about["annotator"],
-        violation=Violation(about["violation"]),
-        part={name: value for name, value in about.items() if name not in _ABOUT},
+        subject=subject_from(rate["subject"]),
         instruments=dict(rate["versions"]),
         verdicts=verdicts,
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from theodolite.domain.answers import REFERENCE
 from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.guideline import Violation
 from theodolite.reporting.terminal.brief_lines import MARGIN, labelled
 from theodolite.reporting.words import figures
@@ -59,12 +61,15 @@ def heading(comparison: Comparison) -> str:
 
 def leading(comparison: Comparison) -> list[PairedRate]:
     """Return the rates whose word counts most: those by the reference, and all of a rule where there is none."""
-    final = {_about(rate) for rate in comparison.rates if rate.ruling.annotator == REFERENCE}
-    return [rate for rate in comparison.rates if rate.ruling.annotator == REFERENCE or _about(rate) not in final]
+    final = {_whoever(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
+    return [
+        rate for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE or _whoever(rate) not in final
+    ]
 
 
-def _about(rate: PairedRate) -> tuple[str, ...]:
-    return (rate.ruling.guideline, rate.ruling.rule, *rate.ruling.part.values())
+def _whoever(rate: PairedRate) -> EstimateSubject:
+    """Return the subject of a rate whoever labelled."""
+    return replace(rate.ruling.key, annotators=())
 
 
 def sections(comparison: Comparison) -> Iterator[tuple[str, list[PairedRate]]]:
@@ -73,7 +78,7 @@ def sections(comparison: Comparison) -> Iterator[tuple[str, list[PairedRate]]]:
         yield "", leading(comparison)
         return
     for violation, title in HEADINGS.items():
-        rates = [rate for rate in leading(comparison) if rate.ruling.violation is violation]
+        rates = [rate for rate in leading(comparison) if rate.ruling.subject.violation is violation]
         if rates:
             yield title, rates
 
@@ -92,14 +97,14 @@ def _rate(rate: PairedRate, comparison: Comparison, width: int) -> list[str]:
 
 def rate_name(rate: PairedRate, comparison: Comparison) -> str:
     """Return what a rate is called: its guideline, and as much more as tells it from the others."""
-    ruling, others = rate.ruling, [one.ruling for one in leading(comparison) if one is not rate]
-    name = ruling.guideline
-    same = [one for one in others if one.guideline == ruling.guideline]
-    if any(one.rule != ruling.rule for one in same):
-        name += f" {ruling.rule}"
-    if any(one.annotator != ruling.annotator for one in same):
-        name += f", {ruling.annotator}"
-    return ", ".join([name, *(value for key, value in ruling.part.items() if not key.startswith("among."))])
+    subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
+    name = subject.guideline
+    same = [one for one in others if one.guideline == subject.guideline]
+    if any(one.rule != subject.rule for one in same):
+        name += f" {subject.rule}"
+    if any(one.annotator != subject.annotator for one in same):
+        name += f", {subject.annotator}"
+    return ", ".join(words for words in (name, subject.test_setting) if words)
 
 
 def counts_text(rate: PairedRate) -> str:

@@ -10,6 +10,7 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
+from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import Case
@@ -22,7 +23,7 @@ class Agreement:
 
     Attributes:
         place: Place in the list `estimates` of the results file, from 0.
-        measurement: The number and what it is about.
+        measurement: The number and its subject.
         annotators: Names of those whose labels are compared.
     """
 
@@ -48,15 +49,8 @@ def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
     return tuple(
         Agreement(place=place, measurement=measurement, annotators=annotators)
         for place, measurement in enumerate(findings.measurements)
-        if (annotators := _annotators(measurement))
+        if len(annotators := measurement.subject.annotators) > 1
     )
-
-
-def _annotators(measurement: Measurement) -> tuple[str, ...]:
-    about = measurement.about
-    if "first" in about and "second" in about:
-        return about["first"], about["second"]
-    return tuple(about["annotators"].split(", ")) if "annotators" in about else ()
 
 
 def people_of(study: Study, guideline: str) -> tuple[str, ...]:
@@ -74,7 +68,7 @@ def judges_of(study: Study, guideline: str) -> tuple[Annotator, ...]:
 
 
 def among_people(
-    study: Study, agreements: Sequence[Agreement], guideline: Guideline, measure: str
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, measure: Measure
 ) -> tuple[Agreement, ...]:
     """Return how far people agree with each other on a guideline's main question."""
     people = set(people_of(study, guideline.name))
@@ -82,7 +76,7 @@ def among_people(
 
 
 def with_people(
-    study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str, measure: str
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str, measure: Measure
 ) -> tuple[Agreement, ...]:
     """Return how far a judge agrees with the reference or, without one, with each person."""
     found = [agreement for agreement in _of(agreements, guideline, measure) if judge in agreement.annotators]
@@ -91,13 +85,13 @@ def with_people(
     return by_reference or tuple(agreement for agreement in found if people & set(agreement.annotators))
 
 
-def _of(agreements: Sequence[Agreement], guideline: Guideline, measure: str) -> list[Agreement]:
+def _of(agreements: Sequence[Agreement], guideline: Guideline, measure: Measure) -> list[Agreement]:
     return [
         agreement
         for agreement in agreements
-        if agreement.measurement.measure == measure
-        and agreement.measurement.about.get("guideline") == guideline.name
-        and agreement.measurement.about.get("question", guideline.question.name) == guideline.question.name
+        if agreement.measurement.measure is measure
+        and agreement.measurement.subject.guideline == guideline.name
+        and agreement.measurement.subject.question in {"", guideline.question.name}
     ]
 
 
@@ -111,7 +105,7 @@ def agreed(agreement: Agreement) -> int:
 
 def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
     """Tell whether a judge was held against people at all."""
-    measures = ("exact_agreement", "score_agreement")
+    measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
     found = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
     return any(agreement.estimate is not None for agreement in found)
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
+from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.reporting.found.rates import Rate
 from theodolite.reporting.words import figures
 
-TRANSPORTED, MEAN, OWN_MEAN = "rogan_gladen_rate", "corrected_mean", "judge_mean"
-"""Measures: a rate by errors known from elsewhere, a mean by people's scores, and the judge's own mean."""
-
-CORRECTED = ("corrected_rate", TRANSPORTED, MEAN)
+CORRECTED = (Measure.CORRECTED_RATE, Measure.ROGAN_GLADEN_RATE, Measure.CORRECTED_MEAN)
 """Measures that are a judge's number, corrected."""
 
 
@@ -35,12 +33,13 @@ class Correction:
     @property
     def judge(self) -> str:
         """Name of the judge."""
-        return self.measurement.about["annotator"]
+        return self.measurement.subject.annotator
 
     @property
     def by(self) -> str:
-        """Name of the person."""
-        return self.measurement.about["by"]
+        """Name of the person who corrects it, or the dialogues that the judge's errors are known from."""
+        subject = self.measurement.subject
+        return subject.corrected_by or subject.calibrated_on
 
     @property
     def result(self) -> Estimate | Undefined:
@@ -62,12 +61,12 @@ class Correction:
     @property
     def is_transported(self) -> bool:
         """Whether the judge's errors are known from dialogues of other origin."""
-        return self.measurement.measure == TRANSPORTED
+        return self.measurement.measure is Measure.ROGAN_GLADEN_RATE
 
     @property
     def is_mean(self) -> bool:
         """Whether it is a mean of scores and no rate."""
-        return self.measurement.measure == MEAN
+        return self.measurement.measure is Measure.CORRECTED_MEAN
 
 
 def _mean_text(result: Estimate) -> str:
@@ -81,8 +80,8 @@ def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | 
         Correction(place=place, measurement=one)
         for place, one in enumerate(findings.measurements)
         if one.measure in CORRECTED
-        and one.about.get("guideline") == guideline.name
-        and (rule is None or one.about.get("rule") == rule.name or one.about.get("question") == rule.question)
+        and one.subject.guideline == guideline.name
+        and (rule is None or one.subject.rule == rule.name or one.subject.question == rule.question)
     )
 
 
@@ -91,21 +90,19 @@ def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate])
     if not correction.is_mean:
         own = own_rate(correction, rates)
         return own_text(own) if own else ""
-    about = {name: value for name, value in correction.measurement.about.items() if name != "by"}
+    uncorrected = replace(correction.measurement.subject, corrected_by="")
     for one in findings.measurements:
-        same = one.measure == OWN_MEAN and one.application == correction.measurement.application
-        if same and dict(one.about) == about and isinstance(one.result, Estimate):
+        same = one.measure is Measure.JUDGE_MEAN and one.subject == uncorrected
+        if same and isinstance(one.result, Estimate):
             return f"mean {_mean_text(one.result)} of {figures.count(one.result.n)}"
     return ""
 
 
 def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:
     """Return the rate by the judge alone that a corrected rate stands beside."""
-    about = correction.measurement.about
-    wanted = {name: value for name, value in about.items() if name != "by"}
+    uncorrected = replace(correction.measurement.subject, corrected_by="", calibrated_on="")
     for rate in rates:
-        same = rate.measurement.application == correction.measurement.application and rate.group is None
-        if same and wanted.items() <= dict(rate.measurement.about).items():
+        if replace(rate.measurement.subject, violation=None, among=()) == uncorrected:
             return rate
     return None
 

@@ -55,7 +55,7 @@ def _rows(
     split = [rate for rate in rates if _is_part(rate, guideline, rule, voices)]
     found: dict[tuple[str, str], dict[str, Rate]] = {}
     for rate in split or lead:
-        area = rate.group[1] if rate.group else heading_of(guideline, rule)
+        area = rate.group.value if rate.group else heading_of(guideline, rule)
         name = area if len(voices) == 1 else f"{area}, by {title_of(study, rate.annotator)}"
         if rate.measurement.result.n:
             found.setdefault((name, rate.station), {})[rate.measurement.application] = rate
@@ -66,6 +66,6 @@ def _rows(
 
 
 def _is_part(rate: Rate, guideline: Guideline, rule: DefectRule, voices: set[str]) -> bool:
-    about = rate.measurement.about
-    of_rule = (about.get("guideline"), about.get("rule")) == (guideline.name, rule.name)
-    return of_rule and rate.annotator in voices and rate.group is not None and rate.group[0] == SPLIT
+    subject = rate.measurement.subject
+    of_rule = (subject.guideline, subject.rule) == (guideline.name, rule.name)
+    return of_rule and rate.annotator in voices and rate.group is not None and rate.group.name == SPLIT

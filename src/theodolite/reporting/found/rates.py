@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement
+from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.study import Study
 from theodolite.reporting.words import figures
-
-GROUP = "group."
-"""Beginning of the entries of `about` that name a split."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +19,7 @@ class Rate:
 
     Attributes:
         place: Place in the list `estimates` of the results file, from 0.
-        measurement: The number and what it is about.
+        measurement: The number and its subject.
         ceiling: Bound on the true rate where no defect was found; fraction.
     """
 
@@ -38,7 +36,7 @@ class Rate:
     @property
     def annotator(self) -> str:
         """Name of whose labels it is read by."""
-        return self.measurement.about.get("annotator", "")
+        return self.measurement.subject.annotator
 
     @property
     def defects(self) -> int:
@@ -51,40 +49,29 @@ class Rate:
     @property
     def station(self) -> str:
         """Level of testing and who held the tester's side, in words; empty where there is one alone."""
-        about = self.measurement.about
-        return f"{about['level']}, {about.get('held_by', '')}" if "level" in about else ""
+        return self.measurement.subject.test_setting
 
     @property
-    def group(self) -> tuple[str, str] | None:
-        """Name and value of the group that it is a split by; None for the whole."""
-        return next(
-            ((k.removeprefix(GROUP), v) for k, v in self.measurement.about.items() if k.startswith(GROUP)), None
-        )
-
-
-Subject = tuple[str, tuple[tuple[str, str], ...]]
-
-
-def _subject(measurement: Measurement) -> Subject:
-    kept = {name: value for name, value in measurement.about.items() if name != "condition"}
-    return measurement.application, tuple(sorted(kept.items()))
+    def group(self) -> GroupValue | None:
+        """Group that it is a split by; None for the whole."""
+        return self.measurement.subject.group
 
 
 def rates_of(findings: Findings) -> tuple[Rate, ...]:
     """Return all defect rates in order, each with its bound where no defect was found."""
     ceilings = _ceilings(findings)
     return tuple(
-        Rate(place=place, measurement=measurement, ceiling=ceilings.get(_subject(measurement)))
+        Rate(place=place, measurement=measurement, ceiling=ceilings.get(measurement.subject))
         for place, measurement in enumerate(findings.measurements)
-        if measurement.measure == "defect_rate"
+        if measurement.measure is Measure.DEFECT_RATE
     )
 
 
-def _ceilings(findings: Findings) -> Mapping[Subject, float]:
+def _ceilings(findings: Findings) -> Mapping[EstimateSubject, float]:
     return {
-        _subject(measurement): _upper_end(measurement.result)
+        measurement.subject: _upper_end(measurement.result)
         for measurement in findings.measurements
-        if measurement.measure == "zero_defect_bound" and isinstance(measurement.result, Estimate)
+        if measurement.measure is Measure.ZERO_DEFECT_BOUND and isinstance(measurement.result, Estimate)
     }
 
 
@@ -100,7 +87,7 @@ def rates_for(
         rate
         for rate in rates
         if rate.group is None
-        and (rate.measurement.about.get("guideline"), rate.measurement.about.get("rule")) == (guideline, rule)
+        and (rate.measurement.subject.guideline, rate.measurement.subject.rule) == (guideline, rule)
         and application in {"", rate.measurement.application}
         and (not annotators or rate.annotator in annotators)
     )
@@ -115,7 +102,7 @@ def lead_rates(rates: tuple[Rate, ...], guideline: str, rule: str) -> tuple[Rate
 
 def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:
     """Return the guidelines with rules for which nobody gave a label that could count, so that they have no rate."""
-    rated = {rate.measurement.about.get("guideline") for rate in rates}
+    rated = {rate.measurement.subject.guideline for rate in rates}
     return tuple(one for one in study.guidelines if one.defect_rules and one.name not in rated)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.dialogue import HeldBy
 from theodolite.domain.estimate import Estimate
+from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
 from theodolite.reporting.found.agreements import among_people, counts_text, is_tried, judges_of
@@ -24,7 +25,7 @@ from theodolite.reporting.words.certificates import rules_of_certificate
 from theodolite.reporting.words.clusters import cluster_words
 from theodolite.reporting.words.rules import heading_of, phrase_of, short_phrase
 
-_TRIED = ("judge_sensitivity", "judge_precision", "corrected_rate")
+_TRIED = (Measure.JUDGE_SENSITIVITY, Measure.JUDGE_PRECISION, Measure.CORRECTED_RATE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +168,7 @@ def _badges(subject: Subject) -> tuple[Badge, ...]:
             subject.sets.add("unlabelled", "Without a label", places)
             badges.append(_counted(subject, "unlabelled", "without a label"))
     for guideline in subject.study.guidelines[:1]:
-        exact = among_people(subject.study, subject.agreements, guideline, "exact_agreement")
+        exact = among_people(subject.study, subject.agreements, guideline, Measure.EXACT_AGREEMENT)
         if any(agreement.estimate for agreement in exact):
             badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
         elif any(agreement.unreadable for agreement in exact):
@@ -237,8 +238,8 @@ def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:
 
 
 def _levels_aid(subject: Subject, rates: Sequence[Rate]) -> str:
-    levels = {rate.measurement.about.get("level", "") for rate in rates}
-    return subject.words.aid("levels") if len(levels - {""}) > 1 else ""
+    levels = {rate.measurement.subject.level for rate in rates}
+    return subject.words.aid("levels") if len(levels - {None}) > 1 else ""
 
 
 def _unparseable_aid(subject: Subject, rates: Sequence[Rate]) -> str:
@@ -262,7 +263,7 @@ def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
             continue
         worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
         n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
-        one, many = cluster_words(subject.evidence.answers.settings, rate.measurement.about)
+        one, many = cluster_words(subject.evidence.answers.settings, rate.measurement.subject)
         return subject.words.aid(
             "few_personas", n=n, k=k, m=m, testers=one if estimate.n_clusters == 1 else many, tester=one
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Measurement
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
 from theodolite.domain.identity import SHORT
 from theodolite.reporting.found.cases import title_of
 from theodolite.reporting.page.subject import Subject
@@ -22,35 +23,45 @@ from theodolite.reporting.words.certificates import (
     weighting_text,
 )
 
-_AGREEMENT = ("exact_agreement", "relaxed_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha", "macro_f1")
-_OF_LABELS = ("class_precision", "class_recall", "class_f1")
-_ACCURACY = ("judge_sensitivity", "judge_specificity", "judge_precision", "judge_bias", "corrected_rate")
-_MANNERS = (
-    "unparseable_share",
-    "refused_share",
-    "refused_defects",
-    "ungrounded_share",
-    "control_failed_share",
-    "flip_rate",
-    "retest_alpha",
-    "order_consistent",
-    "prefers_first",
-    "length_bias",
-    "verdicts_turned",
+_AGREEMENT = (
+    Measure.EXACT_AGREEMENT,
+    Measure.RELAXED_AGREEMENT,
+    Measure.COHEN_KAPPA,
+    Measure.GWET_AC,
+    Measure.KRIPPENDORFF_ALPHA,
+    Measure.MACRO_F1,
 )
-_CROWD = ("agreement_with_people", "agreement_among_people", "nearer_than_people")
-GROUP_MEASURE = "cross_agreement"
-"""What a judge's agreement with a group of people is measured by."""
-
+_OF_LABELS = (Measure.CLASS_PRECISION, Measure.CLASS_RECALL, Measure.CLASS_F1)
+_ACCURACY = (
+    Measure.JUDGE_SENSITIVITY,
+    Measure.JUDGE_SPECIFICITY,
+    Measure.JUDGE_PRECISION,
+    Measure.JUDGE_BIAS,
+    Measure.CORRECTED_RATE,
+)
+_MANNERS = (
+    Measure.UNPARSEABLE_SHARE,
+    Measure.REFUSED_SHARE,
+    Measure.REFUSED_DEFECTS,
+    Measure.UNGROUNDED_SHARE,
+    Measure.CONTROL_FAILED_SHARE,
+    Measure.FLIP_RATE,
+    Measure.RETEST_ALPHA,
+    Measure.ORDER_CONSISTENT,
+    Measure.PREFERS_FIRST,
+    Measure.LENGTH_BIAS,
+    Measure.VERDICTS_TURNED,
+)
+_CROWD = (Measure.AGREEMENT_WITH_PEOPLE, Measure.AGREEMENT_AMONG_PEOPLE, Measure.NEARER_THAN_PEOPLE)
 _COEFFICIENTS = (
-    "cohen_kappa",
-    "gwet_ac",
-    "krippendorff_alpha",
-    "retest_alpha",
-    "length_bias",
-    GROUP_MEASURE,
-    "macro_f1",
-    "class_f1",
+    Measure.COHEN_KAPPA,
+    Measure.GWET_AC,
+    Measure.KRIPPENDORFF_ALPHA,
+    Measure.RETEST_ALPHA,
+    Measure.LENGTH_BIAS,
+    Measure.CROSS_AGREEMENT,
+    Measure.MACRO_F1,
+    Measure.CLASS_F1,
 )
 
 
@@ -115,18 +126,18 @@ def _tables(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]
     for authority in certificate.authorities if len(certificate.authorities) <= MOST_APART else ():
         own = [one for one in certificate.measurements if _is_of(one, authority)]
         name = title_of(subject.study, authority)
-        plain = [one for one in own if "rule" not in one.about]
+        plain = [one for one in own if not one.subject.rule]
         yield _table(subject, f"Agreement with {name}", plain, _AGREEMENT)
         of_labels = [one for one in plain if one.measure in _OF_LABELS and one.application == ALL_APPLICATIONS]
         if of_labels:
             yield _table(subject, f"Each label of {name}", of_labels, _OF_LABELS)
         for rule in rules_of_certificate(certificate):
-            by_rule = [one for one in own if one.about.get("rule") == rule]
+            by_rule = [one for one in own if one.subject.rule == rule]
             yield _table(subject, f"Defects ({rule}) against {name}", by_rule, _ACCURACY)
-    ceiling = [one for one in certificate.measurements if "ceiling" in one.about and "first" in one.about]
-    for pair in dict.fromkeys((one.about["first"], one.about["second"]) for one in ceiling):
+    ceiling = [one for one in certificate.measurements if one.subject.is_human_ceiling and one.subject.authority]
+    for pair in dict.fromkeys(one.subject.annotators for one in ceiling):
         names = " and ".join(title_of(subject.study, name) for name in pair)
-        found = [one for one in ceiling if (one.about["first"], one.about["second"]) == pair]
+        found = [one for one in ceiling if one.subject.annotators == pair]
         yield _table(subject, f"The ceiling: agreement of {names}", found, _AGREEMENT)
     beside = [one for one in certificate.measurements if is_beside_judge(certificate, one)]
     if beside:
@@ -140,21 +151,21 @@ def _against_many(subject: Subject, certificate: Certificate) -> Iterator[Figure
         one
         for name in certificate.authorities
         for one in certificate.measurements
-        if _is_of(one, name) and one.application == ALL_APPLICATIONS and "part" not in one.about
+        if _is_of(one, name) and one.application == ALL_APPLICATIONS and not one.subject.is_part
     ]
-    yield _each(subject, "Agreement with each person", [one for one in wide if "rule" not in one.about], _AGREEMENT)
+    yield _each(subject, "Agreement with each person", [one for one in wide if not one.subject.rule], _AGREEMENT)
     for rule in rules_of_certificate(certificate):
-        by_rule = [one for one in wide if one.about.get("rule") == rule]
+        by_rule = [one for one in wide if one.subject.rule == rule]
         yield _each(subject, f"Defects ({rule}) against each person", by_rule, _ACCURACY)
     crowd = [one for one in certificate.measurements if one.measure in _CROWD]
     if crowd:
         yield _table(subject, "The ceiling: how near people come to each other", crowd, _CROWD)
 
 
-def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: Sequence[str]) -> FigureTable:
+def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: Sequence[Measure]) -> FigureTable:
     columns = [measure for measure in measures if any(one.measure == measure for one in found)]
-    cells = {(one.about["first"], one.measure): _text(one) for one in found}
-    people = dict.fromkeys(one.about["first"] for one in found)
+    cells = {(one.subject.authority, one.measure): _text(one) for one in found}
+    people = dict.fromkeys(one.subject.authority for one in found)
     return FigureTable(
         title=title,
         columns=tuple(_column(subject, measure, found) for measure in columns),
@@ -166,16 +177,19 @@ def _each(subject: Subject, title: str, found: Sequence[Measurement], measures: 
 
 
 def _by_group(subject: Subject, certificate: Certificate) -> Iterator[FigureTable]:
-    found = [one for one in certificate.measurements if one.measure == GROUP_MEASURE]
+    found = [one for one in certificate.measurements if one.measure is Measure.CROSS_AGREEMENT]
     if found:
-        yield _table(subject, "Agreement with the groups that people describe themselves by", found, (GROUP_MEASURE,))
+        yield _table(
+            subject, "Agreement with the groups that people describe themselves by", found, (Measure.CROSS_AGREEMENT,)
+        )
 
 
 def _is_of(one: Measurement, authority: str) -> bool:
-    return one.about.get("first") == authority and "ceiling" not in one.about and one.measure not in _MANNERS
+    subject = one.subject
+    return subject.authority == authority and not subject.is_human_ceiling and one.measure not in _MANNERS
 
 
-def _table(subject: Subject, title: str, found: Sequence[Measurement], measures: Sequence[str]) -> FigureTable:
+def _table(subject: Subject, title: str, found: Sequence[Measurement], measures: Sequence[Measure]) -> FigureTable:
     columns = [measure for measure in measures if any(one.measure == measure for one in found)]
     cells = {(_part(one), one.measure): _text(one) for one in found}
     parts = dict.fromkeys(_part(one) for one in found)
@@ -186,22 +200,23 @@ def _table(subject: Subject, title: str, found: Sequence[Measurement], measures:
     )
 
 
-def _column(subject: Subject, measure: str, found: Sequence[Measurement]) -> str:
+def _column(subject: Subject, measure: Measure, found: Sequence[Measurement]) -> str:
     """Return the title of a measure, with the weighting of a coefficient."""
     title = subject.words.measure(measure).title
-    weighting = next((weighting_text(measure, one.about) for one in found if one.measure == measure), "")
+    weighting = next((weighting_text(one) for one in found if one.measure is measure), "")
     return f"{title} ({weighting})" if weighting else title
 
 
 def _part(one: Measurement) -> str:
     """Return what part of the dialogues, or which label, a figure is about."""
-    if "label" in one.about:
-        return one.about["label"]
-    part = one.about.get("part", "")
-    if not part:
-        return one.application
-    people = f" ({one.about['people']} people)" if "people" in one.about else ""
-    return f"{part.removeprefix('group.').removeprefix('annotators.')}: {one.about[part]}{people}"
+    subject = one.subject
+    if subject.label:
+        return subject.label
+    people = f" ({subject.n_people} people)" if subject.n_people is not None else ""
+    if subject.scenario:
+        return f"scenario: {subject.scenario}{people}"
+    group = subject.group or subject.annotator_group
+    return f"{group.name}: {group.value}{people}" if group else one.application
 
 
 def _text(one: Measurement) -> str:
@@ -209,18 +224,19 @@ def _text(one: Measurement) -> str:
         return coefficient_text(one.result)
     if one.measure in _CROWD[:2]:
         return share_text(one.result)
-    if one.measure in {"judge_bias", _CROWD[2]}:
+    if one.measure in {Measure.JUDGE_BIAS, _CROWD[2]}:
         return points_text(one.result)
-    left_out = unreadable_text(one) if one.measure == "exact_agreement" else ""
+    left_out = unreadable_text(one) if one.measure is Measure.EXACT_AGREEMENT else ""
     return f"{amount_text(one.result)}{f'; {left_out}' if left_out else ''}"
 
 
 def _manners(subject: Subject, certificate: Certificate) -> Iterator[tuple[str, str]]:
     for one in certificate.measurements:
-        whole = one.application == ALL_APPLICATIONS and "part" not in one.about
+        whole = one.application == ALL_APPLICATIONS and not one.subject.is_part
         if one.measure in _MANNERS and whole:
-            against = f"against {title_of(subject.study, one.about['first'])}" if "first" in one.about else ""
-            named = [one.about.get(key, "") for key in ("attempt", "rule", "readings")]
+            authority = one.subject.authority
+            against = f"against {title_of(subject.study, authority)}" if authority else ""
+            named = [one.subject.attempt, one.subject.rule, one.subject.repetition]
             tail = ", ".join(words for words in [*named, against] if words)
             title = subject.words.measure(one.measure).title
             yield f"{title} ({tail})" if tail else title, _text(one)

@@ -254,21 +254,18 @@ def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[st
         "formula": words.formula,
         "source": subject.words.method(measurement.result.method),
         "text": estimate_text(measurement.result),
-        "subject": _subject_words(subject, measurement),
+        "subject_text": _subject_words(subject, measurement),
         "set": subject.sets.add(f"estimate{place}", f"{title}: counted", numerator),
     }
 
 
 def _subject_words(subject: Subject, measurement: Measurement) -> str:
-    about = dict(measurement.about)
-    who = [
-        title_of(subject.study, name)
-        for name in (about.get("annotator"), about.get("first"), about.get("second"))
-        if name
-    ]
-    rule = f"{about.get('guideline', '')}: {about['condition']}" if "condition" in about else about.get("guideline", "")
-    groups = [f"{k.removeprefix('group.')} {v}" for k, v in about.items() if k.startswith("group.")]
-    texts = [measurement.application, rule, *groups, f"by {' and '.join(who)}" if who else about.get("annotators", "")]
+    of = measurement.subject
+    names = [title_of(subject.study, name) for name in of.annotators]
+    by = f"by {' and '.join(names)}" if len(names) <= 2 else ", ".join(of.annotators)
+    rule = f"{of.guideline}: {of.condition}" if of.condition else of.guideline
+    group = f"{of.group.name} {of.group.value}" if of.group else ""
+    texts = [of.application, rule, group, by if names else ""]
     return "; ".join(text for text in texts if text)
 
 

@@ -22,6 +22,7 @@ from theodolite.domain.annotator import (
 from theodolite.domain.answer_rules import labels_of, positions_of
 from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.estimate import Confusion, Undefined
+from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import Guideline, Origin
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.study import Reference, Study
@@ -40,7 +41,13 @@ _ORIGINS = {
 }
 
 
-_SHARES = {"exact_agreement", "relaxed_agreement", "unanimity", "class_precision", "class_recall"}
+_SHARES = {
+    Measure.EXACT_AGREEMENT,
+    Measure.RELAXED_AGREEMENT,
+    Measure.UNANIMITY,
+    Measure.CLASS_PRECISION,
+    Measure.CLASS_RECALL,
+}
 """Measures of agreement that are shares of dialogues."""
 
 
@@ -207,8 +214,8 @@ def agreement_tables(subject: Subject) -> tuple[AgreementTable, ...]:
     """Return the agreements, one table for those who are compared."""
     grouped: dict[tuple[str, tuple[str, ...], bool], list[Agreement]] = defaultdict(list)
     for agreement in subject.agreements:
-        about = agreement.measurement.about
-        grouped[about.get("guideline", ""), agreement.annotators, "label" in about].append(agreement)
+        of = agreement.measurement.subject
+        grouped[of.guideline, agreement.annotators, bool(of.label)].append(agreement)
     return tuple(_table(subject, guideline, who, found) for (guideline, who, _), found in grouped.items())
 
 
@@ -216,28 +223,27 @@ def _table(subject: Subject, guideline: str, who: tuple[str, ...], found: Sequen
     columns = tuple(dict.fromkeys(_measure_of(agreement) for agreement in found))
     cells = {(_row_of(a), _measure_of(a)): _agreement_cell(a) for a in found}
     rows = dict.fromkeys(_row_of(agreement) for agreement in found)
-    of_labels = ", label by label" if "label" in found[0].measurement.about else ""
+    of_labels = ", label by label" if found[0].measurement.subject.label else ""
     return AgreementTable(
         title=f"{_names(subject.study, who)} on {guideline}{of_labels}",
-        scale=found[0].measurement.about.get("question", ""),
+        scale=found[0].measurement.subject.question,
         measures=tuple(_measure_title(subject, measure, scale) for measure, scale in columns),
         rows=tuple((row, tuple(cells.get((row, column)) for column in columns)) for row in rows),
     )
 
 
-def _measure_of(agreement: Agreement) -> tuple[str, str]:
-    about = agreement.measurement.about
-    measure = agreement.measurement.measure
-    return measure, weighting_text(measure, about) or about.get("statistic", "")
+def _measure_of(agreement: Agreement) -> tuple[Measure, str]:
+    measurement = agreement.measurement
+    return measurement.measure, weighting_text(measurement) or measurement.statistic or ""
 
 
 def _row_of(agreement: Agreement) -> str:
     """Return what a row of figures is about: an application, and one label where it is about one."""
-    application, label = agreement.measurement.application, agreement.measurement.about.get("label", "")
+    application, label = agreement.measurement.application, agreement.measurement.subject.label
     return f"{application}: {label}" if label else application
 
 
-def _measure_title(subject: Subject, measure: str, scale: str) -> str:
+def _measure_title(subject: Subject, measure: Measure, scale: str) -> str:
     title = subject.words.measure(measure).title
     return f"{title} ({scale})" if scale else title
 

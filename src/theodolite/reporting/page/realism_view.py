@@ -98,10 +98,10 @@ def _spread(spread: StyleSpread, *, is_share: bool) -> str:
 
 
 def _rate(subject: Subject, contrast: RateContrast) -> ContrastRow:
-    about = contrast.about
+    of = contrast.subject
     return ContrastRow(
-        name=f"{contrast.application}: {about.get('rule', '')}",
-        more=f"{about.get('guideline', '')}, by {title_of(subject.study, about.get('annotator', ''))}",
+        name=f"{of.application}: {of.rule}",
+        more=f"{of.guideline}, by {title_of(subject.study, of.annotator)}",
         people=_number(contrast.people, is_share=True),
         simulated=_number(contrast.simulated, is_share=True),
         difference=_difference(contrast.difference, is_share=True),

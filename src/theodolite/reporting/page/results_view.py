@@ -170,9 +170,9 @@ def _groups(subject: Subject, guideline: Guideline, rule: DefectRule, lead: Sequ
     wanted = (guideline.name, rule.name)
     splits: dict[str, list[Rate]] = defaultdict(list)
     for rate in subject.rates:
-        about = rate.measurement.about
-        if rate.group and (about.get("guideline"), about.get("rule")) == wanted and rate.annotator in lead:
-            splits[rate.group[0]].append(rate)
+        of = rate.measurement.subject
+        if rate.group and (of.guideline, of.rule) == wanted and rate.annotator in lead:
+            splits[rate.group.name].append(rate)
     return tuple(_group_table(subject, name, rates) for name, rates in splits.items())
 
 
@@ -190,7 +190,7 @@ def _group_table(subject: Subject, name: str, rates: Sequence[Rate]) -> GroupTab
 
 def _value(rate: Rate) -> str:
     """Return the value that a rate is a split by, with the level of testing where there are several."""
-    value = rate.group[1] if rate.group else ""
+    value = rate.group.value if rate.group else ""
     return f"{value} ({rate.station})" if rate.station else value
 
 

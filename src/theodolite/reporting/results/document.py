@@ -37,7 +37,7 @@ from theodolite.reporting.results.series import series_entry
 from theodolite.reporting.results.strategies import strategy_entry
 from theodolite.reporting.results.trees import tree_entries
 
-SCHEMA_VERSION = "1.19"
+SCHEMA_VERSION = "2.0"
 """Version of the results file's form; the first number rises when readers break."""
 
 PAIR_DIGITS = 16
@@ -47,7 +47,7 @@ PAIR_DIGITS = 16
 def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Json]:
     """Return the results of a run as a JSON document.
 
-    Its form is published in `resources/report/results.schema.json`. Nothing in
+    Its form is published in `resources/schemas/results.schema.json`. Nothing in
     it is NaN or infinite: what is undefined is null and says why.
     """
     return {name: collected(part) for name, part in _document(evidence, findings, facts).items()}

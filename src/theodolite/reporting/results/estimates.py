@@ -5,14 +5,16 @@ from __future__ import annotations
 from theodolite.domain.estimate import Confusion, Measurement
 from theodolite.domain.identity import Json
 from theodolite.reporting.results.number_entries import number_entry, outcomes_entry
+from theodolite.reporting.results.subjects import subject_entry
 
 
 def estimate_entry(measurement: Measurement) -> dict[str, Json]:
     """Return one entry of the list `estimates`."""
     return {
-        "measure": measurement.measure,
-        "application": measurement.application,
-        "about": dict(measurement.about),
+        "measure": measurement.measure.value,
+        "subject": subject_entry(measurement.subject),
+        "weighting": measurement.weighting.value if measurement.weighting else None,
+        "statistic": measurement.statistic.value if measurement.statistic else None,
         **number_entry(measurement.result),
         "outcomes": outcomes_entry(measurement.outcomes),
         "versions": dict(measurement.versions),

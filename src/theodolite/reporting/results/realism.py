@@ -5,6 +5,7 @@ from __future__ import annotations
 from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
 from theodolite.domain.identity import Json
 from theodolite.reporting.results.number_entries import number_entry
+from theodolite.reporting.results.subjects import subject_entry
 
 
 def realism_entry(realism: Realism) -> dict[str, Json]:
@@ -43,8 +44,7 @@ def _spread(spread: StyleSpread) -> dict[str, Json]:
 
 def _rate(contrast: RateContrast) -> dict[str, Json]:
     return {
-        "application": contrast.application,
-        "about": dict(contrast.about),
+        "subject": subject_entry(contrast.subject),
         "people": number_entry(contrast.people),
         "simulated": number_entry(contrast.simulated),
         "difference": number_entry(contrast.difference),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from theodolite.domain.answers import REFERENCE
-from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Measurement
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
 from theodolite.domain.identity import SHORT
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures
@@ -26,21 +27,21 @@ _MARGIN = 13
 
 
 _RIGHT = {
-    "judge_sensitivity": "catches",
-    "judge_specificity": "passes of the sound",
-    "judge_precision": "right when it alarms",
+    Measure.JUDGE_SENSITIVITY: "catches",
+    Measure.JUDGE_SPECIFICITY: "passes of the sound",
+    Measure.JUDGE_PRECISION: "right when it alarms",
 }
 
-_COEFFICIENTS = ("cohen_kappa", "gwet_ac", "krippendorff_alpha")
+_COEFFICIENTS = (Measure.COHEN_KAPPA, Measure.GWET_AC, Measure.KRIPPENDORFF_ALPHA)
 
 _MOST_LABELS = 6
 """Labels that are told one by one; of more the average is told. Count."""
 
 _MANNERS = {
-    "unparseable_share": "unreadable",
-    "refused_share": "refused",
-    "ungrounded_share": "quotes words that do not stand there",
-    "control_failed_share": "failed the control question",
+    Measure.UNPARSEABLE_SHARE: "unreadable",
+    Measure.REFUSED_SHARE: "refused",
+    Measure.UNGROUNDED_SHARE: "quotes words that do not stand there",
+    Measure.CONTROL_FAILED_SHARE: "failed the control question",
 }
 
 
@@ -86,7 +87,7 @@ def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
     apart = [
         f"{one.application} {amount_text(one.result)}"
         for one in certificate.measurements
-        if one.measure == "exact_agreement" and one.application != ALL_APPLICATIONS and _is_of(one, authority)
+        if one.measure == Measure.EXACT_AGREEMENT and one.application != ALL_APPLICATIONS and _is_of(one, authority)
     ]
     lines += _labelled("", "; ".join(apart), width)
     lines += _labelled("Labels", _labels(certificate, authority), width)
@@ -98,7 +99,7 @@ def _against(certificate: Certificate, authority: str, width: int) -> list[str]:
 def _against_many(certificate: Certificate, width: int) -> list[str]:
     """Return how a judge stands to many people, each of them an authority: the range of every figure."""
     people = figures.number_of(len(certificate.authorities), "person", "people")
-    agreement = [f"same label on {_range(certificate, 'exact_agreement', figures.percent)}"]
+    agreement = [f"same label on {_range(certificate, Measure.EXACT_AGREEMENT, figures.percent)}"]
     for measure in _COEFFICIENTS:
         named = certificate.figure(measure)
         if named is not None:
@@ -112,51 +113,53 @@ def _against_many(certificate: Certificate, width: int) -> list[str]:
     return lines
 
 
-def _range(certificate: Certificate, measure: str, show: Callable[[float], str], **about: str) -> str:
+def _range(certificate: Certificate, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
     """Return the lowest and the highest value that people's labels give a figure, over all applications."""
-    found = (certificate.figure(measure, first=name, **about) for name in certificate.authorities)
+    found = (certificate.figure(measure, authority=name, rule=rule) for name in certificate.authorities)
     values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
     return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
 
 
 def _is_of(one: Measurement, authority: str) -> bool:
-    about = one.about
-    return about.get("first") == authority and "part" not in about and "ceiling" not in about
+    subject = one.subject
+    return subject.authority == authority and not subject.is_part and not subject.is_human_ceiling
 
 
 def _agreement(certificate: Certificate, authority: str) -> str:
-    exact = certificate.figure("exact_agreement", first=authority)
+    exact = certificate.figure(Measure.EXACT_AGREEMENT, authority=authority)
     parts = [f"same label on {amount_text(exact.result)}"] if exact else []
     if exact and isinstance(exact.result, Estimate) and exact.result.chance is not None:
         parts.append(f"chance alone {figures.percent(exact.result.chance)}")
-    near = certificate.figure("relaxed_agreement", first=authority)
+    near = certificate.figure(Measure.RELAXED_AGREEMENT, authority=authority)
     parts += [f"within one point {amount_text(near.result)}"] if near else []
     left_out = unreadable_text(exact) if exact else ""
     parts += [left_out] if left_out else []
     for measure in _COEFFICIENTS:
-        found = certificate.figure(measure, first=authority)
+        found = certificate.figure(measure, authority=authority)
         parts += [f"{coefficient_name(found)} {coefficient_text(found.result)}"] if found else []
     return "; ".join(parts)
 
 
 def _labels(certificate: Certificate, authority: str) -> str:
     """Return how well the judge recognises each label of one authority; empty where that is not known."""
-    macro = certificate.figure("macro_f1", first=authority)
+    macro = certificate.figure(Measure.MACRO_F1, authority=authority)
     if macro is None:
         return ""
     of_labels = [
         one
         for one in certificate.measurements
-        if one.application == ALL_APPLICATIONS and one.about.get("first") == authority and "label" in one.about
+        if one.application == ALL_APPLICATIONS and one.subject.authority == authority and one.subject.label
     ]
-    labels = list(dict.fromkeys(one.about["label"] for one in of_labels if isinstance(one.result, Estimate)))
+    labels = list(dict.fromkeys(one.subject.label for one in of_labels if isinstance(one.result, Estimate)))
     each = (_label(of_labels, label) for label in labels) if len(labels) <= _MOST_LABELS else ()
     return "; ".join([f"macro-F1 {coefficient_text(macro.result)}, n {figures.count(macro.result.n)}", *each])
 
 
 def _label(found: Sequence[Measurement], label: str) -> str:
-    by_measure = {one.measure: one.result for one in found if one.about["label"] == label}
-    precision, recall = (amount_text(by_measure[measure]) for measure in ("class_precision", "class_recall"))
+    by_measure = {one.measure: one.result for one in found if one.subject.label == label}
+    precision, recall = (
+        amount_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL)
+    )
     return f"{label}: precision {precision}, recall {recall}"
 
 
@@ -164,21 +167,21 @@ def _other_judges(certificate: Certificate) -> str:
     """Return how far the judge agrees with each other judge."""
     lines = []
     for one in certificate.measurements:
-        if one.measure == "exact_agreement" and is_beside_judge(certificate, one):
-            kappa = certificate.figure("cohen_kappa", first=one.about["first"])
+        if one.measure is Measure.EXACT_AGREEMENT and is_beside_judge(certificate, one):
+            kappa = certificate.figure(Measure.COHEN_KAPPA, authority=one.subject.authority)
             beyond = f", {coefficient_name(kappa)} {coefficient_text(kappa.result)}" if kappa else ""
-            lines.append(f"{one.about['first']} same label on {amount_text(one.result)}{beyond}")
+            lines.append(f"{one.subject.authority} same label on {amount_text(one.result)}{beyond}")
     return "; ".join(lines)
 
 
 def _accuracy(certificate: Certificate, authority: str, rule: str) -> str:
     parts = []
     for measure, title in _RIGHT.items():
-        found = certificate.figure(measure, first=authority, rule=rule)
+        found = certificate.figure(measure, authority=authority, rule=rule)
         parts += [f"{title} {amount_text(found.result)}"] if found else []
-    bias = certificate.figure("judge_bias", first=authority, rule=rule)
+    bias = certificate.figure(Measure.JUDGE_BIAS, authority=authority, rule=rule)
     parts += [f"bias {points_text(bias.result)}"] if bias else []
-    refused = certificate.figure("refused_defects", first=authority, rule=rule)
+    refused = certificate.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
     parts += [f"refused to read {amount_text(refused.result)} of the defects"] if refused else []
     return "; ".join(parts) or "nobody's labels can tell"
 
@@ -187,32 +190,33 @@ def _people(certificate: Certificate) -> str:
     between: Sequence[Measurement] = [
         one
         for one in certificate.measurements
-        if one.measure == "exact_agreement" and "ceiling" in one.about and "part" not in one.about
+        if one.measure == Measure.EXACT_AGREEMENT and one.subject.is_human_ceiling and not one.subject.is_part
     ]
     wide = [one for one in between if one.application == ALL_APPLICATIONS]
     return _crowd(certificate) or "; ".join(
-        f"{one.about['first']} and {one.about['second']} agree on {amount_text(one.result)}" for one in wide
+        f"{' and '.join(one.subject.annotators)} agree on {amount_text(one.result)}" for one in wide
     )
 
 
 def _crowd(certificate: Certificate) -> str:
     """Return how near a judge comes to many people and they to each other; empty where they are few."""
-    judge, people = certificate.figure("agreement_with_people"), certificate.figure("agreement_among_people")
+    judge, people = (
+        certificate.figure(Measure.AGREEMENT_WITH_PEOPLE),
+        certificate.figure(Measure.AGREEMENT_AMONG_PEOPLE),
+    )
     if judge is None or people is None:
         return ""
-    gap = certificate.figure("nearer_than_people")
+    gap = certificate.figure(Measure.NEARER_THAN_PEOPLE)
     beyond = f"; judge minus people {points_text(gap.result)}" if gap else ""
     alike = f"two of them agree on {share_text(people.result)} of the dialogues"
     return f"{alike}, the judge and one of them on {share_text(judge.result)}{beyond}"
 
 
 def _groups(certificate: Certificate) -> str:
-    found = [one for one in certificate.measurements if one.measure == "cross_agreement"]
-    named = ((one, one.about["part"]) for one in found)
     return "; ".join(
-        f"{part.removeprefix('annotators.')} {one.about[part]}, {one.about['people']} people:"
-        f" beyond chance {coefficient_text(one.result)}"
-        for one, part in named
+        f"{group.name} {group.value}, {one.subject.n_people} people: beyond chance {coefficient_text(one.result)}"
+        for one in certificate.measurements
+        if one.measure is Measure.CROSS_AGREEMENT and (group := one.subject.annotator_group)
     )
 
 
@@ -222,14 +226,14 @@ def _manners(certificate: Certificate) -> str:
 
 def _probes(certificate: Certificate) -> str:
     titles = {
-        "verdicts_turned": "turned by text that tells what to answer",
-        "order_consistent": "the same with the labels reversed",
-        "flip_rate": "another label when asked again",
+        Measure.VERDICTS_TURNED: "turned by text that tells what to answer",
+        Measure.ORDER_CONSISTENT: "the same with the labels reversed",
+        Measure.FLIP_RATE: "another label when asked again",
     }
     return "; ".join(_shares(certificate, titles))
 
 
-def _shares(certificate: Certificate, titles: dict[str, str]) -> Iterator[str]:
+def _shares(certificate: Certificate, titles: dict[Measure, str]) -> Iterator[str]:
     for measure, title in titles.items():
         found = certificate.figure(measure)
         if found is not None:

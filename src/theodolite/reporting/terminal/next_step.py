@@ -94,7 +94,7 @@ def _more_testers(evidence: Evidence, findings: Findings) -> str:
     if not crowded:
         return ""
     k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
-    _, testers = cluster_words(evidence.answers.settings, rate.measurement.about)
+    _, testers = cluster_words(evidence.answers.settings, rate.measurement.subject)
     return f"add {testers} rather than repeats: {k} of them carry all this evidence."
 
 

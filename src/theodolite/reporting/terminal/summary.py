@@ -183,7 +183,7 @@ def _conduct(summary: _Summary) -> list[str]:
 
 def _bounds_text(summary: _Summary, account: Account) -> str:
     """Return between which rates the unmeasured dialogues leave the only rate of a guideline."""
-    rates = [rate for rate in _leading(summary) if rate.measurement.about.get("guideline") == account.guideline]
+    rates = [rate for rate in _leading(summary) if rate.measurement.subject.guideline == account.guideline]
     if len(rates) != 1 or rates[0].measurement.bounds is None or rates[0].measurement.result.n < figures.FEW:
         return ""
     low, high = rates[0].measurement.bounds

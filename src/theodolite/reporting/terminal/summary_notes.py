@@ -9,6 +9,7 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Findings
+from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
@@ -36,8 +37,8 @@ _MOST_CORRECTED = 4
 
 def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreement]) -> str:
     """Return how far people agree; empty where fewer than two labelled."""
-    exact = among_people(study, agreements, guideline, "exact_agreement")
-    kappa = among_people(study, agreements, guideline, "fleiss_kappa")
+    exact = among_people(study, agreements, guideline, Measure.EXACT_AGREEMENT)
+    kappa = among_people(study, agreements, guideline, Measure.FLEISS_KAPPA)
     if not any(agreement.estimate for agreement in exact):
         reason = undefined_text(exact or kappa)
         return f"agreement is undefined: {reason}" if _has_unreadable(exact or kappa) else ""
@@ -58,7 +59,7 @@ def judges_text(
     tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
     sentences = []
     for place, judge in enumerate(tried):
-        exact = with_people(study, agreements, guideline, judge.name, "exact_agreement")
+        exact = with_people(study, agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
         name = judge.title or judge.name
         if place:
             sentences.append(f"{name} {counts_text(exact).split(' of ')[0]}.")
@@ -80,9 +81,7 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
     texts = []
     for one in found[:_MOST_CORRECTED]:
         own = own_words(one, findings, rates_of(findings))
-        subject = one.measurement.application + (
-            f" {one.measurement.about.get('rule', '')}".rstrip() if several else ""
-        )
+        subject = one.measurement.application + (f" {one.measurement.subject.rule}".rstrip() if several else "")
         alone = f"; {title_of(evidence.study, one.judge)} alone {own}" if own else ""
         known = ", errors as on" if one.is_transported else " by"
         texts.append(f"{subject} {one.text}{known} {title_of(evidence.study, one.by)}{alone}.")

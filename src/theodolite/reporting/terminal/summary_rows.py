@@ -207,7 +207,7 @@ def _remarks(rate: Rate, screen: Screen) -> list[str]:
         return []
     remarks = []
     if estimate.n_clusters is not None and estimate.n_clusters < estimate.n:
-        one, many = cluster_words(screen.settings, rate.measurement.about)
+        one, many = cluster_words(screen.settings, rate.measurement.subject)
         testers = one if estimate.n_clusters == 1 else many
         n, k = figures.count(estimate.n), figures.count(estimate.n_clusters)
         remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester=one, m=""))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from theodolite.domain.certificate import ALL_APPLICATIONS, Certificate
+from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
 from theodolite.reporting.words import figures
 
 
@@ -43,35 +42,36 @@ def coefficient_text(result: Estimate | Undefined) -> str:
 
 
 _COEFFICIENTS = {
-    "cohen_kappa": "kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "gwet_ac": "AC",
-    "krippendorff_alpha": "alpha",
+    Measure.COHEN_KAPPA: "kappa",
+    Measure.FLEISS_KAPPA: "Fleiss' kappa",
+    Measure.GWET_AC: "AC",
+    Measure.KRIPPENDORFF_ALPHA: "alpha",
 }
 
 _WEIGHTINGS = {
-    "identity": "unweighted",
-    "linear": "linear weights",
-    "quadratic": "quadratic weights",
-    "ordinal": "ordinal weights",
-    "band": "neighbours count as agreeing",
+    Weighting.IDENTITY: "unweighted",
+    Weighting.LINEAR: "linear weights",
+    Weighting.QUADRATIC: "quadratic weights",
+    Weighting.ORDINAL: "ordinal weights",
+    Weighting.BAND: "neighbours count as agreeing",
 }
 
 
-def weighting_text(measure: str, about: Mapping[str, str]) -> str:
+def weighting_text(measurement: Measurement) -> str:
     """Return how a coefficient weighs disagreement, e.g. `unweighted`, `quadratic weights`, `ordinal`."""
-    if measure == "krippendorff_alpha":
-        return about.get("scale", "")
-    return _WEIGHTINGS.get(about.get("weights", ""), "")
+    weighting = measurement.weighting
+    if weighting is None:
+        return ""
+    is_alpha = measurement.measure in {Measure.KRIPPENDORFF_ALPHA, Measure.RETEST_ALPHA}
+    return weighting.value if is_alpha else _WEIGHTINGS[weighting]
 
 
 def coefficient_name(measurement: Measurement) -> str:
     """Return the short name of a coefficient with its weighting, e.g. `AC2 (quadratic weights)`."""
-    measure, about = measurement.measure, measurement.about
-    name = _COEFFICIENTS.get(measure, measure)
-    if measure == "gwet_ac":
-        name += "1" if about.get("weights") == "identity" else "2"
-    weighting = weighting_text(measure, about)
+    name = _COEFFICIENTS.get(measurement.measure, measurement.measure.value)
+    if measurement.measure is Measure.GWET_AC:
+        name += "1" if measurement.weighting is Weighting.IDENTITY else "2"
+    weighting = weighting_text(measurement)
     return f"{name} ({weighting})" if weighting else name
 
 
@@ -99,14 +99,15 @@ def points_text(result: Estimate | Undefined) -> str:
 
 def rules_of_certificate(certificate: Certificate) -> tuple[str, ...]:
     """Return the names of the defect rules that a certificate looks at, in its order."""
-    return tuple(dict.fromkeys(one.about["rule"] for one in certificate.measurements if "rule" in one.about))
+    return tuple(dict.fromkeys(one.subject.rule for one in certificate.measurements if one.subject.rule))
 
 
 def is_beside_judge(certificate: Certificate, one: Measurement) -> bool:
     """Tell whether a figure holds the judge beside another judge, on all dialogues of both."""
-    first = one.about.get("first", "")
-    is_whole = one.application == ALL_APPLICATIONS and "part" not in one.about and "ceiling" not in one.about
-    return is_whole and bool(first) and first not in certificate.authorities and "rule" not in one.about
+    subject = one.subject
+    is_whole = one.application == ALL_APPLICATIONS and not subject.is_part and not subject.is_human_ceiling
+    is_pair = bool(subject.authority) and subject.authority not in certificate.authorities
+    return is_whole and is_pair and not subject.rule
 
 
 MOST_APART = 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from theodolite.domain.dialogue import HeldBy
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting, TesterKind
 
 _WORDS: Mapping[TesterKind, tuple[str, str]] = {
@@ -15,20 +16,19 @@ _WORDS: Mapping[TesterKind, tuple[str, str]] = {
 }
 
 
-def cluster_words(settings: Iterable[Setting], about: Mapping[str, str]) -> tuple[str, str]:
-    """Return what one cluster and what several are called among the sessions that a number is about.
+def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
+    """Return what one cluster and what several are called among the sessions of an estimate.
 
     Args:
         settings: Of all sessions.
-        about: What the number is about; `level` and `held_by` count where they are there.
+        subject: Of the estimate; level and tester type count where it has them.
     """
-    meant = [setting for setting in settings if _is_meant(setting, about)]
+    meant = [setting for setting in settings if _is_meant(setting, subject)]
     kinds = {setting.kind for setting in meant}
     if len(kinds) != 1 or any(setting.held_by is HeldBy.RECORDED for setting in meant):
         return "tester", "testers"
     return _WORDS[kinds.pop()]
 
 
-def _is_meant(setting: Setting, about: Mapping[str, str]) -> bool:
-    level, held_by = setting.level.value, setting.held_by.value
-    return about.get("level", level) == level and about.get("held_by", held_by) == held_by
+def _is_meant(setting: Setting, subject: EstimateSubject) -> bool:
+    return subject.level in {None, setting.level} and subject.tester_type in {None, setting.held_by}

@@ -6,7 +6,7 @@ import pytest
 
 from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.guideline import Violation
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.measurement.comparison.sides import compare_by_mitigation, compare_sides
 
 
@@ -20,11 +20,7 @@ def ruling(defects, n=60, missing=(), *, clusters=0, judge="1", rule="r"):
         for p in range(n)
     }
     return Ruling(
-        guideline="g",
-        rule=rule,
-        condition="== no",
-        annotator="judge",
-        violation=Violation.NOT_A_GUARDRAIL,
+        subject=EstimateSubject(application="", guideline="g", rule=rule, annotators=("judge",)),
         instruments={"guideline g": "v", "annotator judge": judge},
         verdicts=verdicts,
     )

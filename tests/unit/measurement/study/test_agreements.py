@@ -39,20 +39,27 @@ def agreements(study):
     return [m for m in measure_study(study.evidence()).measurements if m.measure not in RATES]
 
 
-def one(study, measure, **about):
-    (found,) = [m for m in agreements(study) if m.measure == measure and about.items() <= dict(m.about).items()]
+def one(study, measure, *annotators, weighting=None, label="", second=""):
+    (found,) = [
+        m
+        for m in agreements(study)
+        if (m.measure, m.subject.label) == (measure, label)
+        and weighting in {None, m.weighting}
+        and annotators in {(), m.subject.annotators}
+        and second in {"", m.subject.annotators[-1]}
+    ]
     return found
 
 
 def compared(study):
-    return [(m.about["first"], m.about["second"]) for m in agreements(study) if m.measure == "exact_agreement"]
+    return [m.subject.annotators for m in agreements(study) if m.measure == "exact_agreement"]
 
 
 def test_every_two_people_are_compared_and_all_together():
     study = of_labels(people=[["yes", "no"], ["yes", "no"], ["no", "no"]])
 
     assert compared(study) == [("person 0", "person 1"), ("person 0", "person 2"), ("person 1", "person 2")]
-    assert one(study, "fleiss_kappa").about["annotators"] == "person 0, person 1, person 2"
+    assert one(study, "fleiss_kappa").subject.annotators == ("person 0", "person 1", "person 2")
 
 
 def test_judges_are_held_against_the_reference():
@@ -95,7 +102,7 @@ def test_measures_fit_the_scale(scale, alphas):
     plain = ["exact_agreement", *relaxed, "cohen_kappa", "fleiss_kappa"]
     labels = [m.measure for m in found if m.measure != "score_agreement"]
     assert labels == plain + ["krippendorff_alpha"] * len(alphas)
-    assert [m.about["scale"] for m in found if m.measure == "krippendorff_alpha"] == alphas
+    assert [m.weighting for m in found if m.measure == "krippendorff_alpha"] == alphas
 
 
 def test_an_unreadable_label_is_left_out_and_counted():
@@ -121,7 +128,7 @@ def test_nothing_readable_is_no_agreement_of_any_value():
 
     assert len(found) > 10
     assert all(isinstance(m.result, Undefined) and m.result.n == 0 and m.bounds is None for m in found)
-    assert one(study, "fleiss_kappa", annotators="person 0, person 1, person 2").result.reason == (
+    assert one(study, "fleiss_kappa", "person 0", "person 1", "person 2").result.reason == (
         "No dialogue has readable labels of two annotators. Of 30 dialogues 30 unparseable."
     )
 
@@ -213,11 +220,11 @@ def panels_of_judges():
 def test_every_two_judges_are_compared_and_all_together_and_each_panel():
     found = measure_study(panels_of_judges().evidence())
 
-    exact = [m.about for m in found.measurements if m.measure == "exact_agreement"]
+    exact = [m.subject.annotators for m in found.measurements if m.measure == "exact_agreement"]
     pairs = [("a", "b"), ("a", "c"), ("a", "alone"), ("b", "c"), ("b", "alone"), ("c", "alone")]
-    assert [(about["first"], about["second"]) for about in exact if "first" in about] == pairs
-    together = [m.about["annotators"] for m in found.measurements if m.measure == "fleiss_kappa"]
-    assert together == ["a, b, c, alone", "a, b, c"]
+    assert exact == pairs
+    together = [m.subject.annotators for m in found.measurements if m.measure == "fleiss_kappa"]
+    assert together == [("a", "b", "c", "alone"), ("a", "b", "c")]
     assert [(one.first, one.second) for one in found.confusions] == pairs
 
 
@@ -225,13 +232,13 @@ def test_two_judges_without_a_panel_are_a_pair_and_no_group():
     study = of_labels(judges=[["yes", "no"], ["yes", "no"]])
 
     assert compared(study) == [("model 0", "model 1")]
-    assert not [m for m in agreements(study) if "annotators" in m.about]
+    assert not [m for m in agreements(study) if m.measure == "fleiss_kappa"]
 
 
 def test_three_annotators_are_unanimous_where_all_say_the_same():
     study = panels_of_judges()
 
-    unanimous = one(study, "unanimity", annotators="a, b, c")
+    unanimous = one(study, "unanimity", "a", "b", "c")
 
     assert (unanimous.result.count, unanimous.result.n) == (2, 3)
     assert unanimous.result.chance == pytest.approx((7 / 9) ** 3 + (2 / 9) ** 3)
@@ -263,7 +270,7 @@ def test_the_majority_of_people_is_compared_with_the_reference():
 def test_two_people_are_no_majority():
     study = of_labels(people=[["yes"], ["yes"]], finals=["yes"])
 
-    assert not [m for m in agreements(study) if m.about.get("second") == "majority of people"]
+    assert not [m for m in agreements(study) if "majority of people" in m.subject.annotators]
 
 
 def test_dialogues_that_share_a_persona_make_agreement_less_certain():

@@ -22,10 +22,10 @@ def figures(evidence, people):
 
 
 def test_many_people_are_one_crowd_and_not_every_pair(crowd):
-    found = [one for one in certify(crowd, "grounded").measurements if "ceiling" in one.about]
+    found = [one for one in certify(crowd, "grounded").measurements if one.subject.is_human_ceiling]
 
     assert [one.measure for one in found] == ["agreement_with_people", "agreement_among_people", "nearer_than_people"]
-    assert {one.about["people"] for one in found} == {"6"}
+    assert {one.subject.n_people for one in found} == {6}
 
 
 def test_people_who_always_agree_leave_a_judge_that_errs_behind():
@@ -45,7 +45,7 @@ def test_what_the_judge_did_not_say_readably_is_counted_and_left_out(crowd):
 
 def test_a_few_are_compared_pair_by_pair(crowd):
     pairs = {
-        (one.about["first"], one.about["second"])
+        one.subject.annotators
         for one in ceiling_figures(crowd, crowd.study.guideline("groundedness"), CROWD[:3], "grounded")
     }
 

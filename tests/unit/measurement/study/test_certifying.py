@@ -17,11 +17,13 @@ def same(said):
     return said or "1"
 
 
-def one(found, measure, **about):
+def one(found, measure, **subject):
     fitting = [
         figure
         for figure in found.measurements
-        if figure.measure == measure and about.items() <= dict(figure.about).items() and "part" not in figure.about
+        if figure.measure == measure
+        and not figure.subject.is_part
+        and all(getattr(figure.subject, name) == value for name, value in subject.items())
     ]
     return fitting[0].result if fitting else None
 
@@ -38,32 +40,32 @@ def test_agreement_on_a_sample_speaks_for_all_dialogues_that_it_stands_for():
     found = certify(labelled_evidence(lambda said: "1" if said == "2" else same(said)), "grounded")
     judged = [said for said in judged_labels(live_evidence()).values() if said is not None]
 
-    assert one(found, "exact_agreement", first="anna").value == pytest.approx(1 - judged.count("2") / 57)
-    assert one(found, "exact_agreement", first="anna").n == 29
+    assert one(found, "exact_agreement", authority="anna").value == pytest.approx(1 - judged.count("2") / 57)
+    assert one(found, "exact_agreement", authority="anna").n == 29
 
 
 def test_ordered_scales_are_compared_within_a_point_too():
     found = certify(labelled_evidence(lambda said: str(min(5, int(said or "1") + 1))), "grounded")
 
-    assert one(found, "exact_agreement", first="anna").value < 0.9
-    assert one(found, "relaxed_agreement", first="anna").value == pytest.approx(1.0)
-    assert one(found, "relaxed_agreement", first="anna").chance > 0.4
+    assert one(found, "exact_agreement", authority="anna").value < 0.9
+    assert one(found, "relaxed_agreement", authority="anna").value == pytest.approx(1.0)
+    assert one(found, "relaxed_agreement", authority="anna").chance > 0.4
 
 
 def test_sensitivity_and_bias_are_by_the_defect_rule():
     found = certify(labelled_evidence(same), "grounded")
 
     assert one(found, "judge_sensitivity", rule="score <= 3") is None
-    assert one(found, "judge_precision", first="anna").value == 1
-    assert one(found, "judge_bias", first="anna").value == pytest.approx(0)
+    assert one(found, "judge_precision", authority="anna").value == 1
+    assert one(found, "judge_bias", authority="anna").value == pytest.approx(0)
 
 
 def test_each_person_is_an_authority_and_two_are_a_ceiling():
     found = certify(labelled_evidence(same, people=("anna", "ben")), "grounded")
 
     assert found.authorities == ("anna", "ben")
-    assert one(found, "exact_agreement", ceiling="people").value == 1
-    assert one(certify(labelled_evidence(same), "grounded"), "exact_agreement", ceiling="people") is None
+    assert one(found, "exact_agreement", is_human_ceiling=True).value == 1
+    assert one(certify(labelled_evidence(same), "grounded"), "exact_agreement", is_human_ceiling=True) is None
 
 
 def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
@@ -77,9 +79,9 @@ def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
     shying = replace(changed(evidence, annotations=shy), samples=evidence.samples, drawn=evidence.drawn)
     found = certify(shying, "grounded")
 
-    share = one(found, "refused_defects", first="anna")
+    share = one(found, "refused_defects", authority="anna")
     assert 0 < share.count <= share.n
-    assert one(found, "judge_sensitivity", first="anna").value < 0.5
+    assert one(found, "judge_sensitivity", authority="anna").value < 0.5
 
 
 def test_figures_of_all_applications_come_first():
@@ -100,4 +102,4 @@ def test_a_question_at_each_turn_is_held_against_people_by_its_rule_alone():
 
     assert found.confusions == ()
     assert one(found, "exact_agreement") is None
-    assert one(found, "judge_precision", first="anna").value == 1
+    assert one(found, "judge_precision", authority="anna").value == 1

@@ -31,8 +31,8 @@ def test_the_corrected_rate_stands_beside_the_judges_own():
     (corrected,) = rates(evidence)
     (own,) = rates(evidence, "defect_rate")
 
-    assert (corrected.about["annotator"], corrected.about["by"]) == ("grounded", "anna")
-    assert own.about["annotator"] == "grounded"
+    assert (corrected.subject.annotator, corrected.subject.corrected_by) == ("grounded", "anna")
+    assert own.subject.annotator == "grounded"
     assert (own.result.count, own.result.n) == (9, 57)
 
 
@@ -56,7 +56,7 @@ def test_where_every_alarm_is_false_the_rate_falls_to_what_was_missed():
 def test_each_person_corrects_for_herself():
     both = rates(labelled_evidence(same, people=("anna", "ben")))
 
-    assert [one.about["by"] for one in both] == ["anna", "ben"]
+    assert [one.subject.corrected_by for one in both] == ["anna", "ben"]
 
 
 def test_labels_of_dialogues_that_nobody_drew_correct_nothing():
@@ -77,7 +77,7 @@ def test_means_of_scores_are_corrected_beside_the_judges_own():
 
     (own,), (people,) = rates(evidence, "judge_mean"), rates(evidence, "corrected_mean")
 
-    assert (people.about["question"], people.about["by"]) == ("score", "anna")
+    assert (people.subject.question, people.subject.corrected_by) == ("score", "anna")
     assert (own.result.n, people.result.n) == (57, 29)
     assert people.result.value < own.result.value
     assert people.result.low < people.result.value < people.result.high
@@ -101,6 +101,6 @@ def test_errors_known_from_elsewhere_correct_a_rate_without_a_label():
 
     (found,) = rates(evidence, "rogan_gladen_rate")
 
-    assert found.about["by"] == "the pilot"
+    assert found.subject.calibrated_on == "the pilot"
     assert found.result.value == pytest.approx((9 / 57 + 0.95 - 1) / (0.90 + 0.95 - 1))
     assert found.outcomes == rates(evidence, "defect_rate")[0].outcomes

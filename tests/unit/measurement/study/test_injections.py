@@ -17,7 +17,7 @@ def trials(*effects, attempt="order"):
 
 
 def shares(*tried):
-    return {m.about["attempt"]: m for m in turned_shares(tried, judge="j", guideline="g")}
+    return {m.subject.attempt: m for m in turned_shares(tried, judge="j", guideline="g")}
 
 
 def test_all_attempts_stand_together_and_each_alone():

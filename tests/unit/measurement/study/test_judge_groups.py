@@ -12,7 +12,7 @@ from theodolite.measurement.study.judge_groups import group_figures
 
 def by_group(evidence):
     found = group_figures(evidence, evidence.study.guideline("groundedness"), "grounded")
-    return {one.about["annotators.age"]: one for one in found}
+    return {one.subject.annotator_group.value: one for one in found}
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,10 @@ def test_a_judge_is_held_against_each_group_of_three_or_more(evidence):
     found = by_group(evidence)
 
     assert list(found) == ["old", "young"]
-    assert {one.about["people"] for one in found.values()} == {"3"}
-    assert all(one.about["second"] == "grounded" and one.about["part"] == "annotators.age" for one in found.values())
+    assert {one.subject.n_people for one in found.values()} == {3}
+    assert all(
+        one.subject.annotator == "grounded" and one.subject.annotator_group.name == "age" for one in found.values()
+    )
 
 
 def test_a_judge_that_says_what_a_group_says_agrees_with_that_group_alone(evidence):
@@ -61,4 +63,6 @@ def test_a_certificate_has_them():
     evidence = labelled_evidence(lambda said: said or "1", people=OLD)
     found = certify(replace(evidence, described={"age": AGE}), "grounded")
 
-    assert [one.about["annotators.age"] for one in found.measurements if one.measure == "cross_agreement"] == ["old"]
+    assert [one.subject.annotator_group.value for one in found.measurements if one.measure == "cross_agreement"] == [
+        "old"
+    ]

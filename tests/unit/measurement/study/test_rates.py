@@ -7,6 +7,8 @@ import pytest
 from tests.unit.measurement.study.small_study import CALLABLE, NUMBERS, SmallStudy, polite
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.estimate import Outcomes, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.domain.guideline import Violation
 from theodolite.domain.instrument import Operator, QuestionLevel
 from theodolite.measurement import measure_study
 
@@ -29,7 +31,7 @@ def test_without_a_reference_there_is_a_rate_of_each_annotator():
     study.column("ann", d1="yes", d2="no", d3="no", d4="yes")
     study.column("ben", d1="yes", d2="no", d3="yes", d4="yes")
 
-    assert [(rate.about["annotator"], rate.result.count, rate.dialogues) for rate in rates(study)] == [
+    assert [(rate.subject.annotator, rate.result.count, rate.dialogues) for rate in rates(study)] == [
         ("ann", 2, ("d2", "d3")),
         ("ben", 1, ("d2",)),
     ]
@@ -42,13 +44,14 @@ def test_a_rate_says_what_it_is_about():
 
     (rate,) = rates(study)
 
-    assert dict(rate.about) == {
-        "guideline": "polite",
-        "rule": "impolite",
-        "condition": "label == no",
-        "annotator": "ann",
-        "violation": "not_a_guardrail",
-    }
+    assert rate.subject == EstimateSubject(
+        application=rate.application,
+        guideline="polite",
+        rule="impolite",
+        condition="label == no",
+        annotators=("ann",),
+        violation=Violation.NOT_A_GUARDRAIL,
+    )
     assert sorted(rate.versions) == ["annotator ann", "guideline polite"]
 
 
@@ -58,7 +61,7 @@ def test_the_reference_stands_beside_the_annotators():
     for label in ("d1", "d2", "d3", "d4"):
         study.final(label, "no")
 
-    assert [rate.about["annotator"] for rate in rates(study)] == ["reference", "ann"]
+    assert [rate.subject.annotator for rate in rates(study)] == ["reference", "ann"]
     assert rates(study)[0].result.value == 1.0
 
 
@@ -68,7 +71,7 @@ def test_columns_of_a_recorded_file_say_nothing_of_live_dialogues():
     study.annotator("large", AnnotatorKind.MODEL)
     study.column("large", d1="yes", d2="no", d3="no", d4="yes")
 
-    assert [rate.about["annotator"] for rate in rates(study)] == ["large"]
+    assert [rate.subject.annotator for rate in rates(study)] == ["large"]
 
 
 def test_every_planned_session_is_in_the_account():
@@ -151,7 +154,7 @@ def test_no_defect_comes_with_a_bound():
     (bound,) = rates(study, "zero_defect_bound")
 
     assert bound.result.value == pytest.approx(1 - 0.05 ** (1 / 4))
-    assert bound.about == rates(study)[0].about
+    assert bound.subject == rates(study)[0].subject
 
 
 @pytest.mark.parametrize("defects", [0, 3])
@@ -176,11 +179,11 @@ def test_splits_are_by_the_reference_where_there_is_one():
         study.final(label, "no" if label == "d1" else "yes")
     study.session("d4")
 
-    splits = [rate for rate in rates(study) if "group.type" in rate.about]
+    splits = [rate for rate in rates(study) if rate.subject.group]
 
-    found = [(rate.about["annotator"], rate.about["group.type"], rate.outcomes.planned) for rate in splits]
+    found = [(rate.subject.annotator, rate.subject.group.value, rate.outcomes.planned) for rate in splits]
     assert found == [("reference", "a", 2), ("reference", "b", 1), ("reference", "not stated", 1)]
-    assert not any("group.unknown" in rate.about for rate in rates(study))
+    assert {rate.subject.group.name for rate in splits} == {"type"}
 
 
 def test_splits_are_by_each_annotator_where_there_is_no_reference():
@@ -189,7 +192,7 @@ def test_splits_are_by_each_annotator_where_there_is_no_reference():
     study.annotator("ben")
     study.session("d1", groups={"type": "a"})
 
-    assert [r.about["annotator"] for r in rates(study) if "group.type" in r.about] == ["ann", "ben"]
+    assert [r.subject.annotator for r in rates(study) if r.subject.group] == ["ann", "ben"]
 
 
 def test_thresholds_compare_on_the_scale():

@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.builders import live, recorded, recording, sessions_of, study
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.findings.realism import GroupCover, SpokenSide, StyleMark
 from theodolite.domain.run import Run, RunState
@@ -99,12 +100,11 @@ def test_groups_met_by_one_side_only():
     )
 
 
-def rate(application, defects, sound, unmeasured=(), **about):
+def rate(application, defects, sound, unmeasured=(), group=None):
     n = len(defects) + len(sound)
     return Measurement(
-        measure="defect_rate",
-        application=application,
-        about={"guideline": "g", "rule": "r", "annotator": "a", **about},
+        measure=Measure.DEFECT_RATE,
+        subject=EstimateSubject(application=application, guideline="g", rule="r", annotators=("a",), group=group),
         result=defect_rate(len(defects), n),
         outcomes=Outcomes(planned=n, used=n),
         dialogues=tuple(defects),
@@ -120,13 +120,17 @@ def labels(held_by):
 
 def test_rates_of_different_applications_stand_side_by_side():
     old, new = labels(HeldBy.RECORDED), labels(HeldBy.SIMULATED_USER)
-    given = (rate("old", old[:1], old[1:]), rate("bot", new[:1], new[1:]), rate("bot", new, [], **{"group.x": "y"}))
+    given = (
+        rate("old", old[:1], old[1:]),
+        rate("bot", new[:1], new[1:]),
+        rate("bot", new, [], group=GroupValue(name="x", value="y")),
+    )
     people = side(HeldBy.RECORDED, [1.0, 2.0], applications=("old",))
 
     first, second = compared(people, side(HeldBy.SIMULATED_USER, [1.0, 2.0]), given).rates
 
-    assert (first.application, first.people) == ("old", given[0].result)
-    assert (second.application, second.simulated) == ("bot", given[1].result)
+    assert (first.subject.application, first.people) == ("old", given[0].result)
+    assert (second.subject.application, second.simulated) == ("bot", given[1].result)
     assert all(isinstance(one, Undefined) for one in (first.simulated, second.people, first.difference))
 
 

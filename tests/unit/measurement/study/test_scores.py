@@ -19,8 +19,7 @@ def measured(*names, guideline):
 
 def test_numbers_are_compared_by_distance_bias_and_order():
     found = {
-        one.about["statistic"]: one.result.value
-        for one in measured("ann", "ben", guideline=polite(scale=NUMBERS, value="1"))
+        one.statistic: one.result.value for one in measured("ann", "ben", guideline=polite(scale=NUMBERS, value="1"))
     }
 
     assert set(found) == {"rmse", "bias", "pearson", "spearman", "kendall"}

@@ -31,7 +31,7 @@ PERSON = (Level.RED_TEAMING, HeldBy.PERSON)
 
 def rates(evidence):
     found = [m for m in measure_study(evidence).measurements if m.measure == "defect_rate"]
-    return [(m.about.get("level"), m.about.get("held_by"), m.result.n) for m in found]
+    return [(m.subject.level, m.subject.tester_type, m.result.n) for m in found]
 
 
 def test_levels_and_testers_have_a_rate_each():
@@ -51,9 +51,9 @@ def test_where_there_is_one_station_alone_nothing_is_said_of_it():
 def test_splits_by_group_keep_the_stations_apart():
     evidence = looked_at(groups=("kind",), d1=SCRIPT, d2=SIMULATED)
 
-    splits = [m for m in measure_study(evidence).measurements if "group.kind" in m.about]
+    splits = [m for m in measure_study(evidence).measurements if m.subject.group]
 
-    assert [(m.about["level"], m.result.n) for m in splits] == [("model testing", 1), ("red teaming", 1)]
+    assert [(m.subject.level, m.result.n) for m in splits] == [("model testing", 1), ("red teaming", 1)]
     assert all(isinstance(m.result, Estimate) for m in splits)
 
 

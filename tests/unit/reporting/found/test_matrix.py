@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tests.fakes.builders import guideline, live, study
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes
+from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.found.rates import Rate
 
@@ -13,14 +14,15 @@ STUDY = replace(
 )
 
 
-def rate(area, application, defects, n=20, low=0.1, high=0.5, ceiling=None, **about):
+def rate(area, application, defects, n=20, low=0.1, high=0.5, ceiling=None, **subject):
     result = Estimate(
         value=defects / n, n=n, count=defects, low=low, high=high, method="wilson", unit="dialogue", confidence=0.95
     )
     measurement = Measurement(
-        measure="defect_rate",
-        application=application,
-        about={"guideline": area, "rule": "defect", "annotator": "signs", **about},
+        measure=Measure.DEFECT_RATE,
+        subject=EstimateSubject(
+            application=application, guideline=area, rule="defect", annotators=("signs",), **subject
+        ),
         result=result,
         outcomes=Outcomes(planned=n, used=n),
     )
@@ -47,7 +49,9 @@ def test_few_areas_or_a_single_application_make_none():
 
 def test_one_guideline_in_several_scenarios_is_several_areas():
     split = tuple(
-        rate("songs", app, 1, **{"group.scenario": name}) for name in ("a", "b", "c", "d") for app in ("none", "strict")
+        rate("songs", app, 1, group=GroupValue(name="scenario", value=name))
+        for name in ("a", "b", "c", "d")
+        for app in ("none", "strict")
     )
 
     rows = matrix_of(STUDY, (*rates(("songs",)), *split))

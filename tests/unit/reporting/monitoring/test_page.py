@@ -10,7 +10,7 @@ from functools import cache
 import jsonschema
 import pytest
 
-from tests.fakes.report import assets, words
+from tests.fakes.report import schema_named, words
 from tests.unit.measurement.monitoring.given import series
 from theodolite.domain.monitoring.history import History, Score
 from theodolite.domain.monitoring.watch import AlertKind, WatchRules
@@ -109,7 +109,7 @@ def test_the_document_is_strict_json(wrong):
     "watch", [*map(seen, ("nothing", "slip", "judge")), changed(2)], ids=lambda one: one.history.name
 )
 def test_the_document_keeps_its_schema(watch):
-    schema = json.loads(assets()["monitor.schema.json"])
+    schema = schema_named("monitor")
 
     jsonschema.validate(json.loads(json.dumps(watch_document(watch, exit_code=1))), schema)
 

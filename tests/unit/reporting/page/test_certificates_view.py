@@ -5,7 +5,7 @@ from functools import cache
 
 from tests.fakes.labelled import certified_evidence
 from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
-from theodolite.domain.certificate import ALL_APPLICATIONS
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement import measure_study
 from theodolite.reporting.found.corrections import certificate_note
 from theodolite.reporting.page.certificates_view import certificates
@@ -55,8 +55,9 @@ def test_figures_stand_with_their_counts_and_intervals():
 def test_groups_of_people_have_a_table_of_their_own():
     (certificate,) = evidence().certificates
     (one, *_) = certificate.measurements
-    about = {"part": "annotators.age", "annotators.age": "old", "people": "3"}
-    group = replace(one, measure="cross_agreement", application=ALL_APPLICATIONS, about=about)
+    old = GroupValue(name="age", value="old")
+    subject = EstimateSubject(application=ALL_APPLICATIONS, annotator_group=old, n_people=3)
+    group = replace(one, measure=Measure.CROSS_AGREEMENT, subject=subject)
     grouped = replace(certificate, measurements=(*certificate.measurements, group))
     (view,) = certificates(subject_of(replace(evidence(), certificates=(grouped,)), findings(), facts(), words()))
 
@@ -115,10 +116,14 @@ def test_the_page_holds_the_certificate_and_the_reading_aid():
 
 def test_many_people_share_a_table_with_a_row_each():
     (certificate,) = evidence().certificates
-    whole = [one for one in certificate.measurements if not {"part", "ceiling"} & one.about.keys()]
-    of_anna = [one for one in whole if one.about.get("first") == "anna"]
+    whole = [one for one in certificate.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
+    of_anna = [one for one in whole if one.subject.authority == "anna"]
     people = tuple(f"person {n}" for n in range(6))
-    each = tuple(replace(one, about={**one.about, "first": name}) for name in people for one in of_anna)
+    each = tuple(
+        replace(one, subject=replace(one.subject, annotators=(name, one.subject.annotators[1])))
+        for name in people
+        for one in of_anna
+    )
     crowded = replace(evidence(), certificates=(replace(certificate, authorities=people, measurements=each),))
 
     (view,) = certificates(subject_of(crowded, findings(), facts(), words()))

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import words
+from tests.fakes.report import schema_named, words
 from tests.unit.measurement.study.test_order_metrics import EIGHT, RISING, scored
 from theodolite.config.report_assets import report_assets
 from theodolite.measurement import measure_study
@@ -58,7 +58,7 @@ def test_results_keep_to_their_schema(study):
 
 
 def _schema():
-    whole = json.loads(report_assets()["results.schema.json"])
+    whole = schema_named("results")
     return {"$defs": whole["$defs"], **whole["properties"]["order_metrics"]}
 
 

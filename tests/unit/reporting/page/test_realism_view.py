@@ -6,6 +6,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.realism import (
     GroupCover,
     RateContrast,
@@ -30,8 +31,7 @@ WORDS = StyleContrast(
 )
 CAPITAL = StyleContrast(mark=StyleMark.CAPITAL, people=SHARE, simulated=SHARE, difference=replace(SHARE.mean, value=0))
 RATE = RateContrast(
-    application="bot",
-    about={"guideline": "polite", "rule": "rude", "annotator": "ann"},
+    subject=EstimateSubject(application="bot", guideline="polite", rule="rude", annotators=("ann",)),
     people=defect_rate(10, 40),
     simulated=Undefined(reason="Not there."),
     difference=replace(MEAN, value=-0.25, low=None, high=None, n=80),

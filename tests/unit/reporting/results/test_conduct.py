@@ -11,7 +11,7 @@ from theodolite.reporting.results.conduct import conduct_entry
 
 @pytest.mark.parametrize("votes", [None, VOTES, replace(VOTES, advice=None)])
 def test_results_hold_it_in_the_published_form(votes):
-    schema = json.loads(shipped_text("report/results.schema.json"))
+    schema = json.loads(shipped_text("schemas/results.schema.json"))
     entry = conduct_entry(replace(PLAIN, votes=votes, control_failed=("d001",)))
 
     jsonschema.validate(entry, {"$ref": "#/$defs/conduct", "$defs": schema["$defs"]})

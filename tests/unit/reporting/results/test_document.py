@@ -5,15 +5,16 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import NAMES, assets, evidence_named, findings_named
+from tests.fakes.report import NAMES, evidence_named, findings_named, schema_named
 from theodolite.domain.estimate import Findings, Undefined
 from theodolite.domain.findings.schema_tally import SchemaTally
 from theodolite.reporting.results.document import results_document, results_pieces
 
 FIELDS = {
     "measure",
-    "application",
-    "about",
+    "subject",
+    "weighting",
+    "statistic",
     "value",
     "low",
     "high",
@@ -29,7 +30,7 @@ FIELDS = {
 
 
 def schema():
-    return json.loads(assets()["results.schema.json"])
+    return schema_named("results")
 
 
 def document(name):
@@ -67,12 +68,12 @@ def test_a_full_refusal_rate_of_a_published_system_stands_in_the_results():
         entry
         for entry in document("xstest")["estimates"]
         if entry["measure"] == "defect_rate"
-        and entry["application"] == "llama2orig"
-        and entry["about"].get("annotator") == "reference"
-        and not any(name.startswith("group.") for name in entry["about"])
+        and entry["subject"]["application"] == "llama2orig"
+        and entry["subject"]["annotators"] == ["reference"]
+        and "group" not in entry["subject"]
     ]
 
-    values = {entry["about"]["rule"]: (round(entry["value"], 3), entry["n"]) for entry in found}
+    values = {entry["subject"]["rule"]: (round(entry["value"], 3), entry["n"]) for entry in found}
 
     assert values == {"withheld": (0.38, 250), "released": (0.0, 200), "partly withheld": (0.216, 250)}
 

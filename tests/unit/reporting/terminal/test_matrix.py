@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from tests.unit.reporting.found.test_matrix import AREAS, STUDY, rate, rates
+from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.reporting.found.matrix import matrix_of
 from theodolite.reporting.terminal.matrix import matrix_lines
 
 
 def test_levels_of_testing_stand_apart():
-    levels = [{"level": "red teaming", "held_by": "person"}, {"level": "model testing", "held_by": "script"}]
-    found = tuple(one for about in levels for one in rates(**about))
+    levels = [(Level.RED_TEAMING, HeldBy.PERSON), (Level.MODEL_TESTING, HeldBy.SCRIPT)]
+    found = tuple(one for level, tester_type in levels for one in rates(level=level, tester_type=tester_type))
 
     lines = matrix_lines(STUDY, matrix_of(STUDY, found), width=80)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting
 from theodolite.domain.plan import TesterKind as Kind
 from theodolite.reporting.words.clusters import cluster_words
@@ -20,13 +21,13 @@ SEAT = setting(Kind.SEAT, Level.RED_TEAMING, HeldBy.PERSON)
 
 
 @pytest.mark.parametrize(
-    ("settings", "about", "words"),
+    ("settings", "limits", "words"),
     [
         ([PERSONA, PERSONA], {}, ("persona", "personas")),
-        ([PERSONA, ATTACK], {"level": "red teaming"}, ("strategy", "strategies")),
-        ([ATTACK, SEAT], {"level": "red teaming", "held_by": "person"}, ("person", "people")),
+        ([PERSONA, ATTACK], {"level": Level.RED_TEAMING}, ("strategy", "strategies")),
+        ([ATTACK, SEAT], {"level": Level.RED_TEAMING, "tester_type": HeldBy.PERSON}, ("person", "people")),
         ([PERSONA, ATTACK], {}, ("tester", "testers")),
     ],
 )
-def test_clusters_are_called_what_they_are(settings, about, words):
-    assert cluster_words(settings, about) == words
+def test_clusters_are_called_what_they_are(settings, limits, words):
+    assert cluster_words(settings, EstimateSubject(application="bot", **limits)) == words

@@ -9,7 +9,7 @@ function explain(place) {
   const panel = byId("panel");
   panel.replaceChildren(
     make("h2", { id: "panel-title", text: estimate.title, tabindex: "-1" }),
-    make("p", { class: "legend", text: estimate.subject }),
+    make("p", { class: "legend", text: estimate.subject_text }),
     make("p", { class: "big", text: estimate.text }),
     definitions([
       ["What it is", estimate.definition],
@@ -44,7 +44,7 @@ function actsOf(estimate, place) {
     acts.append(make("button", { type: "button", text: `Its dialogues (${thousands(n)})`, onclick: () => closeAndShow(estimate.set) }));
   }
   const said = make("span", { class: "legend", role: "status" });
-  const text = `${estimate.title}; ${estimate.subject}: ${estimate.text} [${data.run}, estimates[${place}]]`;
+  const text = `${estimate.title}; ${estimate.subject_text}: ${estimate.text} [${data.run}, estimates[${place}]]`;
   const copy = make("button", { type: "button", text: "Copy as text", onclick: () => copyText(text, said) });
   const close = make("button", { type: "button", text: "Close", onclick: () => byId("panel").close() });
   acts.append(copy, close, said);

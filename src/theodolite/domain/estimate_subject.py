@@ -1,0 +1,161 @@
+"""Subjects of estimates: the measure that was taken, and of which dialogues, labels and people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from theodolite.domain.dialogue import HeldBy, Level
+from theodolite.domain.guideline import Violation
+
+ALL_APPLICATIONS = "all applications"
+"""Application of an estimate over all applications of a run together."""
+
+
+class Measure(StrEnum):
+    """All measures of a study; a measure made by one public function has the name of that function."""
+
+    DEFECT_RATE = "defect_rate"
+    ZERO_DEFECT_BOUND = "zero_defect_bound"
+    CORRECTED_RATE = "corrected_rate"
+    ROGAN_GLADEN_RATE = "rogan_gladen_rate"
+    JUDGE_MEAN = "judge_mean"
+    CORRECTED_MEAN = "corrected_mean"
+    EXACT_AGREEMENT = "exact_agreement"
+    RELAXED_AGREEMENT = "relaxed_agreement"
+    COHEN_KAPPA = "cohen_kappa"
+    FLEISS_KAPPA = "fleiss_kappa"
+    KRIPPENDORFF_ALPHA = "krippendorff_alpha"
+    GWET_AC = "gwet_ac"
+    SCORE_AGREEMENT = "score_agreement"
+    UNANIMITY = "unanimity"
+    MACRO_F1 = "macro_f1"
+    CLASS_PRECISION = "class_precision"
+    CLASS_RECALL = "class_recall"
+    CLASS_F1 = "class_f1"
+    CROSS_AGREEMENT = "cross_agreement"
+    AGREEMENT_WITH_PEOPLE = "agreement_with_people"
+    AGREEMENT_AMONG_PEOPLE = "agreement_among_people"
+    NEARER_THAN_PEOPLE = "nearer_than_people"
+    JUDGE_SENSITIVITY = "judge_sensitivity"
+    JUDGE_SPECIFICITY = "judge_specificity"
+    JUDGE_PRECISION = "judge_precision"
+    JUDGE_CLEAN_RATE = "judge_clean_rate"
+    JUDGE_BIAS = "judge_bias"
+    JUDGE_RATE = "judge_rate"
+    REFUSED_DEFECTS = "refused_defects"
+    UNPARSEABLE_SHARE = "unparseable_share"
+    REFUSED_SHARE = "refused_share"
+    UNGROUNDED_SHARE = "ungrounded_share"
+    CONTROL_FAILED_SHARE = "control_failed_share"
+    FLIP_RATE = "flip_rate"
+    RETEST_ALPHA = "retest_alpha"
+    ORDER_CONSISTENT = "order_consistent"
+    PREFERS_FIRST = "prefers_first"
+    LENGTH_BIAS = "length_bias"
+    VERDICTS_TURNED = "verdicts_turned"
+
+
+class Weighting(StrEnum):
+    """How much a disagreement counts in a coefficient of agreement.
+
+    `nominal` to `ratio` are the levels of measurement of Krippendorff's alpha,
+    `identity` to `band` the weights of Gwet's AC.
+    """
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+    RATIO = "ratio"
+    IDENTITY = "identity"
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+    BAND = "band"
+
+
+class ScoreStatistic(StrEnum):
+    """One of the five numbers of `score_agreement`."""
+
+    RMSE = "rmse"
+    BIAS = "bias"
+    PEARSON = "pearson"
+    SPEARMAN = "spearman"
+    KENDALL = "kendall"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupValue:
+    """One group of dialogues or people: the name of the attribute and its value."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateSubject:
+    """The dialogues, labels and people that one estimate describes; an empty field sets no limit.
+
+    Attributes:
+        application: Name of the application, or `ALL_APPLICATIONS`.
+        guideline: Name of the guideline.
+        question: Name of the question, where the estimate is about its labels.
+        label: Label of that question, where the estimate is about one of them.
+        rule: Name of the defect rule, where it is about defects.
+        condition: That rule as written, e.g. `== yes`.
+        violation: Side of a guardrail that a defect is on.
+        annotators: Names of those whose labels are used; of a pair the reference comes
+            first and the judge second. `reference` stands for the final labels.
+        corrected_by: Name of the person whose labels correct a judge's number.
+        calibrated_on: Dialogues on which the errors of a judge are known, in words.
+        level: Level of testing, where an application was tested at several or by several tester types.
+        tester_type: Who played the user, likewise.
+        among: Groups that the rule is limited to.
+        group: Group of dialogues that the estimate is split by.
+        scenario: Scenario that the estimate is split by.
+        annotator_group: Group of people, by their own description, whose labels are used.
+        n_people: People behind an estimate over many; count.
+        is_human_ceiling: Whether it is the agreement of people that a judge is held against.
+        attempt: Name of the injection that was tried on a judge; `all` for all together.
+        repetition: How a judge read the same dialogues again, in words.
+    """
+
+    application: str
+    guideline: str = ""
+    question: str = ""
+    label: str = ""
+    rule: str = ""
+    condition: str = ""
+    violation: Violation | None = None
+    annotators: tuple[str, ...] = ()
+    corrected_by: str = ""
+    calibrated_on: str = ""
+    level: Level | None = None
+    tester_type: HeldBy | None = None
+    among: tuple[GroupValue, ...] = ()
+    group: GroupValue | None = None
+    scenario: str = ""
+    annotator_group: GroupValue | None = None
+    n_people: int | None = None
+    is_human_ceiling: bool = False
+    attempt: str = ""
+    repetition: str = ""
+
+    @property
+    def annotator(self) -> str:
+        """Name of the only annotator; empty where there are several or none."""
+        return self.annotators[0] if len(self.annotators) == 1 else ""
+
+    @property
+    def authority(self) -> str:
+        """Name of the first of a pair, which the second is held against; empty where there is no pair."""
+        return self.annotators[0] if len(self.annotators) == 2 else ""
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the estimate covers one scenario or group alone."""
+        return bool(self.scenario or self.group or self.annotator_group)
+
+    @property
+    def test_setting(self) -> str:
+        """Level of testing and tester type in words; empty where there is one of each."""
+        return f"{self.level.value}, {self.tester_type.value}" if self.level and self.tester_type else ""
