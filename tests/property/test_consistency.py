@@ -133,12 +133,12 @@ def check_confusions(published: Published) -> None:
 def check_agreements(published: Published) -> None:
     """Every figure of one line rests on the same dialogues: those with a readable label of all whom it compares."""
     for entry in published.results["estimates"]:
-        about = entry["about"]
+        subject = entry["subject"]
         if entry["measure"] not in AGREEMENTS:
             continue
-        guideline = published.drawn.study.guideline(about["guideline"])
-        names = about["annotators"].split(", ") if "annotators" in about else [about["first"], about["second"]]
-        units = published.reference.labels(entry["application"], names, guideline)
+        guideline = published.drawn.study.guideline(subject["guideline"])
+        names = subject["annotators"]
+        units = published.reference.labels(subject["application"], names, guideline)
         shared = [labels for labels in units if len(labels) > 1]
         assert entry["outcomes"]["planned"] == len(units)
         assert entry["outcomes"]["used"] == len(shared)
@@ -146,7 +146,7 @@ def check_agreements(published: Published) -> None:
             assert (entry["count"], entry["n"]) == (sum(len(set(labels)) == 1 for labels in shared), len(shared))
         elif entry["measure"] in {"class_precision", "class_recall"}:
             side = int(entry["measure"] == "class_precision")
-            of_label = [labels for labels in shared if labels[side] == about["label"]]
+            of_label = [labels for labels in shared if labels[side] == subject["label"]]
             assert entry["n"] == len(of_label)
             assert not of_label or entry["count"] == sum(len(set(labels)) == 1 for labels in of_label)
         elif entry["measure"] != "class_f1":
