@@ -65,7 +65,7 @@ def open_venue(
         PlanError: If nothing can be planned.
         StoreError: If the database cannot be used.
     """
-    loaded = load_study(Path(path), shelves=plugin_shelves())
+    loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
     loaded = replace(loaded, study=study) if study is not None else loaded
     plan, _ = draw_plan(loaded.study, loaded.recordings)
     run = store.open_run(loaded.study, plan)

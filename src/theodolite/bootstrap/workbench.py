@@ -205,7 +205,7 @@ def open_workbench(path: str, *, environ: Mapping[str, str] | None = None) -> Wo
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ
-    loaded = load_study(Path(path), shelves=plugin_shelves())
+    loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
     plan, sessions = draw_plan(loaded.study, loaded.recordings)
     store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
     sessions = event_sessions(loaded.study, sessions, store.held(loaded.study.name))

@@ -12,7 +12,7 @@ from theodolite.cli.arguments import json_option, study_argument
 from theodolite.cli.estimate_json import estimate_entry
 from theodolite.cli.json_ending import faults_json
 from theodolite.cli.permission import path_option, permit_paths
-from theodolite.cli.terminal import wants_colour
+from theodolite.cli.terminal import RowProgress, wants_colour
 from theodolite.config.calls import estimate_calls
 from theodolite.config.check_text import check_lines, closing_line
 from theodolite.config.loading import LoadedStudy, StudyFaults, load_study
@@ -41,7 +41,8 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
     try:
-        loaded = load_study(study, environ=os.environ, shelves=plugin_shelves(), looks_at_code=True)
+        with RowProgress() as told:
+            loaded = load_study(study, environ=os.environ, shelves=plugin_shelves(), looks_at_code=True, on_rows=told)
     except StudyFaults as faults:
         if as_json:
             click.echo(faults_json(faults.placed, exit_code=2))

@@ -61,7 +61,7 @@ RECORDED = "recorded"
 
 def assemble(
     entry: Entry[StudyShape], desk: Desk, environ: Mapping[str, str] | None
-) -> tuple[Study | None, tuple[RecordedDialogue, ...]]:
+) -> tuple[Study | None, Sequence[RecordedDialogue]]:
     """Return the study and its recordings; faults go to the desk.
 
     Args:
@@ -111,9 +111,12 @@ def assemble(
     return in_languages(_noted(whole, entry, series_entry, desk), entry, desk), _dialogues(parts)
 
 
-def _dialogues(parts: Parts) -> tuple[RecordedDialogue, ...]:
-    columns = _label_columns(parts)
-    return tuple(_with_labels(one, columns) for _, recorded in parts.recorded for one in recorded.dialogues)
+def _dialogues(parts: Parts) -> Sequence[RecordedDialogue]:
+    if not parts.recorded:
+        return ()
+    from theodolite.config.recordings import joined
+
+    return joined([recorded.dialogues for _, recorded in parts.recorded], _label_columns(parts))
 
 
 def _label_columns(parts: Parts) -> tuple[str, ...]:
@@ -121,14 +124,6 @@ def _label_columns(parts: Parts) -> tuple[str, ...]:
     labelled = [one.labelling for one in parts.annotators if one.kind is AnnotatorKind.PERSON]
     columns = [labelling.column for labelling in labelled if isinstance(labelling, RecordedLabels)]
     return (*columns, *([parts.reference.column] if parts.reference else []))
-
-
-def _with_labels(dialogue: RecordedDialogue, columns: Sequence[str]) -> RecordedDialogue:
-    """Mark a dialogue with an empty response that a person labelled all the same."""
-    if all(turn.response.strip() or turn.withheld for turn in dialogue.turns):
-        return dialogue
-    is_labelled = any(dialogue.columns.get(column, "").strip() for column in columns)
-    return replace(dialogue, labelled=True) if is_labelled else dialogue
 
 
 def _models(

@@ -152,14 +152,14 @@ def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
         TemplateError: If a template cannot be filled.
     """
     study = loaded.study
-    sessions = tuple(planned_sessions(study, loaded.recordings))
+    sessions = planned_sessions(study, loaded.recordings)
     recorded = {item.name for item in study.applications if isinstance(item.connection, RecordedFile)}
-    live = [session for session in sessions if session.application not in recorded]
+    live = list(sessions.live)
     tallies: dict[tuple[str, bool], _Tally] = defaultdict(_Tally)
     for session in live:
         _count_session(study, session, tallies)
     judges = [item for item in study.annotators if isinstance(item.labelling, ModelJudge)]
-    for session in sessions:
+    for session in sessions if judges else ():
         _count_judges(study, session, tallies)
     testers = {(session.scenario, session.tester.key): session.tester for session in live}
     return CallEstimate(

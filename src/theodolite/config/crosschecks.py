@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from theodolite.config.labelling.annotators import GuidelineShelf, unfit_labels
+from theodolite.config.labelling.annotators import GuidelineShelf, LabelColumn, unfit_labels
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.lost_material import note_lost_material
 from theodolite.config.parts import Parts, is_broken, section
@@ -189,11 +189,11 @@ def _check_label_columns(parts: Parts, desk: Desk) -> None:
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table is not None]
     unread = len(tables) < len(parts.recorded)
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
-    rows = [row for table in tables for row in table.rows]
     named = [entry for entry in section(parts.entry, "annotators") if entry.shape.column]
     if parts.entry.shape.reference is not None:
         shape = parts.entry.shape.reference
         named.append(Entry(name="reference", shape=shape, source=parts.entry.source, path=("reference",)))
+    fitting: list[LabelColumn] = []
     for entry in named:
         column = entry.shape.column
         if not parts.recorded and not is_broken(parts.entry, "applications"):
@@ -204,27 +204,26 @@ def _check_label_columns(parts: Parts, desk: Desk) -> None:
             files = ", ".join(table.file for table in tables)
             desk.complaints.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
         else:
-            _note_unfit(parts, entry, rows, desk)
+            fitting.append(LabelColumn(entry=entry, column=column, spelling=_spelling(parts, entry) or {}))
+    desk.complaints.add(*unfit_labels(fitting, [table.rows for table in tables], desk.on_rows))
 
 
-def _note_unfit(parts: Parts, entry: Entry[Any], rows: Rows, desk: Desk) -> None:
+def _spelling(parts: Parts, entry: Entry[Any]) -> Mapping[str, str] | None:
+    """Return what a column may hold for the labels that it is read as; None where they are not known."""
     annotators = [item.labelling for item in parts.annotators if item.name == entry.name]
     labelling = annotators[0] if annotators else None
     spelling = labelling.spelling if isinstance(labelling, RecordedLabels) else None
     if entry.name == "reference" and parts.reference is not None:
         spelling = parts.reference.spelling
-    if spelling:
-        note = unfit_labels(entry, entry.shape.column, spelling, rows)
-        desk.complaints.add(*([note] if note else []))
+    return spelling
 
 
 def _check_groups(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
-    rows: list[Mapping[str, str]] = [
-        row for _, recorded in parts.recorded if recorded.table for row in recorded.table.rows
-    ]
-    rows += [row.values for reading in parts.groups for row in reading.group.rows]
+    tables = [recorded.table for _, recorded in parts.recorded if recorded.table]
+    played = [row.values for reading in parts.groups for row in reading.group.rows]
     unread = any(recorded.table is None for _, recorded in parts.recorded)
-    columns = list(dict.fromkeys(column for row in rows for column in row))
+    columns = list(dict.fromkeys(column for table in tables if table.rows for column in table.columns))
+    columns += [column for column in dict.fromkeys(name for row in played for name in row) if column not in columns]
     columns += _told_by_plans(parts) if parts.live else []
     if unread or len(section(parts.entry, "personas")) > len(parts.groups):
         return
@@ -235,7 +234,7 @@ def _check_groups(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
             desk.complaints.add(parts.entry.fault("groups", place, message=message))
     for entry in shelf.own():
         if any(guideline.name == entry.name for guideline in shelf.read()):
-            _check_among(entry, rows, columns, desk)
+            _check_among(entry, [*(table.rows for table in tables), played], columns, desk)
 
 
 def _told_by_plans(parts: Parts) -> list[str]:
@@ -246,10 +245,10 @@ def _told_by_plans(parts: Parts) -> list[str]:
     return ["scenario", *(["purpose"] if has_purposes else []), *(["strategy", "aim"] if is_attacked else [])]
 
 
-def _check_among(entry: Entry[Any], rows: Rows, columns: Sequence[str], desk: Desk) -> None:
+def _check_among(entry: Entry[Any], rows: Sequence[Rows], columns: Sequence[str], desk: Desk) -> None:
     for name, rule in entry.shape.defects.items():
         for column, value in rule.among.items():
-            values = {row.get(column, "") for row in rows}
+            values = {row.get(column, "") for part in rows for row in part}
             if column not in columns:
                 near = did_you_mean(column, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
                 message = f"`among` of defect rule `{name}` names a column `{column}` that nothing has{near}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from theodolite.config.places import PlacedFault, render_faults
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.shelves import Shelves
+from theodolite.config.stored_rows import OnRows
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.errors import StudyError
 from theodolite.domain.fault import Fault, Severity
@@ -29,7 +30,8 @@ class LoadedStudy:
 
     Attributes:
         study: What is to be measured.
-        recordings: Dialogues of recorded applications, in the order of the file.
+        recordings: Dialogues of recorded applications, in the order of the file; those of a large file are read
+            whenever they are asked for.
         folder: The study's folder.
         file: Name of the study's file in it.
         notes: Notes and open items.
@@ -41,7 +43,7 @@ class LoadedStudy:
     """
 
     study: Study
-    recordings: tuple[RecordedDialogue, ...]
+    recordings: Sequence[RecordedDialogue]
     folder: Path
     file: str
     notes: tuple[PlacedFault, ...] = ()
@@ -50,6 +52,10 @@ class LoadedStudy:
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     outside: Mapping[str, Path] = field(default_factory=dict)
+
+    def with_held_recordings(self) -> LoadedStudy:
+        """Return the study with its recordings as records: a run needs each of them many times."""
+        return replace(self, recordings=tuple(self.recordings))
 
     def line_of(self, section: str, name: str) -> int:
         """Return the line in which the study's file names an entry; 0 where it does not."""
@@ -79,6 +85,7 @@ def load_study(
     shelves: Shelves | None = None,
     instead: Mapping[str, bytes] | None = None,
     looks_at_code: bool = False,
+    on_rows: OnRows | None = None,
 ) -> LoadedStudy:
     """Return the study of a file or folder.
 
@@ -88,11 +95,13 @@ def load_study(
         shelves: Where names are looked up last; what is shipped where None.
         instead: What is read in place of files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
         looks_at_code: Whether functions and classes that the study names must be there; nothing of them is run.
+        on_rows: Called while long tables are gone through, so that somebody who waits can be told.
 
     Raises:
         StudyFaults: If its files hold faults; all of them at once.
     """
-    reading = _read(Path(path), environ, shelves or Shelves(), instead or {}, looks_at_code=looks_at_code)
+    place, known = Path(path), shelves or Shelves()
+    reading = _read(place, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
     if reading.loaded is None:
         raise StudyFaults(reading.placed)
     return reading.loaded
@@ -116,6 +125,7 @@ def _read(
     instead: Mapping[str, bytes],
     *,
     looks_at_code: bool,
+    on_rows: OnRows | None = None,
 ) -> _Reading:
     file = study_file(path)
     if isinstance(file, PlacedFault):
@@ -123,7 +133,7 @@ def _read(
     raw = read_file(file)
     if isinstance(raw, PlacedFault):
         return _Reading(loaded=None, placed=(raw,))
-    desk = Desk(folder=file.parent, shelves=shelves, instead=instead, looks_at_code=looks_at_code)
+    desk = Desk(folder=file.parent, shelves=shelves, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows)
     return _read_source(file, raw, environ, desk)
 
 

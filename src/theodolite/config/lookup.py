@@ -12,6 +12,7 @@ from theodolite.config.places import Complaints, PlacedFault
 from theodolite.config.shapes.base import Shape
 from theodolite.config.shaping import shaped
 from theodolite.config.shelves import Shelves
+from theodolite.config.stored_rows import OnRows
 from theodolite.config.study_paths import RefusedPath, StudyPaths
 from theodolite.config.tables import Table, decoded, read_table, table_of, unreadable
 from theodolite.config.yaml_source import YamlSource, read_yaml
@@ -84,6 +85,7 @@ class Desk:
         instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
         looks_at_code: Whether functions and classes that the study names are looked for, too.
         taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
+        on_rows: Called while long tables are gone through; None for nobody.
         paths: Finds the files that the study names, and refuses those that it may not read.
     """
 
@@ -97,6 +99,7 @@ class Desk:
     instead: Mapping[str, bytes] = field(default_factory=dict)
     looks_at_code: bool = False
     taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
+    on_rows: OnRows | None = None
     paths: StudyPaths = field(init=False)
 
     def __post_init__(self) -> None:
@@ -144,7 +147,7 @@ class Desk:
         if isinstance(path, RefusedPath):
             return path
         if path is not None:
-            return read_table(path, self.named(path))
+            return read_table(path, self.named(path), on_rows=self.on_rows)
         resource = self.shelves.resource(f"{entry.pack}/{name}") if entry.pack else None
         return table_of(resource.raw, f"{entry.pack}/{name}") if resource else None
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import ast
 import json
+from array import array
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from itertools import accumulate
+from operator import itemgetter
+from typing import overload
 
 from theodolite.config.applications import named
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.places import PlacedFault, few_of
 from theodolite.config.shapes.applications import RecordedShape
+from theodolite.config.stored_rows import OnRows, counted
 from theodolite.config.tables import Table
 from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.fault import did_you_mean
@@ -38,15 +45,8 @@ class Recorded:
     """
 
     applications: tuple[Application, ...] = ()
-    dialogues: tuple[RecordedDialogue, ...] = ()
+    dialogues: Sequence[RecordedDialogue] = ()
     table: Table | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    line: int
-    cells: Mapping[str, str]
-    turn: int
 
 
 def recorded_of(entry: Entry[RecordedShape], desk: Desk) -> Recorded:
@@ -60,11 +60,10 @@ def recorded_of(entry: Entry[RecordedShape], desk: Desk) -> Recorded:
     by_application = _split(entry, table, columns)
     applications = tuple(_application(entry, name, table, columns) for name in by_application)
     faults: list[PlacedFault] = []
-    dialogues = tuple(
-        dialogue
-        for name, rows in by_application.items()
-        for dialogue in recorded_dialogues(name, rows, table, columns, faults)
-    )
+    parts = [
+        recorded_dialogues(name, rows, table, columns, faults, desk.on_rows) for name, rows in by_application.items()
+    ]
+    dialogues = parts[0] if len(parts) == 1 else JoinedDialogues(parts)
     desk.complaints.add(*few_of(faults, table.file))
     return Recorded(applications=applications, dialogues=dialogues, table=table)
 
@@ -82,10 +81,10 @@ def _columns(entry: Entry[RecordedShape], table: Table, desk: Desk) -> dict[str,
     return kept
 
 
-def _split(entry: Entry[RecordedShape], table: Table, columns: Mapping[str, str]) -> dict[str, list[int]]:
+def _split(entry: Entry[RecordedShape], table: Table, columns: Mapping[str, str]) -> dict[str, Sequence[int]]:
     if "application" not in columns:
-        return {entry.name: list(range(len(table.rows)))}
-    rows: dict[str, list[int]] = defaultdict(list)
+        return {entry.name: range(len(table.rows))}
+    rows: dict[str, array[int]] = defaultdict(lambda: array("L"))
     for place, row in enumerate(table.rows):
         rows[row[columns["application"]].strip() or entry.name].append(place)
     return dict(rows)
@@ -98,13 +97,121 @@ def _application(entry: Entry[RecordedShape], name: str, table: Table, columns: 
     return named(entry, name, connection)
 
 
+class RecordedDialogues(Sequence[RecordedDialogue]):
+    """The dialogues of one application, each read from its rows when it is asked for.
+
+    Attributes:
+        label_columns: Columns with labels of people; a dialogue with an empty response that has one is labelled.
+    """
+
+    def __init__(self, application: str, table: Table, columns: Mapping[str, str]) -> None:
+        """Begin without a dialogue."""
+        self.label_columns: tuple[str, ...] = ()
+        self._application, self._table, self._columns = application, table, columns
+        self._spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
+        self._first = array("L")
+        self._more: dict[int, tuple[int, ...]] = {}
+        self._repeats: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return len(self._first)
+
+    @overload
+    def __getitem__(self, place: int) -> RecordedDialogue: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RecordedDialogue]: ...
+
+    def __getitem__(self, place: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
+        """Return the dialogue at a place, or those of a slice."""
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        return self._dialogue(at)
+
+    def add(self, rows: Sequence[int], repeat: int) -> None:
+        """Take the rows of one dialogue, in the order of its turns; the first of the file goes first."""
+        at = len(self._first)
+        self._first.append(rows[0])
+        if len(rows) > 1:
+            self._more[at] = tuple(rows[1:])
+        if repeat > 1:
+            self._repeats[at] = repeat
+
+    def _dialogue(self, at: int) -> RecordedDialogue:
+        first = self._first[at]
+        row = self._table.rows[first]
+        others = [self._table.rows[place] for place in self._more.get(at, ())]
+        turns = tuple(_turn(each, self._columns) for each in sorted([row, *others], key=self._turn_number))
+        told = {name: text for name, text in row.items() if name not in self._spoken}
+        return RecordedDialogue(
+            key=_key(row, first, self._columns),
+            application=self._application,
+            turns=turns,
+            columns=told,
+            line=self._table.lines[first],
+            repeat=self._repeats.get(at, 1),
+            labelled=self._is_labelled(turns, told),
+        )
+
+    def _turn_number(self, row: Mapping[str, str]) -> int:
+        return int(row[self._columns["turn"]].strip()) if "turn" in self._columns else 0
+
+    def _is_labelled(self, turns: Sequence[RecordedTurn], told: Mapping[str, str]) -> bool:
+        if all(turn.response.strip() or turn.withheld for turn in turns):
+            return False
+        return any(told.get(column, "").strip() for column in self.label_columns)
+
+
+class JoinedDialogues(Sequence[RecordedDialogue]):
+    """Dialogues of several applications or files, one after the other."""
+
+    def __init__(self, parts: Sequence[Sequence[RecordedDialogue]]) -> None:
+        """Put them one behind the other."""
+        self.parts = parts
+        self._ends = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        """Return how many there are; count."""
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, place: int) -> RecordedDialogue: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RecordedDialogue]: ...
+
+    def __getitem__(self, place: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
+        """Return the dialogue at a place, or those of a slice."""
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        at = range(len(self))[place]
+        part = bisect_right(self._ends, at)
+        return self.parts[part][at - (self._ends[part] - len(self.parts[part]))]
+
+    def __iter__(self) -> Iterator[RecordedDialogue]:
+        """Yield them in order."""
+        return (one for part in self.parts for one in part)
+
+
+def joined(parts: Sequence[Sequence[RecordedDialogue]], label_columns: tuple[str, ...]) -> Sequence[RecordedDialogue]:
+    """Return the dialogues of several files, which know the columns with labels of people."""
+    for part in parts:
+        for one in part.parts if isinstance(part, JoinedDialogues) else (part,):
+            if isinstance(one, RecordedDialogues):
+                one.label_columns = label_columns
+    return parts[0] if len(parts) == 1 else JoinedDialogues(parts)
+
+
 def recorded_dialogues(
     application: str,
-    places: Iterable[int],
+    places: Sequence[int],
     table: Table,
     columns: Mapping[str, str],
     faults: list[PlacedFault],
-) -> list[RecordedDialogue]:
+    on_rows: OnRows | None = None,
+) -> RecordedDialogues:
     """Return rows as dialogues: rows of one item are its turns, or repeats where no column numbers turns.
 
     Args:
@@ -113,34 +220,53 @@ def recorded_dialogues(
         table: The rows.
         columns: Meaning to column.
         faults: Takes what is wrong with rows, which are left out.
+        on_rows: Called while the rows are gone through.
     """
-    spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
-    groups: dict[tuple[str, int], list[_Row]] = {}
+    shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)
     seen: dict[tuple[str, int], int] = defaultdict(int)
-    for place in places:
-        row, line = table.rows[place], table.lines[place]
+    groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    dialogues = RecordedDialogues(application, table, columns)
+    singles = array("L")
+    for place in counted(places, f"Grouping rows of {table.file}", on_rows):
+        row = table.rows[place]
         key, turn, problem = _identity(row, place, columns)
         if problem:
-            faults.append(PlacedFault(file=table.file, line=line, message=problem))
-            continue
-        seen[key, turn] += 1
-        groups.setdefault((key, seen[key, turn]), []).append(_Row(line=line, cells=row, turn=turn))
-    return [
-        RecordedDialogue(
-            key=key,
-            application=application,
-            turns=tuple(_turn(row.cells, columns) for row in sorted(rows, key=lambda row: row.turn)),
-            columns={name: text for name, text in rows[0].cells.items() if name not in spoken},
-            line=rows[0].line,
-            repeat=repeat,
-        )
-        for (key, repeat), rows in groups.items()
-    ]
+            faults.append(PlacedFault(file=table.file, line=table.lines[place], message=problem))
+        elif shared is not None and hash(key) not in shared:
+            singles.append(place)
+        else:
+            seen[key, turn] += 1
+            groups.setdefault((key, seen[key, turn]), []).append((place, turn))
+    together = ((rows[0][0], [place for place, _ in rows], repeat) for (_, repeat), rows in groups.items())
+    alone = ((place, (place,), 1) for place in singles)
+    for _, rows, repeat in merge(alone, together, key=itemgetter(0)):
+        dialogues.add(rows, repeat)
+    return dialogues
+
+
+def _shared_keys(places: Iterable[int], table: Table, columns: Mapping[str, str]) -> set[int] | None:
+    """Return the hashes of the keys that several rows have; None where no row is sure to stand alone.
+
+    Where rows have no column of names each stands alone. Two keys of one hash are looked at as if they were shared.
+    """
+    if "id" not in columns:
+        return set()
+    column = columns["id"]
+    met: set[int] = set()
+    shared: set[int] = set()
+    for place in places:
+        key = hash(table.rows[place][column].strip())
+        (shared if key in met else met).add(key)
+    return shared
+
+
+def _key(row: Mapping[str, str], place: int, columns: Mapping[str, str]) -> str:
+    return row[columns["id"]].strip() if "id" in columns else f"row-{place + 1}"
 
 
 def _identity(row: Mapping[str, str], place: int, columns: Mapping[str, str]) -> tuple[str, int, str]:
     """Return a row's item, its turn, and what is wrong with either."""
-    key = row[columns["id"]].strip() if "id" in columns else f"row-{place + 1}"
+    key = _key(row, place, columns)
     if not key:
         return "", 0, f"has nothing in column `{columns['id']}`, which identifies the item"
     if "turn" not in columns:

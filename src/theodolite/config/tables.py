@@ -8,17 +8,35 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import zlib
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from theodolite.config.places import PlacedFault
+from theodolite.config.stored_rows import (
+    CountedLines,
+    CsvFormat,
+    JsonLinesFormat,
+    OnRows,
+    RowFormat,
+    StoredRows,
+    counted,
+    lines_of,
+)
 
 LONGEST_FIELD = 64 * 1024 * 1024
 """Longest field that is read; characters. Python's own limit of 131,072 is less than one long document."""
+
+HELD_WHOLE = 4_000_000
+"""Size up to which a file's rows are held as mappings; bytes. Those of larger files are read when asked for."""
+
+_PIECE = 1 << 20
+"""Bytes that are looked at in one go; count."""
 
 _SAMPLE = 50
 """Rows by which the delimiter is told; count."""
@@ -43,8 +61,8 @@ class Table:
 
     file: str
     columns: tuple[str, ...] = ()
-    rows: tuple[Mapping[str, str], ...] = ()
-    lines: tuple[int, ...] = ()
+    rows: Sequence[Mapping[str, str]] = ()
+    lines: Sequence[int] = ()
     encoding: str = ""
     delimiter: str = ""
     sha256: str = ""
@@ -57,37 +75,61 @@ class Table:
         return ", ".join(part for part in (n_rows, self.encoding, self.delimiter) if part)
 
 
-def read_table(path: Path, file: str) -> Table:
+def read_table(path: Path, file: str, *, on_rows: OnRows | None = None) -> Table:
     """Return the rows of a file; what is wrong with it stands in `faults`.
 
     Args:
         path: The file.
         file: Path as people are shown it.
+        on_rows: Called now and then with the rows that have been read.
     """
     try:
         stored = path.read_bytes()
     except OSError as error:
         return _broken(file, f"cannot be read: {unreadable(error)}")
-    return table_of(stored, file)
+    return table_of(stored, file, on_rows=on_rows)
 
 
-def table_of(stored: bytes, file: str) -> Table:
+def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Table:
     """Return the rows of a file's bytes; what is wrong with them stands in `faults`.
 
     Args:
         stored: The bytes, plain or gzipped.
         file: Path as people are shown it; its ending tells JSON lines.
+        on_rows: Called now and then with the rows that have been read.
     """
     sha256 = hashlib.sha256(stored).hexdigest()
     try:
         raw = gzip.decompress(stored) if stored[:2] == b"\x1f\x8b" else stored
     except (OSError, EOFError, zlib.error):
         return _broken(file, "is cut off or is no gzip file; write it anew")
-    text, encoding = decoded(raw)
-    if not text.strip():
+    plain, encoding = _as_utf8(raw)
+    if re.search(rb"\S", plain) is None:
         return _broken(file, "is empty; expected a line of column names and rows")
-    read = _read_json_lines if _is_json_lines(file, text) else _read_csv
-    return read(text, file, encoding, sha256)
+    read = _read_json_lines if _is_json_lines(file, plain) else _read_csv
+    return replace(read(plain, file, encoding, on_rows), sha256=sha256)
+
+
+def _as_utf8(raw: bytes) -> tuple[bytes, str]:
+    """Return a file's bytes as UTF-8 without a byte order mark, and the name of the encoding that was found."""
+    if not raw.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and _is_utf8(raw):
+        return raw, "UTF-8"
+    text, encoding = decoded(raw)
+    return text.encode("utf-8", "replace"), encoding
+
+
+def _is_utf8(raw: bytes) -> bool:
+    """Tell whether bytes are UTF-8 and not UTF-16 without a mark, piece by piece."""
+    if len(raw) >= 4 and any(raw[first:200:2].count(0) > 0.4 * len(raw[first:200:2]) for first in (0, 1)):
+        return False
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for begin in range(0, len(raw), _PIECE):
+            decoder.decode(raw[begin : begin + _PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def unreadable(error: OSError) -> str:
@@ -125,21 +167,21 @@ def _broken(file: str, message: str) -> Table:
     return Table(file=file, faults=(PlacedFault(file=file, message=message),))
 
 
-def _is_json_lines(name: str, text: str) -> bool:
+def _is_json_lines(name: str, stored: bytes) -> bool:
     if name.removesuffix(".gz").endswith((".jsonl", ".ndjson")):
         return True
-    return not name.removesuffix(".gz").endswith((".csv", ".tsv")) and text.lstrip().startswith("{")
+    return not name.removesuffix(".gz").endswith((".csv", ".tsv")) and re.match(rb"\s*\{", stored) is not None
 
 
-def _read_csv(text: str, file: str, encoding: str, sha256: str) -> Table:
-    delimiter = delimiter_of(text)
+def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> Table:
+    delimiter = _delimiter_in(lambda: lines_of(stored))
     csv.field_size_limit(LONGEST_FIELD)
-    reader = _numbered(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    source = CountedLines(lines_of(stored))
+    reader = _numbered(csv.reader(source, delimiter=delimiter, strict=True), source)
     faults: list[PlacedFault] = []
-    rows: list[dict[str, str]] = []
-    lines: list[int] = []
+    spans, lines = array("Q"), array("L")
     columns: tuple[str, ...] = ()
-    for line, cells, problem in reader:
+    for line, begin, cells, problem in counted(reader, f"Reading {file}", on_rows):
         if problem:
             faults.append(PlacedFault(file=file, line=line, message=problem))
         elif not columns:
@@ -148,34 +190,43 @@ def _read_csv(text: str, file: str, encoding: str, sha256: str) -> Table:
         elif len(cells) != len(columns):
             faults.append(_ragged(cells, columns, file, line))
         else:
-            rows.append(dict(zip(columns, cells, strict=True)))
+            spans.extend((begin, source.n_bytes))
             lines.append(line)
+    rows = _rows_in(stored, spans, CsvFormat(columns, delimiter), columns)
     return Table(
         file=file,
         columns=columns,
-        rows=tuple(rows),
-        lines=tuple(lines),
+        rows=rows,
+        lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter=_DELIMITERS[delimiter],
-        sha256=sha256,
         faults=tuple(faults),
     )
 
 
-def _numbered(reader: Iterable[list[str]]) -> Iterator[tuple[int, list[str], str]]:
-    """Yield each row with the line it begins in; blank lines are no rows."""
+def _rows_in(
+    stored: bytes, spans: array[int], reading: RowFormat, columns: Sequence[str]
+) -> Sequence[Mapping[str, str]]:
+    """Return the rows of a file: as mappings where they are few, and else as places in its bytes."""
+    rows = StoredRows(stored, spans, reading)
+    # A header that names a column twice is a fault; its rows are never looked at.
+    return rows if len(stored) > HELD_WHOLE or len(set(columns)) < len(columns) else tuple(rows)
+
+
+def _numbered(reader: Iterable[list[str]], source: CountedLines) -> Iterator[tuple[int, int, list[str], str]]:
+    """Yield each row with the line and the byte that it begins in; blank lines are no rows."""
     rows = iter(reader)
     while True:
-        line = getattr(reader, "line_num", 0) + 1
+        line, begin = getattr(reader, "line_num", 0) + 1, source.n_bytes
         try:
             cells = next(rows)
         except StopIteration:
             return
         except csv.Error:
-            yield line, [], "a quoted field that begins here is not closed well; double a quote inside quotes"
+            yield line, begin, [], "a quoted field that begins here is not closed well; double a quote inside quotes"
             return
         if any(cell.strip() for cell in cells):
-            yield line, cells, ""
+            yield line, begin, cells, ""
 
 
 def delimiter_of(text: str) -> str:
@@ -185,13 +236,17 @@ def delimiter_of(text: str) -> str:
         >>> delimiter_of("name;wish, exactly\nAna;a coat\n")
         ';'
     """
+    return _delimiter_in(lambda: io.StringIO(text, newline=""))
+
+
+def _delimiter_in(lines: Callable[[], Iterable[str]]) -> str:
     csv.field_size_limit(LONGEST_FIELD)
-    return max(_DELIMITERS, key=lambda mark: _evenness(text, mark))
+    return max(_DELIMITERS, key=lambda mark: _evenness(lines(), mark))
 
 
-def _evenness(text: str, mark: str) -> tuple[bool, float, int]:
+def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
     """Return whether a mark splits the header at all, how many rows have as many fields, and how many these are."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    reader = csv.reader(lines, delimiter=mark)
     try:
         rows = [row for row in islice(reader, _SAMPLE) if row]
     except csv.Error:
@@ -214,37 +269,33 @@ def _ragged(cells: list[str], columns: tuple[str, ...], file: str, line: int) ->
     return PlacedFault(file=file, line=line, message=f"{words}; {hint}")
 
 
-def _read_json_lines(text: str, file: str, encoding: str, sha256: str) -> Table:
+def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -> Table:
     faults: list[PlacedFault] = []
-    rows: list[dict[str, str]] = []
-    lines: list[int] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
+    spans, lines = array("Q"), array("L")
+    columns: dict[str, None] = {}
+    end = 0
+    for number, record in enumerate(counted(io.BytesIO(stored), f"Reading {file}", on_rows), start=1):
+        begin, end = end, end + len(record)
+        if not record.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry = json.loads(record)
         except (ValueError, RecursionError):
             entry = None
         if not isinstance(entry, dict):
             faults.append(PlacedFault(file=file, line=number, message="is no JSON object; expected one in each line"))
             continue
-        rows.append({str(key): _cell(value) for key, value in entry.items()})
+        columns.update(dict.fromkeys(map(str, entry)))
+        spans.extend((begin, end))
         lines.append(number)
-    columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    whole = tuple({column: row.get(column, "") for column in columns} for row in rows)
+    names = tuple(columns)
+    rows = _rows_in(stored, spans, JsonLinesFormat(names), names)
     return Table(
         file=file,
-        columns=columns,
-        rows=whole,
-        lines=tuple(lines),
+        columns=names,
+        rows=rows,
+        lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter="JSON lines",
-        sha256=sha256,
         faults=tuple(faults),
     )
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

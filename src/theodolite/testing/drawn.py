@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -130,7 +131,6 @@ class RecordedSessions:
         self._scenario = study.scenarios[0].name if len(study.scenarios) == 1 else RECORDED_SCENARIO
         self._recordings = recordings
         self._grouped_by = grouping_of(study)
-        self._places = {_recorded_label(one): place for place, one in reversed(list(enumerate(recordings)))}
         self._pair_keys: dict[int, str] = {}
 
     def __len__(self) -> int:
@@ -175,6 +175,13 @@ class RecordedSessions:
     def find(self, label: str) -> int | None:
         """Return the first position of a label; None where no session has it."""
         return self._places.get(label)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        places: dict[str, int] = {}
+        for place, recording in enumerate(self._recordings):
+            places.setdefault(_recorded_label(recording), place)
+        return places
 
 
 class DrawnSessions(JoinedSessions):

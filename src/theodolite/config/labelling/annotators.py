@@ -12,6 +12,7 @@ from theodolite.config.places import PlacedFault
 from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape
 from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
+from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotator import Annotator, HandLabels, Labelling, RecordedLabels
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
@@ -239,15 +240,45 @@ def reference_of(
     return Reference(column=entry.shape.column, guideline=name, spelling=own)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelColumn:
+    """A column of a recorded file that holds labels.
+
+    Attributes:
+        entry: Who names it.
+        column: Its name.
+        spelling: What it may hold to the label that is meant; empty where that is not known.
+    """
+
+    entry: Entry[Any]
+    column: str
+    spelling: Mapping[str, str]
+
+
 def unfit_labels(
-    entry: Entry[Any], column: str, spelling: Mapping[str, str], rows: Sequence[Mapping[str, str]]
-) -> PlacedFault | None:
-    """Return a note on what a column holds that fits no label; None where everything fits."""
-    unfit = [text for row in rows if (text := row.get(column, "").strip()) and text not in spelling]
-    if not unfit:
-        return None
-    example = unfit[0] if len(unfit[0]) <= 40 else unfit[0][:37] + "..."
-    some = len(unfit) > 1
-    words = f"{len(unfit)} values of `{column}` fit" if some else f"1 value of `{column}` fits"
-    message = f'{words} no label and {"count" if some else "counts"} as unparseable, e.g. "{example}"'
-    return entry.fault("column", message=message, severity=Severity.NOTE)
+    columns: Sequence[LabelColumn], parts: Sequence[Sequence[Mapping[str, str]]], on_rows: OnRows | None = None
+) -> list[PlacedFault]:
+    """Return a note on each column that holds what fits no label; the rows are gone through once for all columns.
+
+    Args:
+        columns: The columns.
+        parts: Rows, file by file.
+        on_rows: Called while the rows are gone through.
+    """
+    known = [one for one in columns if one.spelling]
+    unfit: list[list[str]] = [[] for _ in known]
+    counts = [0] * len(known)
+    for row in counted((row for rows in parts if known for row in rows), "Checking labels", on_rows):
+        for place, one in enumerate(known):
+            text = row.get(one.column, "").strip()
+            if text and text not in one.spelling:
+                counts[place] += 1
+                unfit[place] = unfit[place] or [text]
+    return [_unfit_note(one, n, examples[0]) for one, n, examples in zip(known, counts, unfit, strict=True) if n]
+
+
+def _unfit_note(one: LabelColumn, n: int, example: str) -> PlacedFault:
+    shown = example if len(example) <= 40 else example[:37] + "..."
+    words = f"{n} values of `{one.column}` fit" if n > 1 else f"1 value of `{one.column}` fits"
+    message = f'{words} no label and {"count" if n > 1 else "counts"} as unparseable, e.g. "{shown}"'
+    return one.entry.fault("column", message=message, severity=Severity.NOTE)
