@@ -7,13 +7,14 @@ import gzip
 
 import pytest
 
+from tests.fakes.answers import GivenAnswer
 from tests.golden.published import HERE
 from theodolite.config.brought.label_files import AskedItem, LabelKey
 from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.domain.annotation import WAYS_OUT
 from theodolite.domain.instrument import Label, Question, Scale, ScaleKind
 from theodolite.measurement.annotating import question_agreement, self_agreement
-from theodolite.measurement.sheets import GivenAnswer
+from theodolite.measurement.answer_arrays import answer_arrays
 
 SEVERITY = Scale(
     kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=value) for value in ("-3", "-2", "-1", "0", "1")), ordered=True
@@ -53,7 +54,8 @@ def test_dices_350_has_its_published_alpha(tmp_path):
         for place, letter in enumerate(row["labels"])
     ]
 
-    found = question_agreement("safety", *imported(tmp_path, table, SAFETY))
+    question, given = imported(tmp_path, table, SAFETY)
+    found = question_agreement("safety", question, answer_arrays(given))
 
     assert found.alpha.value == pytest.approx(0.160860, abs=5e-7)
     assert (found.n_annotators, found.n_units) == (123, 350)
@@ -64,11 +66,11 @@ def test_annotators_of_convabuse_agree_with_themselves_as_was_found_before(tmp_p
         (row["item"], f"a{row['annotator']}", row["severity"]) for row in rows("convabuse_labels") if row["severity"]
     ]
     question, given = imported(tmp_path, table, SEVERITY, repeats=True)
-    itself = self_agreement("abuse", question, given)
+    itself = self_agreement("abuse", question, answer_arrays(given))
 
     assert len({one.unit for one in given}) == 4185
     assert (itself.alpha.value, itself.n_shared) == (pytest.approx(0.901, abs=5e-4), 345)
     assert itself.alike.value == pytest.approx(0.922, abs=5e-4)
     first = {(one.annotator, one.unit): one for one in reversed(given)}
-    between = question_agreement("abuse", question, list(first.values()))
+    between = question_agreement("abuse", question, answer_arrays(first.values()))
     assert (between.alpha.value, between.n_annotators) == (pytest.approx(0.660, abs=5e-4), 8)

@@ -14,16 +14,14 @@ from theodolite.domain.annotating.promotion import BesidePeople
 from theodolite.domain.findings.agreeing import AnswerStretch, GroupAgreement, PairAgreement, QuestionAgreement
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Question
-from theodolite.measurement.raters.groups import group_agreement
-from theodolite.measurement.sheets import (
+from theodolite.measurement.answer_arrays import (
     NO_VALUE,
     AnswerArrays,
-    Answers,
-    Sheet,
+    UnitLabels,
     by_person,
-    columns_of,
     prevalence,
 )
+from theodolite.measurement.raters.groups import group_agreement
 from theodolite.measurement.spread import others_alike
 
 Floats = NDArray[np.float64]
@@ -42,13 +40,13 @@ TOO_MANY_PAIRS: Final = "Among more than ten people, agreement beyond chance is 
 """Why a pair has no alpha."""
 
 
-def question_agreement(category: str, question: Question, given: Answers) -> QuestionAgreement:
+def question_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
     """Return how far people say the same to one question, with its history.
 
     Args:
         category: Name of the category.
         question: The question; its scale decides the level of measurement.
-        given: Everybody's answers, one a person and unit.
+        columns: Everybody's answers, one a person and unit.
 
     Source:
         Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
@@ -56,8 +54,7 @@ def question_agreement(category: str, question: Question, given: Answers) -> Que
         labelled alike has the interval of `defect_rate`, over dialogues where
         turns are asked about.
     """
-    columns = columns_of(given)
-    sheet = Sheet(question, columns)
+    sheet = UnitLabels(question, columns)
     order = sheet.shared_in_time()
     return QuestionAgreement(
         category=category,
@@ -74,7 +71,7 @@ def question_agreement(category: str, question: Question, given: Answers) -> Que
     )
 
 
-def self_agreement(category: str, question: Question, given: Answers) -> QuestionAgreement:
+def self_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
     """Return how far people say the same again when they meet the same unit again.
 
     Each person's answers to one unit are held against each other, never against other people's.
@@ -82,13 +79,12 @@ def self_agreement(category: str, question: Question, given: Answers) -> Questio
     Args:
         category: Name of the category.
         question: The question.
-        given: Everybody's answers, several a person and unit where they were repeated.
+        columns: Everybody's answers, several a person and unit where they were repeated.
 
     Source:
         Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
         https://repository.upenn.edu/asc_papers/43 (stability: test-retest data).
     """
-    columns = columns_of(given)
     return question_agreement(category, question, _apart(columns))
 
 
@@ -97,7 +93,7 @@ def _apart(columns: AnswerArrays) -> AnswerArrays:
     return replace(columns, unit=columns.unit * (len(columns.names) + 1) + columns.annotator)
 
 
-def pair_agreements(question: Question, given: Answers, *, of: str = "") -> tuple[PairAgreement, ...]:
+def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") -> tuple[PairAgreement, ...]:
     """Return for every two people who met on a unit how far they say the same.
 
     Among more than ten people only the share of equal labels is given for each
@@ -105,10 +101,9 @@ def pair_agreements(question: Question, given: Answers, *, of: str = "") -> tupl
 
     Args:
         question: The question.
-        given: Everybody's answers.
+        columns: Everybody's answers.
         of: Only the pairs of this person; empty for all.
     """
-    columns = columns_of(given)
     who = by_person(columns)
     with_alpha = len(who) <= MOST_IN_PAIRS
     wanted = [pair for pair in combinations(sorted(who), 2) if not of or of in pair]
@@ -119,15 +114,14 @@ def pair_agreements(question: Question, given: Answers, *, of: str = "") -> tupl
     )
 
 
-def model_agreements(question: Question, given: Answers, models: Collection[str]) -> tuple[PairAgreement, ...]:
+def model_agreements(question: Question, columns: AnswerArrays, models: Collection[str]) -> tuple[PairAgreement, ...]:
     """Return for every model how far it says what each person says, on the dialogues that both labelled.
 
     Args:
         question: The question.
-        given: Answers of people and models.
+        columns: AnswerArrays of people and models.
         models: Which of those who answered are models.
     """
-    columns = columns_of(given)
     who = by_person(columns)
     return tuple(
         _pair(question, (person, model), columns.of(np.concatenate([who[person], who[model]])), is_model=True)
@@ -137,7 +131,7 @@ def model_agreements(question: Question, given: Answers, models: Collection[str]
     )
 
 
-def judge_beside_people(question: Question, given: Answers, judge: str) -> BesidePeople:
+def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -> BesidePeople:
     """Return how far a judge says what people say to one question.
 
     Each person's label is held against the judge's on the same unit; the pairs of
@@ -146,18 +140,17 @@ def judge_beside_people(question: Question, given: Answers, judge: str) -> Besid
 
     Args:
         question: The question.
-        given: Answers of people and of this judge.
+        columns: AnswerArrays of people and of this judge.
         judge: Which of those who answered is the judge.
     """
-    columns = columns_of(given)
     held, is_judge = columns.value != NO_VALUE, np.zeros(len(columns), dtype=bool)
     if judge in columns.names:
         is_judge = columns.annotator == columns.names.index(judge)
     said = dict(zip(columns.unit[held & is_judge].tolist(), columns.value[held & is_judge].tolist(), strict=True))
     met = columns.of(held & ~is_judge & np.isin(columns.unit, list(said)))
     shadow = replace(met, value=np.array([said[unit] for unit in met.unit.tolist()], dtype=np.int64))
-    sheet = Sheet(question, _stacked(_apart(met), _apart(shadow)), clustered=True)
-    own = Sheet(question, columns.of(~is_judge))
+    sheet = UnitLabels(question, _stacked(_apart(met), _apart(shadow)), clustered=True)
+    own = UnitLabels(question, columns.of(~is_judge))
     return BesidePeople(
         question=question.name,
         n_people=len(np.unique(met.annotator)),
@@ -189,7 +182,7 @@ def _pair(
     is_model: bool = False,
     with_alpha: bool = True,
 ) -> PairAgreement:
-    sheet = Sheet(question, both)
+    sheet = UnitLabels(question, both)
     shared = sheet.shared_in_time()
     return PairAgreement(
         first=names[0],
@@ -202,7 +195,7 @@ def _pair(
 
 
 def groups_of_annotators(
-    question: Question, given: Answers, group_of: Mapping[str, str], *, draws: int = 999
+    question: Question, columns: AnswerArrays, group_of: Mapping[str, str], *, draws: int = 999
 ) -> tuple[GroupAgreement, ...]:
     """Return how far the annotators of each group agree with each other and with the rest.
 
@@ -210,14 +203,13 @@ def groups_of_annotators(
 
     Args:
         question: The question; its labels count as unordered.
-        given: Everybody's answers.
+        columns: Everybody's answers.
         group_of: Annotator to the group that they describe themselves by.
         draws: Ways to give people groups at random; count.
 
     Source:
         See `group_agreement`.
     """
-    columns = columns_of(given)
     known = np.array([name in group_of for name in columns.names], dtype=bool)
     held = columns.of(np.flatnonzero((columns.value != NO_VALUE) & known[columns.annotator]))
     people = [held.names[code] for code in dict.fromkeys(held.annotator.tolist())]
@@ -231,7 +223,7 @@ def groups_of_annotators(
     return group_agreement(list(rows.values()), groups, categories=question.scale.categories, draws=draws)
 
 
-def _stretches(sheet: Sheet, order: Whole) -> Iterator[AnswerStretch]:
+def _stretches(sheet: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
     n_stretches = min(STRETCHES, len(order) // FEWEST_IN_STRETCH)
     if n_stretches < 2:
         return

@@ -13,7 +13,7 @@ from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor, Or
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, cards_in_order, shown_order_of
-from theodolite.measurement.sheets import AnswerArrays, Answers, columns_of, prevalence
+from theodolite.measurement.answer_arrays import AnswerArrays, prevalence
 from theodolite.measurement.shifting import order_shift
 
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ class _Scored:
 
 
 def order_effects(
-    guideline: Guideline, question: Question, given: Answers, *, annotator: str = ""
+    guideline: Guideline, question: Question, columns: AnswerArrays, *, annotator: str = ""
 ) -> list[OrderEffect]:
     """Return what orders did to the answers to one question; empty where nothing tells.
 
@@ -77,7 +77,7 @@ def order_effects(
     Args:
         guideline: What is asked.
         question: The question.
-        given: Everybody's answers, one a person and unit.
+        columns: Everybody's answers, one a person and unit.
         annotator: Name of the judge that gave them; empty for people.
 
     Source:
@@ -87,7 +87,6 @@ def order_effects(
         held against those that hold the one before: Miller, Sanjurjo (2018),
         Surprised by the Hot Hand Fallacy?, Econometrica 86:2019-2047.
     """
-    columns = columns_of(given)
     scored = _scored(guideline, question, columns)
     if scored is None or not len(columns):
         return []

@@ -11,8 +11,8 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreeing import PlannedPasses
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.measurement.answer_arrays import NO_UNIT_OF_TWO, AnswerArrays
 from theodolite.measurement.interval import normal_quantile
-from theodolite.measurement.sheets import NO_UNIT_OF_TWO, AnswerArrays, Answers, columns_of
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -20,7 +20,7 @@ Whole = NDArray[np.int64]
 
 def planned_passes(
     question: Question,
-    given: Answers,
+    columns: AnswerArrays,
     half_width: float,
     *,
     most_passes: int = 5,
@@ -36,7 +36,7 @@ def planned_passes(
 
     Args:
         question: A question on numbers, or of two categories, whose first one is counted.
-        given: The answers so far, two people on some dialogues at least.
+        columns: The answers so far, two people on some dialogues at least.
         half_width: Half of the interval wanted; scale points, or a fraction for categories.
         most_passes: Passes up to which it is worked out; count.
         confidence: Coverage of that interval; fraction in (0, 1).
@@ -54,7 +54,7 @@ def planned_passes(
     if not half_width > 0:
         message = f"the half-width of an interval must be above 0; got {half_width}"
         raise InputError(message)
-    dialogues, values = _numbers(question, columns_of(given))
+    dialogues, values = _numbers(question, columns)
     sizes = np.bincount(dialogues) if len(dialogues) else dialogues
     if len(sizes) < 2 or sizes.max() < 2:
         return Undefined(reason=NO_UNIT_OF_TWO)

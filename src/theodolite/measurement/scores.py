@@ -303,7 +303,8 @@ def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) 
         off_b = at_b - ((in_b * at_b).sum(axis=1) / n)[:, None]
         over = np.einsum("tab,ta,tb->t", tables, off_a, off_b)
         scale = np.sqrt((in_a * off_a**2).sum(axis=1) * (in_b * off_b**2).sum(axis=1))
-    return np.clip(np.divide(over, scale, out=np.full(len(n), np.nan), where=scale > 0.0), -1.0, 1.0)
+    found = np.divide(over, scale, out=np.full(len(n), np.nan), where=scale > 0.0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 def _shifted(sums: Floats, axis: int) -> Floats:

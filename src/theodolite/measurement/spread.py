@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from theodolite.domain.findings.agreeing import RaterAgreement, UnitSpread
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.instrument import Question
-from theodolite.measurement.fraction import mean_fraction
-from theodolite.measurement.sheets import (
+from theodolite.measurement.answer_arrays import (
     NO_UNIT_OF_TWO,
     NO_VALUE,
     AnswerArrays,
-    Answers,
     by_person,
-    columns_of,
     prevalence,
 )
+from theodolite.measurement.fraction import mean_fraction
 
 Whole = NDArray[np.int64]
 
@@ -43,7 +41,7 @@ class Halves(NamedTuple):
     late_asked: int = 0
 
 
-def rater_agreements(question: Question, given: Answers) -> tuple[RaterAgreement, ...]:
+def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAgreement, ...]:
     """Return for every person what they said, and how often others said the same of the same unit; by name.
 
     Of each dialogue the share of others' labels that equal the person's is taken
@@ -52,12 +50,11 @@ def rater_agreements(question: Question, given: Answers) -> tuple[RaterAgreement
 
     Args:
         question: The question.
-        given: Everybody's answers, one a person and unit.
+        columns: Everybody's answers, one a person and unit.
 
     Source:
         See `mean_fraction`.
     """
-    columns = columns_of(given)
     held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
     _, unit = np.unique(held.unit, return_inverse=True)
     n_labels = len(held.labels)
@@ -103,7 +100,7 @@ def others_alike(
     )
 
 
-def spreads(question: Question, given: Answers) -> tuple[UnitSpread, ...]:
+def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]:
     """Return what was said of every unit that two or more labelled, the most divided first.
 
     Divided by how many of its labels are not its most frequent one; units that are
@@ -111,9 +108,8 @@ def spreads(question: Question, given: Answers) -> tuple[UnitSpread, ...]:
 
     Args:
         question: The question.
-        given: Everybody's answers; dialogues are known by their numbers.
+        columns: Everybody's answers; dialogues are known by their numbers.
     """
-    columns = columns_of(given)
     held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
     if not len(held):
         return ()
@@ -135,15 +131,14 @@ def spreads(question: Question, given: Answers) -> tuple[UnitSpread, ...]:
     )
 
 
-def halves_alike(answers: Iterable[Answers]) -> dict[str, Halves]:
+def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
     """Return for each annotator how many of their answers anybody else gave too, in both halves of their work.
 
     Args:
         answers: Everybody's answers to each question; those that nobody else gave to the same unit count in neither.
     """
     found: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
-    for given in answers:
-        columns = columns_of(given)
+    for columns in answers:
         held = columns.of(np.flatnonzero(columns.value != NO_VALUE))
         if not len(held):
             continue

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.fakes.answers import GivenAnswer
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.shown_order import ShownOrder
+from theodolite.measurement.answer_arrays import answer_arrays
 from theodolite.measurement.order_effects import order_effects
-from theodolite.measurement.sheets import GivenAnswer
 
 FLAG = Question(name="flag", text="?", scale=YES_NO, may_be_unable=True)
 SCORE = Question(name="score", text="?", scale=Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10))
@@ -34,7 +35,7 @@ def sat(say: Callable[[int, ShownOrder], str | None], n: int = 24, question: Que
             order = ShownOrder(row=1 + (number + who) % 2, rows=2, options=(number // 2 + who) % 2 == 1)
             value = say(number, order)
             given.append(GivenAnswer(f"p{who}", number, number, value, shown=order.text, sitting=number))
-    return order_effects(GUIDELINE, question, given)
+    return order_effects(GUIDELINE, question, answer_arrays(given))
 
 
 def of(factor: OrderFactor, effects: list[OrderEffect]) -> OrderEffect:
@@ -82,7 +83,7 @@ def sequence(said: list[list[str]], question: Question = FLAG) -> OrderEffect:
         for who, values in enumerate(said)
         for at, value in enumerate(values)
     ]
-    return of(OrderFactor.PREVIOUS, order_effects(GUIDELINE, question, given))
+    return of(OrderFactor.PREVIOUS, order_effects(GUIDELINE, question, answer_arrays(given)))
 
 
 def test_people_of_different_habits_show_no_effect_of_the_dialogue_before() -> None:
@@ -121,8 +122,8 @@ def test_a_random_order_shows_no_effect_on_average_however_short() -> None:
 
 def test_labels_of_unknown_order_and_own_words_tell_nothing() -> None:
     plain = [GivenAnswer("p", number, number, "yes") for number in range(5)]
-    assert order_effects(GUIDELINE, FLAG, plain) == []
-    assert order_effects(GUIDELINE, WORDS, [GivenAnswer("p", 1, 1, "well", sitting=1)]) == []
+    assert order_effects(GUIDELINE, FLAG, answer_arrays(plain)) == []
+    assert order_effects(GUIDELINE, WORDS, answer_arrays([GivenAnswer("p", 1, 1, "well", sitting=1)])) == []
 
 
 def test_the_place_in_the_queue_is_told_only_where_people_come_from_both_ends() -> None:
@@ -138,7 +139,7 @@ def test_the_place_in_the_queue_is_told_only_where_people_come_from_both_ends() 
         for who in range(4)
         for number, at in enumerate(range(19, -1, -1) if who % 2 else range(20), 1)
     ]
-    effect = of(OrderFactor.QUEUE, order_effects(GUIDELINE, FLAG, given))
+    effect = of(OrderFactor.QUEUE, order_effects(GUIDELINE, FLAG, answer_arrays(given)))
     assert isinstance(effect.shift, Estimate)
     assert effect.shift.value > 0.8
 
@@ -151,5 +152,5 @@ def test_the_order_of_turns_concerns_questions_at_turns_alone() -> None:
         for d in range(6)
         for t in (1, 2)
     ]
-    assert OrderFactor.TURNS in {one.factor for one in order_effects(GUIDELINE, AT_TURNS, given)}
-    assert OrderFactor.TURNS not in {one.factor for one in order_effects(GUIDELINE, FLAG, given)}
+    assert OrderFactor.TURNS in {one.factor for one in order_effects(GUIDELINE, AT_TURNS, answer_arrays(given))}
+    assert OrderFactor.TURNS not in {one.factor for one in order_effects(GUIDELINE, FLAG, answer_arrays(given))}

@@ -10,8 +10,8 @@ from theodolite.domain.findings.order_effect import OrderEffect, OrderFactor
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
 from theodolite.domain.shown_order import ShownOrder, labels_reversed
+from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
 from theodolite.measurement.order_effects import order_effects
-from theodolite.measurement.sheets import GivenAnswer
 
 
 def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
@@ -34,28 +34,30 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
                 yield from (one for one in found if one.factor is OrderFactor.OPTIONS)
 
 
-def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> list[GivenAnswer]:
+def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> AnswerArrays:
+    """Return the first answers of people whose annotations are counted, with the order that each showed."""
     table = evidence.answers
     people = [one.name for one in evidence.study.annotators if one.by_hand and one.guideline == guideline.name]
-    return [
-        _given(person, position, record, shown=order[0], sitting=order[1])
+    return answer_arrays(
+        _row(person, position, record, *order)
         for person in people
         for position, records in table.columns(person, guideline.name, question.name).by_position()
         if (order := table.shown_orders.get(person, {}).get(position)) is not None
         for record in records
         if record.replicate == 1
-    ]
+    )
 
 
-def _by_judge(table: AnswerTable, judge: str, guideline: Guideline, question: Question) -> list[GivenAnswer]:
+def _by_judge(table: AnswerTable, judge: str, guideline: Guideline, question: Question) -> AnswerArrays:
+    """Return all readings of a judge, with the order of labels that each showed."""
     columns = table.votes.get((judge, guideline.name, question.name))
-    return [
-        _given(judge, position, record, shown=ShownOrder(options=labels_reversed(record.replicate)).text)
+    return answer_arrays(
+        _row(judge, position, record, ShownOrder(options=labels_reversed(record.replicate)).text)
         for position, records in (columns.by_position() if columns else ())
         for record in records
-    ]
+    )
 
 
-def _given(annotator: str, position: int, record: AnswerRecord, *, shown: str, sitting: int = 0) -> GivenAnswer:
+def _row(annotator: str, position: int, record: AnswerRecord, shown: str, sitting: int = 0) -> tuple[object, ...]:
     unit = (position, record.turn, record.replicate)
-    return GivenAnswer(annotator, unit, position, record.value, shown=shown, sitting=sitting, turn=record.turn or 0)
+    return annotator, unit, position, record.value, 0.0, shown, sitting, record.turn or 0

@@ -20,8 +20,8 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.run import UnitState
-from theodolite.measurement.answer_table import AnswerGroup, SittingFacts, StoredAnswers
-from theodolite.measurement.sheets import AnswerArrays, columns_of
+from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
+from theodolite.measurement.queue_answers import AnnotationFacts, AnswerGroup, QueueAnswers
 from theodolite.store.annotating.claims import BY_JUDGE, SUBMITTED
 from theodolite.store.annotating.library import Library
 from theodolite.store.annotating.queues import queue_of
@@ -32,7 +32,7 @@ from theodolite.store.statements import fetched
 
 _MICROSECONDS, _SECOND = 1_000_000, 2
 
-_NOBODY = columns_of(())
+_NOBODY = answer_arrays(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +92,15 @@ def _n_withdrawn(queue: QueueRow, category: str) -> int:
 def _answers(library: Library, row: QueueRow, category: str, judge_version: str) -> AllAnswers:
     study = library.study(row.study_content_id)
     models = frozenset(one.name for one in judges_of(study))
-    table, sittings = _table(library, row, category), _sittings(row, category, models, judge_version)
-    of_people = {number: one for number, one in sittings.items() if one.annotator not in models}
-    has_judges = len(of_people) < len(sittings)
-    people = table.columns(of_people)
-    again = table.columns(of_people, replicates=_SECOND) if table.replicates > 1 else {}
+    table, annotations = _table(library, row, category), _annotators(row, category, models, judge_version)
+    of_people = {number: one for number, one in annotations.items() if one.annotator not in models}
+    has_judges = len(of_people) < len(annotations)
+    people = table.arrays(of_people)
+    again = table.arrays(of_people, replicates=_SECOND) if table.replicates > 1 else {}
     n_again, n_first = (sum(map(len, found.values())) for found in (again, people))
     return AllAnswers(
         people=people,
-        everybody=table.columns(sittings) if has_judges else {},
+        everybody=table.arrays(annotations) if has_judges else {},
         repeats=again if n_again > n_first else {},
     )
 
@@ -109,16 +109,16 @@ def _answers(library: Library, row: QueueRow, category: str, judge_version: str)
 class _Known:
     """Answers that were read, and of which annotations: how many there were, the last one's number, withdrawals."""
 
-    table: StoredAnswers
+    table: QueueAnswers
     n: int
     last: int
     n_withdrawn: int
 
 
-_NOTHING = _Known(StoredAnswers.empty(), 0, 0, 0)
+_NOTHING = _Known(QueueAnswers(), 0, 0, 0)
 
 
-def _table(library: Library, queue: QueueRow, category: str) -> StoredAnswers:
+def _table(library: Library, queue: QueueRow, category: str) -> QueueAnswers:
     """Return the answers of every annotation of a category; only those that are new are read."""
     annotations = AnnotationRow.objects.filter(_annotations(queue, category))
     told = annotations.aggregate(n=Count("id"), last=Max("id"))
@@ -135,7 +135,7 @@ def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow], n_withdra
         known = _NOTHING  # some were taken away, or came late under an earlier number
     new = annotations.filter(id__gt=known.last, id__lte=told["last"] or 0)
     rows = AnswerRow.objects.filter(annotation_id__in=new.values("id")).annotate(at=Coalesce("turn", 0)).order_by()
-    listed = rows.values_list("question", "at", "value", "replicate").annotate(sittings=_Listed("annotation_id"))
+    listed = rows.values_list("question", "at", "value", "replicate").annotate(annotations=_Listed("annotation_id"))
     groups = [AnswerGroup(*group) for group in fetched(listed)]
     return _Known(known.table.grown(groups), told["n"], told["last"] or 0, n_withdrawn)
 
@@ -160,8 +160,8 @@ def _annotations(queue: QueueRow, category: str) -> Q:
     )
 
 
-def _sittings(queue: QueueRow, category: str, models: frozenset[str], version: str) -> dict[int, SittingFacts]:
-    """Return who sat where and when: of each annotator and dialogue the latest revision, if it counts."""
+def _annotators(queue: QueueRow, category: str, models: frozenset[str], version: str) -> dict[int, AnnotationFacts]:
+    """Return annotator, dialogue and time of each annotation that counts: the latest of each annotator and dialogue."""
     claims = ReservationRow.objects.filter(
         ~BY_JUDGE, item__queue=queue, item__category=category, annotation__isnull=False
     )
@@ -182,5 +182,5 @@ def _sittings(queue: QueueRow, category: str, models: frozenset[str], version: s
     for (dialogue, name), (number, made, shown, place) in latest.items():
         person, state, at = claimed.get(number, (name, SUBMITTED, made))
         if state == SUBMITTED:
-            found[number] = SittingFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, place)
+            found[number] = AnnotationFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, place)
     return found

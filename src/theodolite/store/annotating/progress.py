@@ -24,8 +24,8 @@ from theodolite.measurement.annotating import (
     judge_beside_people,
     question_agreement,
 )
+from theodolite.measurement.answer_arrays import answer_arrays
 from theodolite.measurement.order_effects import order_effects
-from theodolite.measurement.sheets import GivenAnswer
 from theodolite.store.annotating.all_answers import AllAnswers, all_answers, state_of
 from theodolite.store.annotating.claims import SUBMITTED
 from theodolite.store.annotating.library import Library
@@ -129,8 +129,8 @@ def calibration(library: Library, queue: str) -> list[tuple[str, QuestionAgreeme
     for (version, name), changed in found.items():
         guideline = library.guideline(version)
         question = guideline.instrument.question(name)
-        before = [GivenAnswer(one.participant, (one.room, one.turn), one.room, one.before) for one in changed]
-        after = [GivenAnswer(one.participant, (one.room, one.turn), one.room, one.after) for one in changed]
+        before = answer_arrays((one.participant, (one.room, one.turn), one.room, one.before) for one in changed)
+        after = answer_arrays((one.participant, (one.room, one.turn), one.room, one.after) for one in changed)
         if question.scale.kind is not ScaleKind.TEXT:
             result.append(
                 (

@@ -23,9 +23,9 @@ from theodolite.measurement.annotating import (
     question_agreement,
     self_agreement,
 )
+from theodolite.measurement.answer_arrays import AnswerArrays
 from theodolite.measurement.order_effects import order_effects
 from theodolite.measurement.planning_passes import planned_passes
-from theodolite.measurement.sheets import AnswerArrays
 from theodolite.measurement.spread import rater_agreements, spreads
 from theodolite.store.annotating.all_answers import AllAnswers, all_answers
 from theodolite.store.annotating.library import Library

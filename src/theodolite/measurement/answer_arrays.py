@@ -1,11 +1,11 @@
-"""Sheets: what many people answered, as columns of numbers, so that a page of 200,000 answers is worked out at once."""
+"""Answers of many annotators to one question as arrays, so that a page of 200,000 answers is computed at once."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,46 +25,22 @@ NO_VALUE: Final = -1
 """What stands for an answer that is no label."""
 
 
-class GivenAnswer(NamedTuple):
-    """One label that somebody gave; a plain tuple, since a page is made of hundreds of thousands.
-
-    Attributes:
-        annotator: Who.
-        unit: The dialogue, or the dialogue and turn.
-        dialogue: The dialogue, which turns are clustered in.
-        value: The label; None where it is none.
-        at: When; seconds since 1970.
-        shown: The order that the sitting showed, in words; empty where nothing was varied.
-        sitting: Which sitting of the annotator's it was, from 1; 0 where nobody counted.
-        turn: Number of the turn; 0 for the dialogue as a whole.
-    """
-
-    annotator: str
-    unit: Hashable
-    dialogue: Hashable
-    value: str | None
-    at: float = 0.0
-    shown: str = ""
-    sitting: int = 0
-    turn: int = 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerArrays:
-    """Everybody's answers to one question, one number an answer in each column; all shapes are (answers,).
+    """The answers of all annotators to one question, one number an answer in each column; all shapes are (answers,).
 
     Attributes:
-        names: Annotators; `annotator` counts places in it.
-        annotator: Who.
+        names: Annotators; `annotator` holds indices into it.
+        annotator: The annotator.
         unit: The dialogue or turn; numbers that mean nothing else.
         dialogue: Number of the dialogue that the unit belongs to.
         turn: Number of the turn; 0 for the dialogue as a whole.
-        labels: Labels that were given; `value` counts places in it.
-        value: The label; -1 where it is none.
-        at: When; seconds since 1970.
-        orders: Orders that sittings showed, in words; `shown` counts places in it.
-        shown: The order of the sitting.
-        sitting: Which sitting of the annotator's it was, from 1; 0 where nobody counted.
+        labels: Labels that occur; `value` holds indices into it.
+        value: The label; -1 without a label.
+        at: Time of the answer; seconds since 1970.
+        orders: Orders that annotations showed, in words; `shown` holds indices into it.
+        shown: The order of the annotation.
+        sitting: Number of the annotation among the annotator's own, from 1; 0 where they are not counted.
     """
 
     names: tuple[str, ...]
@@ -100,29 +76,47 @@ class AnswerArrays:
         )
 
 
-Answers = AnswerArrays | Sequence[GivenAnswer]
-"""Answers to one question, as columns or one by one."""
+class _Row(NamedTuple):
+    """The fields of one answer, in the order in which `answer_arrays` takes them."""
+
+    annotator: str
+    unit: Hashable
+    dialogue: Hashable
+    value: str | None
+    at: float = 0.0
+    shown: str = ""
+    sitting: int = 0
+    turn: int = 0
 
 
-def columns_of(given: Answers) -> AnswerArrays:
-    """Return answers as columns; those that are columns already as they are."""
-    if isinstance(given, AnswerArrays):
-        return given
-    annotator, names = _coded(one.annotator for one in given)
-    value, labels = _coded(one.value for one in given)
-    shown, orders = _coded(one.shown for one in given)
+def answer_arrays(rows: Iterable[tuple[Any, ...]]) -> AnswerArrays:
+    """Return answers as arrays.
+
+    Args:
+        rows: One tuple an answer: annotator, unit, dialogue and label (None for none), and, where they
+            are known, time in seconds since 1970, order shown in words, number of the annotation, turn.
+
+    Example:
+        >>> arrays = answer_arrays([("ann", 1, 1, "yes"), ("ben", 1, 1, None)])
+        >>> arrays.names, arrays.value.tolist()
+        (('ann', 'ben'), [0, -1])
+    """
+    answers = [_Row(*row) for row in rows]
+    annotator, names = _coded(one.annotator for one in answers)
+    value, labels = _coded(one.value for one in answers)
+    shown, orders = _coded(one.shown for one in answers)
     return AnswerArrays(
         names=names,
         annotator=annotator,
-        unit=_coded(one.unit for one in given)[0],
-        dialogue=_coded(one.dialogue for one in given)[0],
-        turn=np.array([one.turn for one in given], dtype=np.int64),
+        unit=_coded(one.unit for one in answers)[0],
+        dialogue=_coded(one.dialogue for one in answers)[0],
+        turn=np.array([one.turn for one in answers], dtype=np.int64),
         labels=labels,
         value=value,
-        at=np.array([one.at for one in given], dtype=np.float64),
+        at=np.array([one.at for one in answers], dtype=np.float64),
         orders=orders,
         shown=shown,
-        sitting=np.array([one.sitting for one in given], dtype=np.int64),
+        sitting=np.array([one.sitting for one in answers], dtype=np.int64),
     )
 
 
@@ -149,18 +143,18 @@ def prevalence(question: Question, columns: AnswerArrays) -> tuple[tuple[str, in
     return tuple((point, counted.get(point, 0)) for point in points)
 
 
-class Sheet:
+class UnitLabels:
     """The labels of one question, unit by unit."""
 
-    def __init__(self, question: Question, given: Answers, *, clustered: bool = False) -> None:
+    def __init__(self, question: Question, columns: AnswerArrays, *, clustered: bool = False) -> None:
         """Number units and labels.
 
         Args:
             question: The question.
-            given: Everybody's answers; those that are no point of its scale are left out.
+            columns: All answers; those that are no point of its scale are left out.
             clustered: Whether units of one dialogue resemble each other, beside those of questions at turns.
         """
-        scale, columns = question.scale, columns_of(given)
+        scale = question.scale
         numbers = {point: place for place, point in enumerate(scale.categories)}
         self.scale: AlphaScale = "interval" if scale.is_numeric else "ordinal" if scale.ordered else "nominal"
         self._clustered = clustered or question.level is QuestionLevel.TURN
