@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -116,6 +117,11 @@ ALTERED: dict[str, Any] = {
     "overloaded-in-200": {"type": "error", "error": {"type": "overloaded_error", "message": "too many at once"}},
 }
 
+
+def _packed_twice() -> bytes:
+    return gzip.compress(gzip.compress(b'{"choices": []}'))
+
+
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 RAW_FAULTS: dict[str, bytes] = {
     "reset": b"",
@@ -130,6 +136,22 @@ RAW_FAULTS: dict[str, bytes] = {
     "not-http": b"SSH-2.0-OpenSSH_9.6\r\n",
     "bad-chunks": _OK + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n",
     "huge-header": b"HTTP/1.1 200 OK\r\nX-Big: " + b"x" * 100_000 + b"\r\nContent-Length: 2\r\n\r\n{}",
+    "gzip-bomb": _OK + b"Content-Encoding: gzip\r\nConnection: close\r\n\r\n" + gzip.compress(b"[" * (64 << 20), 9),
+    "packed-twice": _OK + b"Content-Encoding: gzip, gzip\r\nConnection: close\r\n\r\n" + _packed_twice(),
+    "brotli": _OK + b"Content-Encoding: br\r\nContent-Length: 2\r\n\r\n{}",
+    "many-headers": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 20_000 + b"Content-Length: 2\r\n\r\n{}",
+    "two-lengths": _OK + b"Content-Length: 2\r\nContent-Length: 9\r\n\r\n{}",
+    "length-and-chunks": _OK + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    "negative-length": _OK + b"Content-Length: -1\r\n\r\n{}",
+    "endless-continue": b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000,
+    "switching": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+    "no-content": b"HTTP/1.1 204 No Content\r\n\r\n",
+    "not-modified": b"HTTP/1.1 304 Not Modified\r\n\r\n",
+    "deep": _OK + b"Connection: close\r\n\r\n" + b"[" * 100_000,
+    "huge-number": _OK + b'Connection: close\r\n\r\n{"choices": ' + b"9" * 100_000 + b"}",
+    "lone-surrogate": _OK + b'Connection: close\r\n\r\n{"choices": "\\ud800"}',
+    "utf-16": _OK + b"Connection: close\r\n\r\n" + '{"choices": []}'.encode("utf-16"),
+    "tls": b"\x15\x03\x01\x00\x02\x02\x28",
     "redirect": b"HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/v1\r\nContent-Length: 0\r\n\r\n",
 }
 

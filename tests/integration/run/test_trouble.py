@@ -3,12 +3,18 @@
 import resource
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 
-from tests.fakes.terminal import in_a_fresh_process, theodolite
+from tests.fakes.terminal import in_a_fresh_process, started, theodolite
+from tests.integration.run.conftest import asked
+from theodolite.bootstrap.clock import SystemClock
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
+
+CALLS_A_DIALOGUE = 3
+"""A prompt of the simulated user, a reply and a verdict; count."""
 
 
 def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server):
@@ -81,6 +87,78 @@ def test_a_file_that_is_no_database_is_said_and_left_alone(study):
 
     assert (ended.code, database.read_bytes()) == (3, before)
     assert "Traceback" not in ended.said
+
+
+def _cut(file):
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def _overwrite(file, start, n=4096):
+    whole = bytearray(file.read_bytes())
+    whole[start : start + n] = b"\xff" * len(whole[start : start + n])
+    file.write_bytes(bytes(whole))
+
+
+def _replace_by_folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+DAMAGES = {
+    "cut": _cut,
+    "head overwritten": lambda file: _overwrite(file, 0, 100),
+    "a page overwritten": lambda file: _overwrite(file, 4096),
+    "pages overwritten": lambda file: [_overwrite(file, 4096 * page) for page in (2, 5, 9, 14)],
+    "a folder in its place": _replace_by_folder,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("command", ["run", "status", "report"])
+def test_a_damaged_database_ends_in_words(study, damage, command):
+    theodolite("run", study.write(n=2))
+    DAMAGES[damage](study.folder / ".theodolite" / "theodolite.db")
+
+    ended = theodolite(command, study.folder)
+
+    # 0 where the damage lies in pages that the command does not read, 2 where nothing was ever run
+    assert ended.code in ({0, 2, 3} if command == "status" else {0, 3}), ended.said
+    assert "Traceback" not in ended.said
+
+
+def test_a_folder_of_any_name_will_do(study, server, tmp_path):
+    study.write(n=2)
+    folder = tmp_path / "Prüfung 1 試験 %20 ?mode=ro #x"
+    study.folder.rename(folder)
+
+    assert theodolite("run", folder).code == 0
+    assert theodolite("report", folder).code == 0
+    assert (folder / ".theodolite" / "theodolite.db").is_file()
+
+
+def test_a_clock_that_jumps_between_two_goes_at_a_run_repeats_nothing(study, server, monkeypatch):
+    study.write(n=6)
+    theodolite("run", study.folder, "--first", "3")
+    before, now = asked(server), SystemClock.now
+
+    for days in (-1, 100):
+        monkeypatch.setattr(SystemClock, "now", lambda self, days=days: now(self) + timedelta(days=days))
+        assert theodolite("run", study.folder).code == 0
+
+    assert study.rate()["n"] == 6
+    assert asked(server) == 2 * before
+
+
+def test_two_processes_at_one_run_ask_for_nothing_twice(study, server):
+    study.write(n=20)
+
+    with started("run", study.folder) as first, started("run", study.folder) as second:
+        first.wait(), second.wait()
+    again = theodolite("run", study.folder)
+
+    assert again.code == 0, again.said
+    assert study.rate()["n"] == 20
+    assert asked(server) == 20 * CALLS_A_DIALOGUE
 
 
 def test_a_database_server_that_is_away_is_said_without_its_password(study, monkeypatch):
