@@ -32,7 +32,7 @@ from theodolite.reporting.found.corrections import certificate_note
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.versions import application_text, guideline_text
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.certificates import weighting_text
+from theodolite.reporting.words.certificates import unreadable_text, weighting_text
 
 _ORIGINS = {
     Origin.SHIPPED: "shipped with the package",
@@ -261,7 +261,9 @@ def _agreement_cell(agreement: Agreement) -> AgreementCell:
     if agreement.measurement.measure in _SHARES:
         text = figures.share(agreed(agreement), result.n)
         ends = figures.span(result.low or 0.0, result.high or 0.0) + " %" if has_ends else ""
-        return AgreementCell(place=agreement.place, text=text, interval=ends if result.n >= figures.FEW else "")
+        left_out = unreadable_text(agreement.measurement) if agreement.measurement.bounds else ""
+        told = [ends if result.n >= figures.FEW else "", left_out]
+        return AgreementCell(place=agreement.place, text=text, interval="; ".join(filter(None, told)))
     ends = f"{figures.coefficient(result.low or 0.0)} to {figures.coefficient(result.high or 0.0)}" if has_ends else ""
     return AgreementCell(place=agreement.place, text=figures.coefficient(result.value), interval=ends)
 
