@@ -43,24 +43,47 @@ def test_wilson_of_the_published_agreement_of_people_and_model(agreeing, value, 
     assert (rate.value, rate.low, rate.high) == pytest.approx((value, low, high), abs=5.1e-5)
 
 
-def bound_by_plain_integration(fraction, clusters=20, size=25):
-    """Return the quantile of the share after no defect, by a product over dialogues and a dense grid."""
+def none_of_500(rate, clusters=20, size=25):
+    """Return the probability of no defect over the prior of the correlation, by a product over dialogues."""
+    steps = (np.arange(6000) + 0.5) / 6000
+    correlation = steps**6
+    prior = correlation**-0.2 * (1 - correlation) ** 3 * steps**5
+    alike = np.arange(size)[:, None] * correlation
+    apart = 1 - correlation
+    sound = np.log(((1 - rate) * apart + alike) / (apart + alike)).sum(axis=0)
+    return float(np.exp(clusters * sound) @ prior / prior.sum())
+
+
+def test_no_defect_in_20_clusters_of_25_is_bounded_at_1_9_percent_and_in_both_tails_at_2_6():
+    bound = zero_defect_bound(500, clusters=[25] * 20)
+    both = defect_rate(0, 500, clusters=[(0, 25)] * 20)
+
+    assert (bound.value, both.high) == pytest.approx((0.0189, 0.0256), abs=5e-5)
+    assert (none_of_500(bound.value), none_of_500(both.high)) == pytest.approx((0.05, 0.025), abs=2e-4)
+
+
+def posterior_by_plain_integration(fraction, caution, clusters=20, size=25):
+    """Return a quantile of the share after one defect, by products over dialogues and a dense grid."""
     steps = (np.arange(600) + 0.5) / 600
     correlation = steps**6
     prior = correlation**-0.2 * (1 - correlation) ** 3 * steps**5
     angles = (np.arange(1500) + 0.5) / 1500 * np.pi / 2
     earlier = np.arange(size)[:, None]
     apart, alike = 1 - correlation, earlier * correlation
-    sound = [np.log((np.cos(angle) ** 2 * apart + alike) / (apart + alike)).sum(axis=0) for angle in angles]
-    mass = np.cumsum(np.exp(clusters * np.array(sound)) @ prior)
+    seen = []
+    for angle in angles:
+        sound = np.log((np.cos(angle) ** 2 * apart + alike) / (apart + alike))
+        # The first dialogue of one cluster is the defect; the sound ones then follow a defect.
+        hit = np.log(np.sin(angle) ** 2) + np.log(
+            (np.cos(angle) ** 2 * apart + alike[:-1]) / (apart + alike[:-1] + correlation)
+        ).sum(axis=0)
+        seen.append(np.exp((clusters - 1) * sound.sum(axis=0) + hit) * np.sin(angle) ** (2 * caution))
+    mass = np.cumsum(np.array(seen) @ prior)
     return np.sin(np.interp(fraction, mass / mass[-1], angles + np.pi / 6000)) ** 2
 
 
-def test_no_defect_in_20_clusters_of_25_is_bounded_at_1_3_percent_and_in_both_tails_at_1_9():
-    """A dense grid says .0134 one-sided and .0192 as upper end of two; a coarse one gives up to .022."""
-    bound = zero_defect_bound(500, clusters=[25] * 20)
-    both = defect_rate(0, 500, clusters=[(0, 25)] * 20)
+def test_the_ends_after_one_defect_in_20_clusters_of_25_are_those_of_plain_integration():
+    rate = defect_rate(1, 500, clusters=[(1, 25)] + [(0, 25)] * 19)
 
-    assert bound.value == pytest.approx(bound_by_plain_integration(0.95), abs=2e-5)
-    assert both.high == pytest.approx(bound_by_plain_integration(0.975), abs=2e-5)
-    assert (bound.value, both.high) == pytest.approx((0.0134, 0.0192), abs=5e-5)
+    assert rate.low == pytest.approx(posterior_by_plain_integration(0.025, 0.0), abs=2e-5)
+    assert rate.high == pytest.approx(posterior_by_plain_integration(0.975, 0.25 * (1 - 1 / 500 / 0.4)), abs=5e-5)

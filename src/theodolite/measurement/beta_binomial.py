@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -28,6 +29,19 @@ CORRELATIONS = 64
 NEGLIGIBLE = 1e-10
 """Density relative to the highest below which a cell is left out."""
 
+CAUTION = 0.25
+"""Exponent that the outer end adds to the prior of a rare share: half of the way from Jeffreys' prior, whose
+exponent is -1/2, to the prior of Clopper and Pearson's upper limit, whose exponent is 0."""
+
+RARE = 0.4
+"""Share of units from which on the outer end needs no caution."""
+
+BISECTIONS = 60
+"""Steps that find a bound; the error halves with each."""
+
+Sizes = tuple[tuple[float, int], ...]
+"""Pairs (units of a cluster, clusters of this size)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusteredShare:
@@ -37,15 +51,101 @@ class ClusteredShare:
         edges: Ends of the cells; angles whose squared sine is the share.
         mass: Probability up to each edge; fractions, shape of `edges`.
         correlation: Posterior mean of the correlation within clusters; fraction.
+        count: Units with the property; parts of a unit may occur.
+        sizes: How many clusters there are of each size.
     """
 
     edges: Floats
     mass: Floats
     correlation: float
+    count: float
+    sizes: Sizes
+
+    @property
+    def n(self) -> float:
+        """Units; count."""
+        return sum(size * times for size, times in self.sizes)
 
     def quantile(self, fraction: float) -> float:
         """Return the share below which this fraction of the probability lies."""
         return float(np.sin(np.interp(fraction, self.mass, self.edges)) ** 2)
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        """Return the ends of the interval of the share; fractions.
+
+        Equal tails of the posterior. Where few units have the property, the
+        posterior knows little about the correlation within clusters, and its
+        upper end is too low for clusters that resemble each other strongly. So
+        the prior of the upper end is more cautious there (`CAUTION`, fading out
+        up to a share of `RARE`). The upper end for a count of 0 is
+        `zero_count_bound`, and no upper end is below it. Likewise the lower end
+        where few units lack the property.
+
+        Args:
+            confidence: Coverage wanted; fraction in (0, 1).
+
+        Source:
+            Brown, Cai, DasGupta (2001), Statistical Science 16:101-133 (Jeffreys' prior, and limits of
+            Clopper and Pearson as posteriors). Its coverage: benchmarks/COVERAGE.md.
+        """
+        tail, share = (1.0 - confidence) / 2.0, self.count / self.n
+        bound = zero_count_bound(self.sizes, tail)
+        if share <= 0.0:
+            return 0.0, bound
+        if share >= 1.0:
+            return 1.0 - bound, 1.0
+        low = self._cautious(1.0 - share, tail, np.cos)
+        high = self._cautious(share, 1.0 - tail, np.sin)
+        return min(low, 1.0 - bound, share), max(high, bound, share)
+
+    def _cautious(self, rare: float, fraction: float, side: Callable[[Floats], Floats]) -> float:
+        """Return a quantile of the posterior times side**(2 c), c the caution that a share as rare as this needs."""
+        caution = CAUTION * max(1.0 - rare / RARE, 0.0)
+        if caution == 0.0:
+            return self.quantile(fraction)
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        weights = np.diff(self.mass) * side(middles) ** (2.0 * caution)
+        mass = np.concatenate(([0.0], np.cumsum(weights))) / weights.sum()
+        return float(np.sin(np.interp(fraction, mass, self.edges)) ** 2)
+
+
+def zero_count_bound(sizes: Sizes, tail: float) -> float:
+    """Return the share at which units in clusters all lack the property with a probability of `tail`.
+
+    The probability is the beta-binomial one, averaged over the prior of the
+    correlation within clusters: a count of 0 itself says nothing about how much
+    units of one cluster resemble each other. Correlation makes a count of 0 more
+    likely, so the bound is never below that of independent units, 1 - tail**(1/n).
+
+    Args:
+        sizes: Pairs (units of a cluster, clusters of this size).
+        tail: Probability to see none; fraction in (0, 1).
+
+    Source:
+        Box (1980), Sampling and Bayes' Inference in Scientific Modelling and Robustness, Journal of the Royal
+        Statistical Society A 143:383-430 (prior predictive probabilities); for independent units the exact bound
+        of Clopper, Pearson (1934), Biometrika 26:404-413.
+    """
+    return _zero_count_bound(tuple(sorted(sizes)), tail)
+
+
+@lru_cache(maxsize=4096)
+def _zero_count_bound(sizes: Sizes, tail: float) -> float:
+    correlations, weights = _correlation_grid()
+    concentration = (1.0 - correlations) / correlations
+    whole = sum(times * (gammaln(concentration) - gammaln(concentration + size)) for size, times in sizes)
+
+    def none_seen(share: float) -> float:
+        rest = (1.0 - share) * concentration
+        parts = sum(times * (gammaln(rest + size) - gammaln(rest)) for size, times in sizes)
+        return float(weights @ np.exp(whole + parts))
+
+    n = sum(size * times for size, times in sizes)
+    low, high = -math.expm1(math.log(tail) / n), 1.0 - 1e-12
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if none_seen(middle) > tail else (low, middle)
+    return high
 
 
 def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
@@ -66,7 +166,16 @@ def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
     density = joint.sum(axis=1)
     mass = np.concatenate(([0.0], np.cumsum(density))) / density.sum()
     correlations, _ = _correlation_grid()
-    return ClusteredShare(edges=fine, mass=mass, correlation=float((joint @ correlations).sum() / joint.sum()))
+    sizes = Counter[float]()
+    for (_, labelled), times in tallies.items():
+        sizes[labelled] += times
+    return ClusteredShare(
+        edges=fine,
+        mass=mass,
+        correlation=float((joint @ correlations).sum() / joint.sum()),
+        count=sum(defects * times for (defects, _), times in tallies.items()),
+        sizes=tuple(sizes.items()),
+    )
 
 
 def _where_the_mass_is(edges: Floats, tallies: Counter[tuple[int, int]]) -> tuple[float, float]:

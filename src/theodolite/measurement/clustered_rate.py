@@ -17,7 +17,7 @@ WHOLLY_UNEQUAL = 0.25
 def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, confidence: float) -> Ends:
     """Return the ends of the interval of the pooled share; fractions.
 
-    The middle of the beta-binomial posterior. It takes every cluster for a
+    Those of the beta-binomial posterior (`ClusteredShare.ends`). It takes every cluster for a
     draw from one distribution, whatever its size; where large clusters have
     another share than small ones, the pooled share is not what it speaks of.
     So for clusters of unequal size the ends reach at least as far as those of
@@ -35,9 +35,8 @@ def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, 
         Its coverage: benchmarks/COVERAGE.md.
     """
     count, n = sum(c for c, _ in sizes), sum(m for _, m in sizes)
-    value, tail = count / n, (1.0 - confidence) / 2.0
-    low = 0.0 if count == 0 else min(posterior.quantile(tail), value)
-    high = 1.0 if count == n else max(posterior.quantile(1.0 - tail), value)
+    value = count / n
+    low, high = posterior.ends(confidence)
     if 0 < count < n and len({m for _, m in sizes}) > 1:
         array = np.array(sizes, dtype=np.float64)
         robust, part = _robust_ends(array, value, confidence), min(_spread(array) / WHOLLY_UNEQUAL, 1.0)

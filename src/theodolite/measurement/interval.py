@@ -115,9 +115,7 @@ class Concord:
         """Return an interval for the share of units on which all said the same; fractions."""
         if self.clusters is None:
             return wilson(self.agreeing, self.n, confidence)
-        posterior, tail = clustered_share(self.clusters), (1.0 - confidence) / 2.0
-        low = 0.0 if self.agreeing == 0 else posterior.quantile(tail)
-        return low, 1.0 if self.agreeing == self.n else posterior.quantile(1.0 - tail)
+        return clustered_share(self.clusters).ends(confidence)
 
 
 def corrected_for_chance(value: float, error: float, quantile: float, concord: Concord, confidence: float) -> Ends:

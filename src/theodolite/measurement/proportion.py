@@ -8,7 +8,7 @@ from typing import Final
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share
+from theodolite.measurement.beta_binomial import ClusteredShare, clustered_share, zero_count_bound
 from theodolite.measurement.clustered_rate import clustered_ends
 from theodolite.measurement.interval import Ends, check_confidence, clopper_pearson, whole_count, wilson
 
@@ -53,7 +53,8 @@ def defect_rate(
     the beta-binomial interval is used, and an interval for independent
     dialogues is refused when it is asked for by name.
 
-    The beta-binomial interval has equal tails. It takes the share of a cluster
+    The beta-binomial interval has equal tails, and is consistent with
+    `zero_defect_bound` where defects are few. It takes the share of a cluster
     to have nothing to do with its size; for clusters of unequal size it reaches
     at least as far as the cluster-robust interval of the pooled share, which
     does not (`clustered_ends`).
@@ -113,9 +114,12 @@ def zero_defect_bound(
 ) -> Estimate | Undefined:
     """Return the highest defect rate that is compatible with no defect at all.
 
-    The bound is one-sided and exact: were the true rate higher, at least one
-    defect would have shown with the probability `confidence`. Dialogues in
-    clusters tell less; for them the bound comes from the beta-binomial model.
+    The bound is one-sided: were the true rate higher, at least one defect would
+    have shown with the probability `confidence`. It is exact for independent
+    dialogues. Dialogues of one cluster resemble each other to an unknown degree;
+    for them the probability is that of the beta-binomial model, averaged over
+    the prior of the correlation within clusters. The bound of clusters is never
+    below that of as many independent dialogues.
 
     Args:
         labelled: Dialogues with a label, none of them a defect; count.
@@ -137,7 +141,8 @@ def zero_defect_bound(
         Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404,
         one-sided: 1 - (1 - confidence)**(1/n). Its approximation 3/n:
         Hanley, Lippman-Hand (1983), JAMA 249:1743-1745,
-        doi:10.1001/jama.1983.03330370053031. Golden values: tests/golden/proportions.json.
+        doi:10.1001/jama.1983.03330370053031. Clusters: `zero_count_bound`.
+        Golden values: tests/golden/proportions.json.
     """
     labelled = whole_count(labelled, "labelled")
     check_confidence(confidence)
@@ -149,7 +154,7 @@ def zero_defect_bound(
         return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=method)
     if clustered and sizes is not None:
         posterior = clustered_share(sizes)
-        bound, effect = posterior.quantile(confidence), _design_effect(posterior, sizes)
+        bound, effect = zero_count_bound(posterior.sizes, 1.0 - confidence), _design_effect(posterior, sizes)
     else:
         bound, effect = 1.0 - (1.0 - confidence) ** (1.0 / labelled), None
     return Estimate(

@@ -5,7 +5,8 @@ import pytest
 from theodolite.measurement.beta_binomial import clustered_share
 from theodolite.measurement.clustered_rate import clustered_ends
 
-ALIKE = [(2, 10), (0, 10), (1, 10), (3, 10)]
+ALIKE = [(6, 10), (2, 10), (5, 10), (7, 10)]
+FEW = [(2, 10), (0, 10), (1, 10), (3, 10)]
 LARGE_ONES_WORSE = [(0, 5)] * 15 + [(9, 60), (4, 60), (7, 60), (5, 60), (6, 60)]
 
 
@@ -16,6 +17,22 @@ def middle(sizes):
 
 def test_clusters_of_one_size_have_the_middle_of_the_posterior():
     assert clustered_ends(ALIKE, clustered_share(ALIKE), 0.95) == pytest.approx(middle(ALIKE))
+
+
+def test_where_few_units_have_the_property_the_upper_end_is_more_cautious_and_the_lower_one_is_not():
+    low, high = clustered_ends(FEW, clustered_share(FEW), 0.95)
+    inner = middle(FEW)
+
+    assert low == pytest.approx(inner[0])
+    assert inner[1] + 0.005 < high < inner[1] + 0.05
+
+
+def test_the_ends_of_units_without_the_property_mirror_those_of_units_with_it():
+    others = [(n - count, n) for count, n in FEW]
+
+    low, high = clustered_ends(FEW, clustered_share(FEW), 0.95)
+
+    assert clustered_ends(others, clustered_share(others), 0.95) == pytest.approx((1 - high, 1 - low))
 
 
 def test_where_large_clusters_differ_from_small_ones_both_ends_hold_the_pooled_share_with_room():

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from math import comb, exp, factorial, lgamma
+
+import numpy as np
 import pytest
 
 from theodolite.domain.errors import InputError
@@ -55,8 +59,82 @@ def test_no_defect_in_clusters_says_less_than_in_independent_dialogues():
     alone, together = zero_defect_bound(500), zero_defect_bound(500, clusters=[25] * 20)
 
     assert alone.value == pytest.approx(0.005974, abs=1e-6)
-    assert together.value == pytest.approx(0.0134, abs=2e-4)
+    assert together.value == pytest.approx(0.0189, abs=1e-4)
     assert (together.method, together.n_clusters) == ("beta-binomial, one-sided", 20)
+
+
+# Size of clusters, their number, and the bound by a numerical solution made elsewhere, with the prior of decision 29.
+ZERO_BOUNDS = [(5, 20, 0.0414), (4, 50, 0.0194), (20, 10, 0.0408), (25, 20, 0.0189), (10, 6, 0.0909)]
+
+
+@pytest.mark.parametrize(("size", "n_clusters", "bound"), ZERO_BOUNDS)
+def test_at_the_bound_of_clusters_one_study_in_twenty_shows_no_defect(size, n_clusters, bound):
+    found = zero_defect_bound(size * n_clusters, clusters=[size] * n_clusters)
+
+    assert found.value == pytest.approx(bound, abs=6e-5)
+    assert none_of(found.value, size, n_clusters) == pytest.approx(0.05, abs=5e-4)
+
+
+def none_of(rate, size, n_clusters):
+    """Return the probability of no defect over Beta(.8, 4) correlations, by a plain product and midpoints."""
+    steps = (np.arange(4000) + 0.5) / 4000
+    correlation = steps**3
+    prior = correlation**-0.2 * (1 - correlation) ** 3 * steps**2
+    sound = np.ones_like(steps)
+    for earlier in range(size):
+        apart = 1 - correlation
+        sound *= ((1 - rate) * apart + earlier * correlation) / (apart + earlier * correlation)
+    return float(sound**n_clusters @ prior / prior.sum())
+
+
+@pytest.mark.parametrize("sizes", [[5] * 20, [3] * 100, [2] * 30, [1] * 10 + [2], [2, 40, 7]])
+def test_no_defect_in_clusters_never_says_more_than_in_as_many_independent_dialogues(sizes):
+    n = sum(sizes)
+
+    assert zero_defect_bound(n, clusters=sizes).value > zero_defect_bound(n).value
+    assert (
+        defect_rate(0, n, clusters=[(0, size) for size in sizes]).high
+        > defect_rate(0, n, method="clopper-pearson").high
+    )
+
+
+def test_the_upper_end_rises_with_each_of_the_first_defects():
+    ends = [defect_rate(count, 100, clusters=[(1, 5)] * count + [(0, 5)] * (20 - count)).high for count in range(8)]
+
+    assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize(("size", "n_clusters", "rate", "earlier"), [(5, 20, 0.04, 0.086), (4, 50, 0.018, 0.082)])
+def test_few_studies_of_clusters_that_differ_much_end_below_the_true_rate(size, n_clusters, rate, earlier):
+    """The earlier intervals ended below it in the share given, where .025 is promised."""
+    missed = 0.0
+    for shape in (shape for defects in range(5) for shape in partitions(defects, size)):
+        clusters = [(count, size) for count in shape] + [(0, size)] * (n_clusters - len(shape))
+        if defect_rate(sum(shape), size * n_clusters, clusters=clusters).high < rate:
+            missed += probability(shape, size, n_clusters, rate)
+
+    assert missed < 0.045 < earlier
+
+
+def partitions(total, largest):
+    """Yield the ways to split defects over clusters, largest first."""
+    if total == 0:
+        yield ()
+    for first in range(min(total, largest), 0, -1):
+        yield from ((first, *rest) for rest in partitions(total - first, first))
+
+
+def probability(shape, size, n_clusters, rate, correlation=0.3):
+    """Return how often clusters hold so many defects, whichever cluster holds which."""
+    counts = Counter([*shape, *[0] * (n_clusters - len(shape))])
+    a, b = rate * (1 / correlation - 1), (1 - rate) * (1 / correlation - 1)
+    result = float(factorial(n_clusters))
+    for count, times in counts.items():
+        cell = comb(size, count) * exp(
+            lgamma(count + a) + lgamma(size - count + b) - lgamma(size + a + b) + lgamma(a + b) - lgamma(a) - lgamma(b)
+        )
+        result *= cell**times / factorial(times)
+    return result
 
 
 def test_the_interval_holds_the_rate_where_one_large_cluster_pulls_it_away():

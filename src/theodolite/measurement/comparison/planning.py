@@ -7,7 +7,7 @@ import math
 from scipy.special import ndtri
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement.beta_binomial import clustered_share
+from theodolite.measurement.beta_binomial import zero_count_bound
 from theodolite.measurement.interval import normal_quantile, whole_count
 
 MOST_CLUSTERS = 100_000
@@ -194,7 +194,7 @@ def n_for_zero_defects(highest: float, *, confidence: float = 0.95, cluster_size
 
 
 def _clustered_bound(n_clusters: int, size: int, confidence: float) -> float:
-    return clustered_share([(0, size)] * n_clusters).quantile(confidence)
+    return zero_count_bound(((size, n_clusters),), 1.0 - confidence)
 
 
 def _wilson_reach(rate: float, n: int, z: float) -> float:

@@ -133,10 +133,8 @@ class Bounds:
         if name not in self._posteriors:
             pairs = zip(*(column.round(6).tolist() for column in tallies), strict=True)
             self._posteriors[name] = clustered_share(pairs)
-        posterior = self._posteriors[name]
-        tail = (1 - confidence) / 2
-        low = 0.0 if value <= 0 else min(posterior.quantile(tail), value)
-        return low, 1.0 if value >= 1 else max(posterior.quantile(1 - tail), value)
+        low, high = self._posteriors[name].ends(confidence)
+        return min(low, value), max(high, value)
 
     @cached_property
     def _posteriors(self) -> dict[str, ClusteredShare]:

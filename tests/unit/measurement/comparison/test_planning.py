@@ -48,6 +48,12 @@ def test_so_many_dialogues_without_a_defect_rule_the_rate_out_and_fewer_do_not(s
     assert bound(n) <= 0.02 < bound(n - size)
 
 
+def test_clusters_need_more_dialogues_than_independent_ones_for_the_same_claim():
+    assert n_for_zero_defects(0.03) == 99
+    assert n_for_zero_defects(0.03, cluster_size=5) > 99
+    assert n_for_zero_defects(0.03, cluster_size=2) > 99
+
+
 def test_a_claim_that_no_number_of_clusters_can_support_is_refused():
     with pytest.raises(InputError, match=r"no claim of"):
         n_for_zero_defects(1e-7, cluster_size=10)
