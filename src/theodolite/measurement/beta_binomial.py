@@ -45,12 +45,13 @@ Sizes = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusteredShare:
-    """What clusters tell about a share: its posterior, the correlation integrated out.
+    """The posterior of a share over clusters, the correlation integrated out.
 
     Attributes:
         edges: Ends of the cells; angles whose squared sine is the share.
         mass: Probability up to each edge; fractions, shape of `edges`.
         correlation: Posterior mean of the correlation within clusters; fraction.
+        correlations: Posterior weights of the correlations of the grid; fractions, shape (`CORRELATIONS`,).
         count: Units with the property; parts of a unit may occur.
         sizes: How many clusters there are of each size.
     """
@@ -58,6 +59,7 @@ class ClusteredShare:
     edges: Floats
     mass: Floats
     correlation: float
+    correlations: Floats
     count: float
     sizes: Sizes
 
@@ -98,6 +100,16 @@ class ClusteredShare:
         high = self._cautious(share, 1.0 - tail, np.sin)
         return min(low, 1.0 - bound, share), max(high, bound, share)
 
+    def zero_count_bound(self, tail: float) -> float:
+        """Return `zero_count_bound` over the posterior of the correlation, where there is a count to learn it from.
+
+        Args:
+            tail: Probability to see none; fraction in (0, 1).
+        """
+        if self.count <= 0.0:
+            return zero_count_bound(self.sizes, tail)
+        return _share_of_none(self.sizes, tail, self.correlations)
+
     def _cautious(self, rare: float, fraction: float, side: Callable[[Floats], Floats]) -> float:
         """Return a quantile of the posterior times side**(2 c), c the caution that a share as rare as this needs."""
         caution = CAUTION * max(1.0 - rare / RARE, 0.0)
@@ -131,7 +143,14 @@ def zero_count_bound(sizes: Sizes, tail: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _zero_count_bound(sizes: Sizes, tail: float) -> float:
-    correlations, weights = _correlation_grid()
+    if all(size == 1 for size, _ in sizes):
+        return -math.expm1(math.log(tail) / sum(times for _, times in sizes))
+    return _share_of_none(sizes, tail, _correlation_grid()[1])
+
+
+def _share_of_none(sizes: Sizes, tail: float, weights: Floats) -> float:
+    """Return the share at which no unit has the property with a probability of `tail`, correlations weighted."""
+    correlations, _ = _correlation_grid()
     concentration = (1.0 - correlations) / correlations
     whole = sum(times * (gammaln(concentration) - gammaln(concentration + size)) for size, times in sizes)
 
@@ -173,6 +192,7 @@ def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
         edges=fine,
         mass=mass,
         correlation=float((joint @ correlations).sum() / joint.sum()),
+        correlations=joint.sum(axis=0) / joint.sum(),
         count=sum(defects * times for (defects, _), times in tallies.items()),
         sizes=tuple(sizes.items()),
     )

@@ -126,7 +126,9 @@ def measured_shift(
     shift: Estimate | Undefined = Undefined(reason=NO_RULE, n=len(both), unit=RATE_DIFFERENCE)
     if was is not None and now is not None:
         shares = [[_share(side[key], rule) for key in both] for side, rule in ((old, was), (new, now))]
-        shift = paired_difference(shares[0], shares[1], clusters=_told(clusters), confidence=confidence)
+        shift = paired_difference(
+            shares[0], shares[1], clusters=_told(clusters), scale=(0.0, 1.0), confidence=confidence
+        )
     return MeasuredShift(
         question=question,
         shift=shift if both else Undefined(reason=NO_BOTH, unit=RATE_DIFFERENCE),

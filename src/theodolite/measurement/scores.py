@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.beta_binomial import zero_count_bound
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
 from theodolite.measurement.order.inversions import inversion_count
+from theodolite.measurement.score_columns import Scale, ends_of_constant, score_column, sizes_of
 
 Floats = NDArray[np.float64]
 Correlation = Literal["pearson", "spearman", "kendall"]
@@ -28,8 +30,17 @@ MOST_CELLS: Final = 2_500
 TABLES_AT_ONCE: Final = 256
 """Such tables that are held at once; count."""
 
+CONSTANT: Final = "all values are the same; bound of the share of others"
+"""Name of the interval of a mean of equal values."""
+
+NO_VARIATION: Final = "all values are the same, so no interval without the ends of the scale"
+"""Why a mean of equal values on an unknown scale has no interval."""
+
 NO_BOTH: Final = "Fewer than three units have both scores."
 """Why a correlation is undefined."""
+
+PERFECT: Final = 1e-12
+"""Correlations nearer to 1 are perfect, but for rounding."""
 
 ONE_SCORE: Final = "One of the two gave the same score everywhere, so nothing can go with it."
 """Likewise."""
@@ -89,7 +100,7 @@ def score_agreement(
         tests/golden/llm_rubric_q0.csv.gz.
     """
     check_confidence(confidence)
-    ours, theirs, ids = _both(scores, labels, clusters)
+    ours, theirs, ids = _both(scores, labels, clusters, ("scores", "labels"))
     correlations = {
         method: correlation(scores, labels, method=method, clusters=clusters, confidence=confidence)
         for method in ("pearson", "spearman", "kendall")
@@ -122,8 +133,10 @@ def correlation(
     Returns:
         -1..1; the interval is that of Fisher's z (over clusters with the
         jackknife's error and Student's t); it has no ends where fewer than five
-        units are there or the correlation is perfect. `Undefined` when fewer
-        than three units have both or one score only occurs.
+        units are there. A perfect correlation shows no error; its inner end is
+        the correlation that remains if as many units follow no order as the
+        bound of a count of 0 allows. `Undefined` when fewer than three units
+        have both or one score only occurs.
 
     Raises:
         InputError: If the lengths differ, the method is unknown, or there is
@@ -134,44 +147,63 @@ def correlation(
         0.6
 
     Source:
-        Fisher (1921), Metron 1:3-32; errors of ranks: Bonett, Wright (2000),
-        Psychometrika 65:23-28; ties: Kendall (1945),
-        Biometrika 33:239-251, doi:10.1093/biomet/33.3.239.
+        Fisher (1921), Metron 1:3-32; errors of ranks: Bonett, Wright (2000), Psychometrika 65:23-28;
+        ties: Kendall (1945), Biometrika 33:239-251, doi:10.1093/biomet/33.3.239. A perfect one: mixture of
+        the comonotone and the independent copula, Nelsen (2006), An Introduction to Copulas, 2nd ed.,
+        section 5.1, with `zero_count_bound`.
     """
     check_confidence(confidence)
     if method not in MEASURES:
         message = f"`method` must be one of {', '.join(MEASURES)}; got {method!r}"
         raise InputError(message)
-    first, second, ids = _both(a, b, clusters)
+    first, second, ids = _both(a, b, clusters, ("a", "b"))
     n, measure = len(first), MEASURES[method]
     if n < 3 or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
         return Undefined(reason=NO_BOTH if n < 3 else ONE_SCORE, n=n, unit=CORRELATED, method=method)
     value = measure(first, second)
     codes = None if ids is None else cluster_codes(ids, n)
-    reach = _reach(first, second, method, codes, confidence) if n >= 5 and abs(value) < 1.0 - 1e-12 else None
-    low, high = (None, None) if reach is None else tuple(np.tanh(np.arctanh(value) + np.array([-reach, reach])))
+    name = f"{method}, Fisher's z" + ("" if ids is None else ", jackknife over clusters")
+    if abs(value) >= 1.0 - PERFECT:
+        low, high, name = (
+            *_perfect_ends(value, method, codes, n, confidence),
+            f"{method}, bound of the units out of order",
+        )
+    elif n < 5:
+        low = high = None
+    else:
+        reach, centre = _reach(first, second, method, codes, confidence), math.atanh(value)
+        low, high = math.tanh(centre - reach), math.tanh(centre + reach)
     return Estimate(
         value=value,
-        low=None if low is None else float(low),
-        high=None if high is None else float(high),
+        low=low,
+        high=high,
         confidence=confidence,
         n=n,
         unit=CORRELATED,
-        method=f"{method}, Fisher's z" + ("" if ids is None else ", jackknife over clusters"),
+        method=name,
         n_clusters=None if codes is None else len(np.unique(codes)),
     )
 
 
 def mean_estimate(
-    values: Floats, *, clusters: ClusterIds | None, confidence: float, unit: str = POINTS
+    values: Floats,
+    *,
+    clusters: ClusterIds | None,
+    confidence: float,
+    unit: str = POINTS,
+    scale: Scale | None = None,
 ) -> Estimate | Undefined:
     """Estimate a mean that may be any number, with Student's t over units or clusters.
+
+    Where all values are the same there is no variation to take an error from.
+    The interval then is that of `ends_of_constant`; without a scale there is none.
 
     Args:
         values: One number a unit.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage wanted; fraction.
         unit: What the mean is a number of.
+        scale: Lowest and highest possible value; None = unknown.
     """
     n = len(values)
     codes = cluster_codes(clusters, n)
@@ -184,47 +216,71 @@ def mean_estimate(
     plain = float(values.var(ddof=1)) / n
     variance = float(sums @ sums) / n**2 * n_groups / (n_groups - 1)
     reach = student_quantile(confidence, n_groups - 1) * math.sqrt(variance)
+    method = "Student's t" if clusters is None else "cluster-robust, Student's t"
+    ends: tuple[float, float] | tuple[None, None] = (mean - reach, mean + reach)
+    if np.ptp(values) == 0.0:
+        mean, method = float(values[0]), NO_VARIATION if scale is None else CONSTANT
+        ends = (None, None) if scale is None else ends_of_constant(mean, np.bincount(places), scale, confidence)
     return Estimate(
         value=mean,
-        low=mean - reach,
-        high=mean + reach,
+        low=ends[0],
+        high=ends[1],
         confidence=confidence,
         n=n,
         unit=unit,
-        method="Student's t" if clusters is None else "cluster-robust, Student's t",
+        method=method,
         n_clusters=None if clusters is None else n_groups,
         design_effect=variance / plain if clusters is not None and plain > 0.0 else None,
     )
 
 
 def _both(
-    a: Sequence[float | None], b: Sequence[float | None], clusters: ClusterIds | None
+    a: Sequence[float | None], b: Sequence[float | None], clusters: ClusterIds | None, names: tuple[str, str]
 ) -> tuple[Floats, Floats, ClusterIds | None]:
     """Return the scores of the units that have both, and their clusters."""
     if len(a) != len(b):
         message = f"both scores must be of the same units; got {len(a)} and {len(b)}. Put None where one is missing"
         raise InputError(message)
-    first, second = (np.array([math.nan if x is None else float(x) for x in column]) for column in (a, b))
-    kept = np.isfinite(first) & np.isfinite(second)
+    first, second = score_column(a, names[0]), score_column(b, names[1])
+    kept = ~(np.isnan(first) | np.isnan(second))
     return first[kept], second[kept], kept_clusters(clusters, kept.tolist())
 
 
 def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
     """Return the root of the mean squared gap; its logarithm is what is taken as normal."""
     squares = mean_estimate(gaps**2, clusters=clusters, confidence=confidence)
-    if isinstance(squares, Undefined) or squares.high is None:
+    if isinstance(squares, Undefined):
         return squares
-    factor = math.exp((squares.high - squares.value) / squares.value) if squares.value > 0.0 else 1.0
+    # Gaps of one size show no variation to take an error from; there is no factor then.
+    factor = None if squares.high is None else math.exp((squares.high - squares.value) / squares.value)
     return Estimate(
         value=math.sqrt(squares.value),
-        low=math.sqrt(squares.value / factor) if squares.value > 0.0 else None,
-        high=math.sqrt(squares.value * factor) if squares.value > 0.0 else None,
+        low=None if factor is None else math.sqrt(squares.value / factor),
+        high=None if factor is None else math.sqrt(squares.value * factor),
         confidence=confidence,
         n=squares.n,
         unit=POINTS,
-        method=f"{squares.method}, logarithm of the mean square",
+        method=f"{squares.method}, logarithm of the mean square" if factor is not None else squares.method,
         n_clusters=squares.n_clusters,
     )
+
+
+def _perfect_ends(
+    value: float, method: str, codes: NDArray[np.int64] | None, n: int, confidence: float
+) -> tuple[float, float]:
+    """Return the ends of a perfect correlation.
+
+    A share b of units may follow no order and not have been drawn. Mixed with
+    1 - b units in perfect order it leaves a correlation of 1 - b, of scores and
+    of ranks; of pairs, (1 - b)**2 stay in order, and of the 2 b (1 - b) mixed
+    ones a third more are in order than not.
+    """
+    sizes = [1] * n if codes is None else np.unique(codes, return_counts=True)[1]
+    others = zero_count_bound(sizes_of(sizes), (1.0 - confidence) / 2.0)
+    inner = 1.0 - others
+    if method == "kendall":
+        inner = inner**2 + 2.0 * others * inner / 3.0
+    return (inner, 1.0) if value > 0.0 else (-1.0, -inner)
 
 
 def _reach(first: Floats, second: Floats, method: str, codes: NDArray[np.int64] | None, confidence: float) -> float:

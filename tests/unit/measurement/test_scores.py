@@ -48,11 +48,56 @@ def test_units_without_one_of_the_scores_are_left_out():
     assert agreement.rmse.value == pytest.approx((1 / 3) ** 0.5)
 
 
-def test_a_judge_that_says_the_same_is_off_by_nothing_and_claims_no_interval():
+def test_a_judge_that_says_the_same_is_off_by_nothing_and_claims_no_certainty():
     agreement = score_agreement([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
 
     assert (agreement.rmse.value, agreement.rmse.low) == (0.0, None)
-    assert (agreement.kendall.value, agreement.kendall.low) == (pytest.approx(1.0), None)
+    assert (agreement.kendall.value, agreement.kendall.high) == (pytest.approx(1.0), 1.0)
+    assert 0.2 < agreement.kendall.low < 0.6
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "low"), [("pearson", 20, 0.8316), ("spearman", 20, 0.8316), ("kendall", 20, 0.7849)]
+)
+def test_a_perfect_correlation_leaves_room_for_units_without_an_order(method, n, low):
+    """By hand: .025 ** (1 / 20) = .8316 of the units in order; of pairs .8316 ** 2 + 2 * .1684 * .8316 / 3."""
+    up = correlation(range(n), range(n), method=method)
+    down = correlation(range(n), range(0, -n, -1), method=method)
+
+    assert (up.low, up.high) == (pytest.approx(low, abs=1e-4), 1.0)
+    assert (down.low, down.high) == (-1.0, pytest.approx(-low, abs=1e-4))
+
+
+def test_a_perfect_correlation_of_clusters_claims_less():
+    ids = [unit // 5 for unit in range(20)]
+
+    assert correlation(range(20), range(20), clusters=ids).low < correlation(range(20), range(20)).low - 0.05
+
+
+def test_mixed_samples_of_order_and_none_have_the_correlations_that_the_bound_rests_on():
+    rng = np.random.default_rng(5)
+    a, b = rng.random(20_000), rng.random(20_000)
+    together = np.where(rng.random(20_000) < 0.8, a, b)
+
+    found = [correlation(a, together, method=method).value for method in ("pearson", "spearman", "kendall")]
+
+    assert found == pytest.approx([0.8, 0.8, 0.8**2 + 2 * 0.2 * 0.8 / 3], abs=0.02)
+
+
+def test_equal_gaps_have_no_error_to_take_an_interval_from():
+    agreement = score_agreement([2, 3, 4, 5], [1, 2, 3, 4])
+
+    assert (agreement.bias.value, agreement.bias.low, agreement.bias.high) == (1.0, None, None)
+    assert (agreement.rmse.value, agreement.rmse.low) == (1.0, None)
+    assert "no interval" in agreement.bias.method
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
+def test_infinite_scores_are_refused(method):
+    with pytest.raises(
+        InputError, match=r"`b` must hold finite numbers; 1 of 4 are infinite, the first \(inf\) at position 2"
+    ):
+        correlation([1, 2, 3, 4], [1, 2, float("inf"), 4], method=method)
 
 
 @pytest.mark.parametrize(("a", "b"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [2, 2, 2])])

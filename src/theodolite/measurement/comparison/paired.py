@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.beta_binomial import clustered_share
-from theodolite.measurement.clustered_rate import clustered_ends
+from theodolite.measurement.beta_binomial import clustered_share, zero_count_bound
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
-from theodolite.measurement.interval import Ends, check_confidence, whole_count, wilson
+from theodolite.measurement.interval import Ends, check_confidence, student_quantile, whole_count, wilson
+from theodolite.measurement.score_columns import Scale, check_scale, score_column
 from theodolite.measurement.scores import mean_estimate
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ Direction = Literal["lower", "higher"]
 DIFFERENCE: Final = "difference of means"
 RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
 
-NEWCOMBE_CLUSTERS: Final = "Newcombe, paired, over clusters"
+CLUSTERED_PAIRS: Final = "cluster-robust, Student's t, corrected for skewness and few changes"
 """Name of the interval of paired rates in clusters."""
 
 NO_CASE: Final = "No case has a result of both, so there is no pair to compare."
@@ -36,19 +36,24 @@ def paired_difference(
     b: Sequence[float | None],
     *,
     clusters: ClusterIds | None = None,
+    scale: Scale | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
     """Estimate the mean of `b` minus `a`, case by case.
 
     Two systems on the same cases share what is hard about them, so their
     difference is known far better than either mean. Yes and no get Newcombe's
-    paired interval, in clusters with the intervals and the correlation of
-    clusters in it; scores get the cluster-robust error with Student's t.
+    paired interval, in clusters that of `clustered_reach`; scores get the
+    cluster-robust error with Student's t. Where all scores differ by the same
+    amount there is no error; the interval then is that of `ends_of_constant`.
 
     Args:
         a: Result of each case for the first; a score, or 1 and 0; None or NaN = missing.
         b: Result of the same cases for the second; likewise.
         clusters: The cluster of each case; None = cases are independent.
+        scale: Lowest and highest score that can be given; None = unknown. Only
+            scores that all differ by the same amount need it; without it they
+            have no interval.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
@@ -56,7 +61,8 @@ def paired_difference(
         when there is none, or fewer than two clusters.
 
     Raises:
-        InputError: If the lengths differ or there is not one cluster a case.
+        InputError: If the lengths differ, there is not one cluster a case, or a
+            score is infinite or outside of the scale.
 
     Example:
         >>> before, after = [1] * 30 + [0] * 70, [1] * 10 + [0] * 90
@@ -66,12 +72,12 @@ def paired_difference(
 
     Source:
         Miller (2024), Adding Error Bars to Evals, arXiv:2411.00640, section 3;
-        yes and no: `newcombe_difference`, and in clusters the same squares and sums with intervals
-        over clusters, after Zou, Donner (2008), Statistics in Medicine 27:1693-1702. Its coverage:
-        benchmarks/COVERAGE.md. Golden values: tests/golden/comparison.json.
+        yes and no: `newcombe_difference`, in clusters `clustered_reach`.
+        Golden values: tests/golden/comparison.json.
     """
     check_confidence(confidence)
     first, second, ids = both_results(a, b, clusters)
+    check_scale(scale, first, second)
     n = len(first)
     if n == 0:
         return Undefined(reason=NO_CASE, unit=DIFFERENCE)
@@ -79,10 +85,8 @@ def paired_difference(
     if ids is None and is_rate:
         table = [[int(np.sum((first == x) & (second == y))) for y in (1.0, 0.0)] for x in (1.0, 0.0)]
         return newcombe_difference(table[0][0], table[0][1], table[1][0], table[1][1], confidence=confidence)
-    result = mean_estimate(second - first, clusters=ids, confidence=confidence, unit=DIFFERENCE)
-    if isinstance(result, Estimate) and bool(np.all(first == second)):
-        # No case differs: that no case ever would is more than n of them can say.
-        return replace(result, low=None, high=None, method=f"{result.method}; no case differs, so no interval")
+    width = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
+    result = mean_estimate(second - first, clusters=ids, confidence=confidence, unit=DIFFERENCE, scale=width)
     if isinstance(result, Estimate) and is_rate and ids is not None:
         low, high = clustered_reach(first, second, ids, confidence)
         return replace(
@@ -90,7 +94,7 @@ def paired_difference(
             low=max(result.value - low, -1.0),
             high=min(result.value + high, 1.0),
             unit=RATE_DIFFERENCE,
-            method=NEWCOMBE_CLUSTERS,
+            method=CLUSTERED_PAIRS,
         )
     return result
 
@@ -168,27 +172,49 @@ def _together(a: tuple[float, Ends], b: tuple[float, Ends], phi: float) -> Ends:
 def clustered_reach(first: Floats, second: Floats, ids: ClusterIds, confidence: float) -> Ends:
     """Return how far the interval of the difference of two paired rates over clusters goes down and up.
 
-    The beta-binomial intervals of both rates are put together by Newcombe's
-    squares and sums, with the correlation of the two rates across clusters.
+    Student's t times the cluster-robust error, with two corrections for few
+    changed cases:
+
+    - Changes in one direction make the difference skewed. The side of the longer
+      tail is extended by Johnson's correction; the other side is not shortened.
+    - No side is shorter than the share of changed cases that a sample without a
+      changed case allows. It is averaged over the prior of the correlation within
+      clusters, or over its posterior given the changed cases where that is shorter.
 
     Args:
         first: 1 or 0 of each case, shape (cases,).
         second: Likewise, of the same cases.
-        ids: The cluster of each case.
+        ids: The cluster of each case; two different ones at least.
         confidence: Coverage wanted; fraction in (0, 1).
+
+    Source:
+        Cluster-robust error: Miller (2024), arXiv:2411.00640, section 3. Skewness: Johnson (1978), Modified t
+        tests and confidence intervals for asymmetrical populations, Journal of the American Statistical
+        Association 73:536-544. Without a change: `zero_count_bound`. Its coverage: benchmarks/COVERAGE.md.
     """
     _, codes = np.unique(cluster_codes(ids, len(first)), return_inverse=True)
-    sizes = np.bincount(codes)
-    counts = np.bincount(codes, first), np.bincount(codes, second)
-    rates = [float(count.sum() / sizes.sum()) for count in counts]
-    rests = [count - rate * sizes for count, rate in zip(counts, rates, strict=True)]
-    spread = math.sqrt(float(rests[0] @ rests[0]) * float(rests[1] @ rests[1]))
-    together = float(rests[0] @ rests[1]) / spread if spread > 0 else 0.0
-    ends = []
-    for count in counts:
-        pairs = list(zip(count.astype(int).tolist(), sizes.tolist(), strict=True))
-        ends.append(clustered_ends(pairs, clustered_share(pairs), confidence))
-    return _together((rates[0], ends[0]), (rates[1], ends[1]), together)
+    sizes, changes = np.bincount(codes), np.bincount(codes, second - first)
+    rest = changes - changes.sum() / sizes.sum() * sizes
+    worth = float(sizes.sum()) ** 2 / float(sizes @ sizes)
+    quantile = student_quantile(confidence, max(worth - 1.0, 1.0))
+    square = float(rest @ rest)
+    n_clusters = len(sizes)
+    error = math.sqrt(square * n_clusters / (n_clusters - 1)) / float(sizes.sum())
+    shift = _skewness(rest) * (1.0 + 2.0 * quantile**2) / 6.0 / math.sqrt(n_clusters) * error if square > 0 else 0.0
+    changed = np.bincount(codes, first != second).astype(int)
+    posterior = clustered_share(zip(changed.tolist(), sizes.tolist(), strict=True))
+    tail = (1.0 - confidence) / 2.0
+    least = min(zero_count_bound(posterior.sizes, tail), posterior.zero_count_bound(tail))
+    return max(quantile * error - min(shift, 0.0), least), max(quantile * error + max(shift, 0.0), least)
+
+
+def _skewness(rest: Floats) -> float:
+    """Return the skewness of numbers with mean 0, corrected for their number: G1; 0 for fewer than three."""
+    n = len(rest)
+    if n < 3:
+        return 0.0
+    spread = float(np.mean(rest**2)) ** 1.5
+    return float(np.mean(rest**3)) / spread * math.sqrt(n * (n - 1)) / (n - 2)
 
 
 def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confidence: float = 0.95) -> Estimate:
@@ -279,13 +305,13 @@ def both_results(
     """Return the results of the cases that have both, and their clusters.
 
     Raises:
-        InputError: If the lengths differ or there is not one cluster a case.
+        InputError: If the lengths differ, there is not one cluster a case, or a score is infinite.
     """
     if len(a) != len(b):
         message = (
             f"`a` and `b` must be results of the same cases; got {len(a)} and {len(b)}. Put None where one is missing"
         )
         raise InputError(message)
-    first, second = (np.array([math.nan if x is None else float(x) for x in column]) for column in (a, b))
-    kept = np.isfinite(first) & np.isfinite(second)
+    first, second = score_column(a, "a"), score_column(b, "b")
+    kept = ~(np.isnan(first) | np.isnan(second))
     return first[kept], second[kept], kept_clusters(clusters, kept.tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.clusters import ClusterIds, cluster_codes
 from theodolite.measurement.correction.drawn import POINTS_OF_SCALE, POWERED, TOO_FEW, Drawn, stratum_codes
 from theodolite.measurement.interval import check_confidence, student_quantile
+from theodolite.measurement.score_columns import Scale, check_scale, ends_of_constant, score_column
+from theodolite.measurement.scores import CONSTANT, NO_VARIATION
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +26,7 @@ def corrected_mean(
     *,
     drawn_from: Sequence[Hashable] | None = None,
     clusters: ClusterIds | None = None,
+    scale: Scale | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
     """Estimate the mean score that people would give, from a judge's scores on all units.
@@ -39,6 +43,9 @@ def corrected_mean(
             more often, e.g. the judge's verdict; None = all were drawn alike.
         clusters: The cluster of each unit; None = units are independent. Without
             `drawn_from` each is labelled as a whole or not at all.
+        scale: Lowest and highest score that people can give; None = unknown. Only
+            labels that are all the same need it, as they show no error: their
+            interval is that of `ends_of_constant`, and there is none without it.
         confidence: Coverage wanted; fraction in (0, 1).
 
     Returns:
@@ -47,8 +54,8 @@ def corrected_mean(
         units or clusters are labelled.
 
     Raises:
-        InputError: If the lengths differ, a score is missing, or a cluster is
-            labelled in part.
+        InputError: If the lengths differ, a score is missing or infinite, a label
+            is outside of the scale, or a cluster is labelled in part.
 
     Example:
         >>> scores = [1.1, 2.2, 3.1, 3.9, 1.5, 1.8, 4.5, 4.8]
@@ -64,10 +71,11 @@ def corrected_mean(
     check_confidence(confidence)
     judged, people = _scores(scores, labels)
     labelled = ~np.isnan(people)
+    check_scale(scale, people[labelled])
     codes = cluster_codes(clusters, len(judged))
     if drawn_from is not None:
         drawn = Drawn(scores=judged, labels=people, strata=stratum_codes(drawn_from, len(judged)), clusters=codes)
-        return drawn.mean(confidence, alone=clusters is None)
+        return _not_too_sure(drawn.mean(confidence, alone=clusters is None), people, codes, scale)
     _refuse_cut_clusters(codes, labelled)
     by_judge, by_people = _means(codes[labelled], judged[labelled]), _means(codes[labelled], people[labelled])
     alone = _means(codes[~labelled], judged[~labelled])
@@ -79,7 +87,7 @@ def corrected_mean(
     variance = float(np.var(by_people - weight * by_judge, ddof=1)) / len(by_people)
     variance += weight**2 * float(np.var(alone, ddof=1)) / len(alone) if len(alone) > 1 else 0.0
     reach = student_quantile(confidence, len(by_people) - 1) * math.sqrt(variance)
-    return Estimate(
+    found = Estimate(
         value=value,
         low=value - reach,
         high=value + reach,
@@ -89,11 +97,26 @@ def corrected_mean(
         method=POWERED,
         n_clusters=None if clusters is None else len(by_people) + len(alone),
     )
+    return _not_too_sure(found, people, codes, scale)
+
+
+def _not_too_sure(
+    found: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
+) -> Estimate | Undefined:
+    """Return the mean with the interval of a constant where all labels are the same."""
+    labels = people[~np.isnan(people)]
+    if isinstance(found, Undefined) or np.ptp(labels) > 0.0:
+        return found
+    value = float(labels[0])
+    if scale is None:
+        return replace(found, value=value, low=None, high=None, method=NO_VARIATION)
+    _, sizes = np.unique(codes[~np.isnan(people)], return_counts=True)
+    low, high = ends_of_constant(value, sizes.tolist(), scale, found.confidence)
+    return replace(found, value=value, low=low, high=high, method=CONSTANT)
 
 
 def _scores(scores: Sequence[float], labels: Sequence[float | None]) -> tuple[Floats, Floats]:
-    judged = np.array(scores, dtype=np.float64)
-    people = np.array([math.nan if label is None else label for label in labels], dtype=np.float64)
+    judged, people = score_column(scores, "scores"), score_column(labels, "labels")
     if len(judged) != len(people):
         message = f"`scores` and `labels` must be of the same units; got {len(judged)} and {len(people)}"
         raise InputError(message)

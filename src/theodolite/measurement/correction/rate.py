@@ -105,11 +105,15 @@ def between(value: float, chances: Floats, found: Strata, confidence: float) -> 
         confidence: Coverage of the interval; fraction.
     """
     low, high = middle(chances, confidence)
+    # No defect found is compatible with none there is, which the prior alone denies; and it leaves room for
+    # more than the prior says.
+    bound = found.zero_defect_bound((1.0 - confidence) / 2.0) if value <= 0.0 or value >= 1.0 else 0.0
+    low = 0.0 if value <= 0.0 else min(low, 1.0 - bound, value)
+    high = 1.0 if value >= 1.0 else max(high, bound, value)
     return Estimate(
         value=value,
-        # No defect found is compatible with none there is; the prior alone would deny it.
-        low=0.0 if value <= 0.0 else min(low, value),
-        high=1.0 if value >= 1.0 else max(high, value),
+        low=low,
+        high=high,
         confidence=confidence,
         n=found.labelled,
         unit=DIALOGUES,

@@ -18,6 +18,12 @@ NO_BETTER_THAN_CHANCE: Final = (
 )
 """Why the correction is undefined for a judge that guesses."""
 
+DOES_NOT_FIT: Final = (
+    "The calibration does not fit these dialogues: the judge called {1} a defect, {0} than its {2} in the"
+    " calibration sample ({3}) allow. Calibrate it on dialogues like these."
+)
+"""Why the correction is undefined where its whole interval lies outside of 0 to 1."""
+
 
 def rogan_gladen_rate(
     positives: int,
@@ -46,7 +52,8 @@ def rogan_gladen_rate(
 
     Returns:
         Unit: fraction of dialogues, clipped to 0..1. `Undefined` when a count
-        below a fraction is 0 or the judge does no better than chance.
+        below a fraction is 0, the judge does no better than chance, or the whole
+        interval lies outside of 0..1: the calibration does not fit these dialogues.
 
     Raises:
         InputError: If a count is above what it is a part of.
@@ -70,11 +77,23 @@ def rogan_gladen_rate(
         return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=ROGAN_GLADEN)
     if p / n < 0 or q0 / m0 + q1 / m1 <= 1.0:
         return Undefined(reason=NO_BETTER_THAN_CHANCE, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
-    value = min(max((p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0), 0.0), 1.0)
+    raw = (p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0)
+    value = min(max(raw, 0.0), 1.0)
     plain = defect_rate(p, n, clusters=clusters, confidence=confidence)
     effect = plain.design_effect if isinstance(plain, Estimate) else None
     worth = n / max(effect or 1.0, 1.0)
     low, high = _lee(p / n, q0 / m0, q1 / m1, (worth, m0, m1), normal_quantile(confidence))
+    if high <= 0.0 or low >= 1.0:
+        reason = DOES_NOT_FIT.format(
+            "fewer" if high <= 0.0 else "more",
+            f"{p} of {n}",
+            "false alarms" if high <= 0.0 else "defects caught",
+            f"{m0 - q0} of {m0} non-defects" if high <= 0.0 else f"{q1} of {m1} defects",
+        )
+        return Undefined(reason=reason, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
+    # A value at an edge is no better known than by a judge without errors that saw no defect, or nothing else.
+    edge = -math.expm1(math.log((1.0 - confidence) / 2.0) / worth)
+    low, high = (min(low, 1.0 - edge) if raw >= 1.0 else low), (max(high, edge) if raw <= 0.0 else high)
     return Estimate(
         value=value,
         low=min(max(low, 0.0), value),

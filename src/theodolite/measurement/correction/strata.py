@@ -11,14 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
+from theodolite.measurement.beta_binomial import BISECTIONS, zero_count_bound
 from theodolite.measurement.clusters import ClusterIds, cluster_codes
 from theodolite.measurement.correction.chances import lattice, share_chances
+from theodolite.measurement.score_columns import sizes_of
 
 Floats = NDArray[np.float64]
 Verdicts = Sequence[Hashable]
 """The judge's verdict on each dialogue; None = it gave none, which is a stratum too."""
 Labels = Sequence[bool | None]
 """Whether people found a defect in each dialogue; None = nobody looked."""
+
+TINY: Final = 1e-300
+"""Shares below this are 0; it keeps their logarithm finite."""
 
 NOBODY_LOOKED: Final = "No person has labelled a dialogue that the judge called {}, so what is in there is unknown."
 """Why a rate is undefined where a verdict was never looked at."""
@@ -111,6 +116,36 @@ class Strata:
             self.shares / labelled
         )
         return math.sqrt(float(parts @ parts) * n_clusters / (n_clusters - 1))
+
+    def zero_defect_bound(self, tail: float) -> float:
+        """Return the highest rate at which the labels show no defect with a probability of `tail`.
+
+        A rate may be spread over the verdicts in any way; the bound is the highest
+        over all ways. With d_h the share of defects of a verdict, w_h its share of
+        the dialogues and n_h its labels, sum w_h d_h is largest under sum n_h
+        ln(1 - d_h) = ln(tail) where 1 - d_h = min(1, c n_h / w_h), c the same for
+        all. Clusters weaken the labels by as much as they raise `zero_count_bound`.
+
+        Args:
+            tail: Probability to see none; fraction in (0, 1).
+
+        Source:
+            `zero_count_bound`; the highest over nuisance parameters: Buehler (1957), Confidence intervals for
+            the product of two binomial parameters, Journal of the American Statistical Association 52:482-493.
+        """
+        labels = np.array([part.labelled for part in self.parts], dtype=np.float64)
+        weakened = tail
+        if not self.alone:
+            together = self.labels_by_cluster.sum(axis=1)
+            bound = zero_count_bound(sizes_of(together[together > 0].tolist()), tail)
+            weakened = (1.0 - bound) ** float(labels.sum())
+        ratio = labels / self.shares
+        low, high = 0.0, 1.0 / float(ratio.min())
+        for _ in range(BISECTIONS):
+            halfway = (low + high) / 2.0
+            logarithms = np.log(np.maximum(np.minimum(halfway * ratio, 1.0), TINY))
+            low, high = (halfway, high) if float(labels @ logarithms) < math.log(weakened) else (low, halfway)
+        return float(self.shares @ (1.0 - np.minimum(high * ratio, 1.0)))
 
     def chances(self) -> tuple[Floats, Floats]:
         """Return equally likely shares of the verdicts and of defects in each, shape (verdicts, points).

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
+from theodolite.measurement.score_columns import refuse_infinite
 
 Floats: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
@@ -22,7 +23,7 @@ def as_scores(scores: Sequence[float] | NDArray[Any], name: str = "scores") -> F
     """Return scores as an array of shape (n,), float64.
 
     Raises:
-        InputError: If they are not one row of numbers, or one of them is missing.
+        InputError: If they are not one row of numbers, or one of them is missing or infinite.
     """
     try:
         array = np.asarray(scores, dtype=np.float64)
@@ -41,6 +42,7 @@ def as_scores(scores: Sequence[float] | NDArray[Any], name: str = "scores") -> F
             f" place {missing[0]}. Leave them out and count them, or use `relevance_profile`, which does"
         )
         raise InputError(message)
+    refuse_infinite(array, name)
     return array
 
 

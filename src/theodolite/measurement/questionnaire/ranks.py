@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,8 @@ from scipy.special import ndtr, stdtr
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.significance import Significance
-from theodolite.measurement.interval import check_confidence, student_quantile
+from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
+from theodolite.measurement.score_columns import score_column
 from theodolite.measurement.scores import average_ranks
 
 Floats = NDArray[np.float64]
@@ -143,24 +144,29 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
 
     Returns:
         Fraction, ties counting half; n counts answers. The interval is taken on
-        the logit, with Student's t; it has no ends where the groups do not
-        overlap. `Undefined` when a group has fewer than two answers.
+        the logit, with Student's t; where the groups do not overlap there is no
+        error to take it from, and the interval is Newcombe's. `Undefined` when
+        a group has fewer than two answers.
 
     Example:
         >>> round(superiority([1, 2, 2, 3], [2, 3, 3, 4]).value, 3)
         0.812
 
     Source:
-        Brunner, Munzel (2000), Biometrical Journal 42:17-25.
+        Brunner, Munzel (2000), Biometrical Journal 42:17-25; without overlap: Newcombe (2006), Confidence
+        intervals for an effect size measure based on the Mann-Whitney statistic, part 2, Statistics in
+        Medicine 25:559-573, method 5.
     """
     check_confidence(confidence)
-    first, second = given(a), given(b)
+    first, second = given(a, "a"), given(b, "b")
     n, m = len(first), len(second)
     if min(n, m) < 2:
         return Undefined(reason=NO_ANSWERS, n=n + m, unit=SUPERIORITY, method="Brunner-Munzel")
     value, error, degrees = _brunner_munzel(first, second)
-    low = high = None
-    if error > 0.0 and 0.0 < value < 1.0:
+    method = "Brunner-Munzel, logit"
+    if error <= 0.0 or not 0.0 < value < 1.0:
+        (low, high), method = _newcombe_ends(value, n, m, confidence), "Newcombe, method 5"
+    else:
         reach = student_quantile(confidence, max(round(degrees), 1)) * error / (value * (1.0 - value))
         centre = math.log(value / (1.0 - value))
         low, high = (1.0 / (1.0 + math.exp(-min(max(end, -700.0), 700.0))) for end in (centre - reach, centre + reach))
@@ -171,8 +177,31 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
         confidence=confidence,
         n=n + m,
         unit=SUPERIORITY,
-        method="Brunner-Munzel, logit",
+        method=method,
     )
+
+
+def _newcombe_ends(value: float, n: int, m: int, confidence: float) -> tuple[float, float]:
+    """Return the probabilities whose standard error reaches just to the one seen.
+
+    The squared error is p (1 - p) (1 + (N - 1) ((1 - p) / (2 - p) + p / (1 + p))) / (n m), N = (n + m) / 2.
+    """
+    z = normal_quantile(confidence)
+
+    def is_outside(p: float) -> bool:
+        both = (1.0 - p) / (2.0 - p) + p / (1.0 + p)
+        square = p * (1.0 - p) * (1.0 + ((n + m) / 2.0 - 1.0) * both) / (n * m)
+        return abs(value - p) > z * math.sqrt(square)
+
+    return _turn(is_outside, 0.0, value), _turn(is_outside, 1.0, value)
+
+
+def _turn(is_outside: Callable[[float], bool], outer: float, inner: float) -> float:
+    """Return where a condition that holds at the outer end and not at the inner one stops to hold."""
+    for _ in range(60):
+        middle = (outer + inner) / 2.0
+        outer, inner = (middle, inner) if is_outside(middle) else (outer, middle)
+    return inner
 
 
 def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
@@ -216,10 +245,14 @@ def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
     )
 
 
-def given(answers: Answers) -> Floats:
-    """Return the answers that were given."""
-    numbers = np.array([math.nan if answer is None else float(answer) for answer in answers])
-    return numbers[~np.isnan(numbers)] if numbers.size else np.empty(0)
+def given(answers: Answers, name: str = "answers") -> Floats:
+    """Return the answers that were given.
+
+    Raises:
+        InputError: If one of them is infinite or no number.
+    """
+    numbers = score_column(answers, name)
+    return numbers[~np.isnan(numbers)]
 
 
 def tie_sum(values: Floats) -> float:

@@ -81,8 +81,10 @@ def corrected_means(found: Sightings) -> Iterator[Measurement]:
         annotators=(found.judge.name,),
     )
     outcomes = outcomes_of(one.judge.outcome for one in open_to_both.seen)
-    own = mean_estimate(np.array(scores), clusters=clusters, confidence=0.95)
-    people = corrected_mean(scores, labels, drawn_from=strata, clusters=clusters)
+    ends = found.question.scale.lowest, found.question.scale.highest
+    scale = None if ends[0] is None or ends[1] is None else (float(ends[0]), float(ends[1]))
+    own = mean_estimate(np.array(scores), clusters=clusters, confidence=0.95, scale=scale)
+    people = corrected_mean(scores, labels, drawn_from=strata, clusters=clusters, scale=scale)
     for measure, corrected_by, result, who in (
         (Measure.JUDGE_MEAN, "", own, [found.judge]),
         (Measure.CORRECTED_MEAN, found.authority.name, people, [found.judge, found.authority]),

@@ -7,7 +7,14 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
-from theodolite.measurement import newcombe_difference, newcombe_unpaired, non_inferiority, paired_difference
+from theodolite.measurement import (
+    newcombe_difference,
+    newcombe_unpaired,
+    non_inferiority,
+    paired_difference,
+    zero_defect_bound,
+)
+from theodolite.measurement.comparison.paired import CLUSTERED_PAIRS
 
 
 def test_cases_that_one_lacks_are_left_out():
@@ -40,7 +47,7 @@ def test_clusters_widen_the_interval_and_are_counted():
     alone, together = paired_difference(a, b), paired_difference(a, b, clusters=ids)
 
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
-    assert (together.n_clusters, together.method) == (8, "Newcombe, paired, over clusters")
+    assert (together.n_clusters, together.method) == (8, CLUSTERED_PAIRS)
     assert together.design_effect > 3
 
 
@@ -52,8 +59,8 @@ def test_no_pair_is_undefined_and_one_cluster_too():
 def test_clusters_in_which_nothing_differs_claim_no_certainty():
     change = paired_difference([1, 0, 1, 0], [1, 0, 1, 0], clusters=["a", "a", "b", "b"])
 
-    assert (change.value, change.low, change.high) == (0.0, None, None)
-    assert "no case differs" in change.method
+    assert (change.value, change.low) == (0.0, -change.high)
+    assert 0.5 < change.high < 1.0
     assert non_inferiority(change, 0.1) is None
 
 
@@ -101,8 +108,86 @@ def test_few_changes_in_one_direction_leave_room_for_more_of_them():
     assert change.high >= change.value
 
 
-def test_no_change_in_clusters_has_no_interval():
-    assert paired_difference([1, 0] * 20, [1, 0] * 20, clusters=[case // 4 for case in range(40)]).low is None
+def test_no_change_in_clusters_leaves_room_for_as_many_as_the_bound_of_none():
+    column, ids = [1, 0] * 1000, [case // 2 for case in range(2000)]
+
+    change = paired_difference(column, column, clusters=ids)
+    bound = zero_defect_bound(2000, clusters=[2] * 1000, confidence=0.975).value
+
+    assert (change.value, change.low, change.high) == (0.0, pytest.approx(-bound), pytest.approx(bound))
+    assert non_inferiority(change, 0.005) is True
+
+
+def test_changes_that_are_spread_over_clusters_tell_that_these_differ_little():
+    a, ids = [0] * 200, [case // 20 for case in range(200)]
+    none = paired_difference(a, a, clusters=ids)
+    both_ways = [0] * 200
+    before = [0] * 200
+    for cluster in range(10):
+        (both_ways if cluster % 2 else before)[20 * cluster] = 1
+
+    spread = paired_difference(before, both_ways, clusters=ids)
+
+    assert spread.value == 0.0
+    assert spread.high < 0.75 * none.high
+
+
+def test_changes_in_one_direction_reach_further_on_the_side_of_the_longer_tail():
+    a = [1] * 10 + [0] * 10 + [1] * 4 + [0] * 176
+    change = paired_difference(a, [0] * 200, clusters=[case // 10 for case in range(200)])
+
+    assert change.value - change.low > 1.2 * (change.high - change.value)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "rates", "earlier"),
+    [(10, 20, (0.05, 0.02), 0.170), (20, 5, (0.05, 0.02), 0.143), (10, 20, (0.02, 0.02), 0.160)],
+)
+def test_intervals_of_rare_changes_are_narrower_than_they_were_and_hold_what_is_true(n_clusters, size, rates, earlier):
+    """Clusters resemble each other with a correlation of .1; `earlier` is the mean width of the interval before."""
+    rng, width, held = np.random.default_rng(6), 0.0, 0
+    for _ in range(60):
+        hard = rng.beta(rates[0] * 9, (1 - rates[0]) * 9, n_clusters)[:, None]
+        a = rng.random((n_clusters, size)) < hard
+        b = rng.random((n_clusters, size)) < hard * rates[1] / rates[0]
+        ids = np.repeat(np.arange(n_clusters), size)
+        change = paired_difference(
+            a.ravel().astype(int).tolist(), b.ravel().astype(int).tolist(), clusters=ids.tolist()
+        )
+        width += (change.high - change.low) / 60
+        held += change.low <= rates[1] - rates[0] <= change.high
+
+    assert held >= 55
+    assert width < 0.9 * earlier
+
+
+def test_a_shift_that_is_the_same_for_all_cases_has_an_interval_on_a_known_scale_alone():
+    known = paired_difference([3.0] * 15, [4.0] * 15, scale=(1, 5))
+    unknown = paired_difference([3.0] * 15, [4.0] * 15)
+
+    other = 1 - 0.025 ** (1 / 15)
+    assert (known.low, known.high) == (pytest.approx(1 - 5 * other), pytest.approx(1 + 3 * other))
+    assert (unknown.value, unknown.low, unknown.high) == (1.0, None, None)
+    assert "no interval without the ends of the scale" in unknown.method
+
+
+def test_equal_scores_pass_a_margin_on_a_known_scale():
+    scores = [float(1 + case % 5) for case in range(300)]
+
+    assert non_inferiority(paired_difference(scores, scores, scale=(1, 5)), 0.1) is True
+
+
+@pytest.mark.parametrize("clusters", [None, "AABB"])
+def test_infinite_scores_are_refused(clusters):
+    with pytest.raises(InputError, match=r"`a` must hold finite numbers; 1 of 4 .* \(inf\) at position 1"):
+        paired_difference([1, float("inf"), 2, 3], [1, 2, 3, 4], clusters=clusters)
+
+
+def test_a_scale_must_hold_the_scores():
+    with pytest.raises(InputError, match="7 lies outside of 1 to 5"):
+        paired_difference([1.0, 7.0], [1.0, 2.0], scale=(1, 5))
+    with pytest.raises(InputError, match="lowest and the highest value"):
+        paired_difference([1.0, 3.0], [1.0, 2.0], scale=(5, 1))
 
 
 def test_scores_in_clusters_keep_the_robust_error():

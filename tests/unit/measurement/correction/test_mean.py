@@ -62,3 +62,30 @@ def test_scores_that_cannot_be_are_refused(arguments, words):
 def test_a_cluster_labelled_in_part_is_refused():
     with pytest.raises(InputError, match="1 clusters are labelled in part"):
         corrected_mean([1, 2, 3], [1, None, 3], clusters="aab")
+
+
+@pytest.mark.parametrize("drawn_from", [None, ["all"] * 200])
+def test_labels_that_are_all_the_same_leave_room_for_others_on_the_scale(drawn_from):
+    scores, labels = [3.99] * 200, [5.0] * 30 + [None] * 170
+
+    mean = corrected_mean(scores, labels, drawn_from=drawn_from, scale=(1, 5))
+
+    assert (mean.value, mean.high) == (5.0, 5.0)
+    assert mean.low == pytest.approx(5 - 4 * (1 - 0.025 ** (1 / 30)))
+    assert corrected_mean(scores, labels, drawn_from=drawn_from).low is None
+
+
+def test_labels_of_clusters_that_are_all_the_same_leave_more_room():
+    scores, labels = [3.99] * 200, [5.0] * 30 + [None] * 170
+    ids = [unit // 5 for unit in range(200)]
+
+    alone, together = (corrected_mean(scores, labels, clusters=names, scale=(1, 5)) for names in (None, ids))
+
+    assert together.low < alone.low - 0.1
+
+
+def test_infinite_scores_and_labels_are_refused():
+    with pytest.raises(InputError, match="`scores` must hold finite numbers"):
+        corrected_mean([1.0, float("inf")], [1.0, None])
+    with pytest.raises(InputError, match=r"`labels` must hold finite numbers; .* \(-inf\) at position 1"):
+        corrected_mean([1.0, 2.0, 3.0], [1.0, float("-inf"), None])

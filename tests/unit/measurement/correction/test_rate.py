@@ -104,3 +104,28 @@ def test_personas_that_provoke_defects_raise_verdicts_and_labels_at_once():
     shares, defects = heaps.chances()
     apart = np.quantile((shares * defects).sum(axis=0), [0.025, 0.975])
     assert rate.high - rate.low > 1.1 * (apart[1] - apart[0])
+
+
+def test_no_defect_among_labels_of_a_random_part_is_bounded_as_without_a_judge():
+    """A part in proportion to the verdicts; 1 - .025 ** (1 / 100) = .0362."""
+    rate = corrected_rate(VERDICTS, labels((0, 10), (0, 90)))
+
+    assert (rate.value, rate.low) == (0.0, 0.0)
+    assert rate.high == pytest.approx(0.0362, abs=1e-4)
+
+
+def test_where_no_defect_is_found_no_spread_over_verdicts_makes_that_likely_at_the_upper_end():
+    rate = corrected_rate(VERDICTS, labels((0, 50), (0, 50)))
+
+    shares = np.linspace(0, 1, 4001)
+    alarms, rest = np.meshgrid(shares, shares, sparse=True)
+    above = 0.1 * alarms + 0.9 * rest >= rate.high
+    none = ((1 - alarms) ** 50 * (1 - rest) ** 50)[above].max()
+    assert none == pytest.approx(0.025, rel=0.05)
+
+
+def test_no_defect_among_labels_of_clusters_is_bounded_higher():
+    found = labels((0, 10), (0, 90))
+    ids = [dialogue // 20 for dialogue in range(1000)]
+
+    assert corrected_rate(VERDICTS, found, clusters=ids).high > corrected_rate(VERDICTS, found).high + 0.003

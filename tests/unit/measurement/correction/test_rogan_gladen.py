@@ -50,3 +50,27 @@ def test_clusters_that_resemble_each_other_widen_the_interval():
     assert together.value == alone.value
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
     assert together.method.endswith("design effect")
+
+
+def test_a_calibration_that_does_not_fit_gives_no_rate_of_exactly_0():
+    """Lee's interval of 1 alarm in 100 by a judge with 10 % false alarms ends below 0."""
+    rate = rogan_gladen_rate(1, 100, sensitivity=(90, 100), specificity=(90, 100))
+
+    assert isinstance(rate, Undefined)
+    assert "called 1 of 100 a defect, fewer than its false alarms" in rate.reason
+    assert "10 of 100 non-defects" in rate.reason
+
+
+def test_more_alarms_than_a_judge_can_raise_give_no_rate_of_exactly_1():
+    rate = rogan_gladen_rate(99, 100, sensitivity=(70, 100), specificity=(95, 100))
+
+    assert isinstance(rate, Undefined)
+    assert "more than its defects caught" in rate.reason
+
+
+@pytest.mark.parametrize("positives", range(3, 11))
+def test_a_rate_of_0_is_no_better_known_than_by_a_judge_without_errors(positives):
+    rate = rogan_gladen_rate(positives, 100, sensitivity=(90, 100), specificity=(90, 100))
+
+    assert (rate.value, rate.low) == (0.0, 0.0)
+    assert rate.high >= 1 - 0.025 ** (1 / 100) - 1e-9

@@ -31,3 +31,11 @@ def test_an_average_that_leaves_its_limits_signals():
 def test_charts_that_mean_nothing_are_refused(call):
     with pytest.raises(InputError):
         call()
+
+
+@pytest.mark.parametrize(
+    "chart", [lambda row: cusum(row, target=0, slack=0, limit=1), lambda row: ewma(row, target=0, sd=1)]
+)
+def test_infinite_observations_are_refused(chart):
+    with pytest.raises(InputError, match=r"`observations` must hold finite numbers; 1 of 2 .* \(inf\) at position 1"):
+        chart([0.0, float("inf")])

@@ -27,10 +27,13 @@ def test_a_group_of_one_has_no_comparison(test):
     assert isinstance(test([1], [2, 3]), Undefined)
 
 
-def test_groups_that_do_not_overlap_have_no_ends_and_no_t_test():
+def test_groups_that_do_not_overlap_have_newcombes_interval_and_no_t_test():
     found = superiority([1, 2, 3], [4, 5, 6])
 
-    assert (found.value, found.low, found.high) == (1.0, None, None)
+    assert (found.value, found.high, found.method) == (1.0, 1.0, "Newcombe, method 5")
+    # At the lower end the squared error times z squared is the squared distance: N = 3, nm = 9.
+    p, z = found.low, 1.959964
+    assert (1 - p) ** 2 == pytest.approx(z**2 * p * (1 - p) * (1 + 2 * ((1 - p) / (2 - p) + p / (1 + p))) / 9, rel=1e-5)
     assert "do not overlap" in brunner_munzel_test([1, 2, 3], [4, 5, 6]).reason
     assert rank_sum_test([1, 2, 3], [4, 5, 6]).effect == 1.0
 
