@@ -168,9 +168,7 @@ def correlation(
             *_perfect_ends(value, method, codes, n, confidence),
             f"{method}, bound of the units out of order",
         )
-    elif n < 5:
-        low = high = None
-    else:
+    elif n >= 5:
         reach, centre = _reach(first, second, method, codes, confidence), math.atanh(value)
         low, high = math.tanh(centre - reach), math.tanh(centre + reach)
     return Estimate(
@@ -220,7 +218,9 @@ def mean_estimate(
     ends: tuple[float, float] | tuple[None, None] = (mean - reach, mean + reach)
     if np.ptp(values) == 0.0:
         mean, method = float(values[0]), NO_VARIATION if scale is None else CONSTANT
-        ends = (None, None) if scale is None else ends_of_constant(mean, np.bincount(places), scale, confidence)
+        ends = (
+            (None, None) if scale is None else ends_of_constant(mean, np.bincount(places).tolist(), scale, confidence)
+        )
     return Estimate(
         value=mean,
         low=ends[0],
@@ -275,7 +275,7 @@ def _perfect_ends(
     of ranks; of pairs, (1 - b)**2 stay in order, and of the 2 b (1 - b) mixed
     ones a third more are in order than not.
     """
-    sizes = [1] * n if codes is None else np.unique(codes, return_counts=True)[1]
+    sizes = [1] * n if codes is None else np.unique(codes, return_counts=True)[1].tolist()
     others = zero_count_bound(sizes_of(sizes), (1.0 - confidence) / 2.0)
     inner = 1.0 - others
     if method == "kendall":

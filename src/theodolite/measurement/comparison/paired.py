@@ -213,7 +213,7 @@ def _skewness(rest: Floats) -> float:
     n = len(rest)
     if n < 3:
         return 0.0
-    spread = float(np.mean(rest**2)) ** 1.5
+    spread = math.sqrt(float(np.mean(rest**2))) ** 3
     return float(np.mean(rest**3)) / spread * math.sqrt(n * (n - 1)) / (n - 2)
 
 
