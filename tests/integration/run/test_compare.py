@@ -227,3 +227,27 @@ def test_a_run_that_is_not_there_says_which_are(guarded, words, said):
 
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
+
+
+def test_two_applications_that_answer_alike_pass_a_gate_although_prompts_share_ids(tmp_path):
+    """Two prompts an id are a cluster; no pair changes, and only a rise by less than the bound stays open."""
+    (tmp_path / "study.yaml").write_text(DRIFT, encoding="utf-8")
+    with (tmp_path / "answers.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "prompt", "response", "system", "yes"])
+        for system in ("before", "after"):
+            writer.writerows(
+                [f"id {row // 2}", f"prompt {row}", "-", system, "no" if row % 10 == 0 else "yes"] for row in range(400)
+            )
+    assert theodolite("run", tmp_path).code == 0
+
+    passed = theodolite("compare", "before", "after", "--study", tmp_path, "--out", tmp_path, "--margin", "5")
+    narrow = theodolite("compare", "before", "after", "--study", tmp_path, "--out", tmp_path, "--margin", "0.5")
+    difference = compared(tmp_path, "before", "after")["difference"]
+
+    assert (passed.code, narrow.code) == (0, 1)
+    assert "a rise by 0.5 points is not ruled out" in narrow.out + narrow.err
+    independent = 1 - 0.025 ** (1 / 400)
+    assert difference["value"] == 0.0
+    assert independent < difference["high"] == -difference["low"] < 2 * independent
+    assert "difference 0.0 points, -1.0 to +1.0: no pair changed" in " ".join(passed.out.split())

@@ -33,6 +33,7 @@ from theodolite.reporting.terminal.summary_rows import Screen, guardrail_rows, r
 from theodolite.reporting.terminal.testers import testers_text
 from theodolite.reporting.terminal.trees import summary_words
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.clusters import cluster_words
 from theodolite.reporting.words.lapses import lapses_text
 from theodolite.reporting.words.reading_aids import Words
 
@@ -212,7 +213,10 @@ def _read_this(summary: _Summary) -> str:
     zero = _largest_zero([rate for rate in _leading(summary) if rate.defects == 0])
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
-        texts.append(words.short("zero_defects", zero=0, n=figures.count(zero.estimate.n), bound=bound))
+        clustered = zero.estimate.n_clusters is not None
+        tester, _ = cluster_words(summary.screen.settings, zero.measurement.about)
+        aid = "zero_defects_clustered" if clustered else "zero_defects"
+        texts.append(words.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
     held_by = {setting.held_by for setting in summary.evidence.answers.settings}
     if HeldBy.SIMULATED_USER in held_by and HeldBy.PERSON not in held_by:
         texts.append(words.short("simulated_users"))
