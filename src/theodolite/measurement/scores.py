@@ -163,11 +163,11 @@ def correlation(
     value = measure(first, second)
     codes = None if ids is None else cluster_codes(ids, n)
     name = f"{method}, Fisher's z" + ("" if ids is None else ", jackknife over clusters")
+    low: float | None = None
+    high: float | None = None
     if abs(value) >= 1.0 - PERFECT:
-        low, high, name = (
-            *_perfect_ends(value, method, codes, n, confidence),
-            f"{method}, bound of the units out of order",
-        )
+        low, high = _perfect_ends(value, method, codes, n, confidence)
+        name = f"{method}, bound of the units out of order"
     elif n >= 5:
         reach, centre = _reach(first, second, method, codes, confidence), math.atanh(value)
         low, high = math.tanh(centre - reach), math.tanh(centre + reach)
