@@ -253,7 +253,7 @@ def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
         return ""
     rate = max(zeros, key=lambda zero: zero.measurement.result.n)
     n, bound = figures.count(rate.measurement.result.n), figures.percent(rate.ceiling or 0.0)
-    tester, _ = cluster_words(subject.evidence.answers.settings, rate.measurement.about)
+    tester, _ = cluster_words(subject.evidence.answers.settings, rate.measurement.subject)
     aid = "zero_defects" if rate.estimate is None or rate.estimate.n_clusters is None else "zero_defects_clustered"
     return subject.words.aid(aid, zero=0, n=n, bound=bound, tester=tester)
 

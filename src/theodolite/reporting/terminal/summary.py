@@ -214,7 +214,7 @@ def _read_this(summary: _Summary) -> str:
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
         clustered = zero.estimate.n_clusters is not None
-        tester, _ = cluster_words(summary.screen.settings, zero.measurement.about)
+        tester, _ = cluster_words(summary.screen.settings, zero.measurement.subject)
         aid = "zero_defects_clustered" if clustered else "zero_defects"
         texts.append(words.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
     held_by = {setting.held_by for setting in summary.evidence.answers.settings}
