@@ -56,7 +56,7 @@ class AriaDialogAPI(ABC):
         """Connect to the application, and return whether that worked.
 
         Args:
-            auth: Credentials from the environment; None where there are none.
+            auth: Credentials from the environment; empty where there are none.
         """
 
     @abstractmethod

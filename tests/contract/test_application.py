@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.application import FakeApplication
 from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.local_worker import local_aria, local_callable
 from tests.fakes.loopback import Loopback
 from tests.fakes.model import FakeModel
 from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
@@ -74,14 +75,14 @@ async def application(request: pytest.FixtureRequest) -> AsyncIterator[AnyApplic
         case "prompted":
             yield prompted()
         case "function":
-            yield CallableApplication("app", function, answer, clock=clock)
+            yield local_callable("app", function, answer, clock=clock)
         case "aria":
             kind = made(GetResponse=lambda _, text: {"success": True, "response": answer(text)})
-            real = AriaApplication("app", AriaClass(target="m:C"), kind, credentials=Credentials(), clock=clock)
+            real = local_aria("app", AriaClass(target="m:C"), kind, credentials=Credentials(), clock=clock)
             yield real
             await real.close()
         case "async function":
-            yield CallableApplication("app", function, answer_async, clock=clock)
+            yield local_callable("app", function, answer_async, clock=clock)
         case _:
             with Loopback() as server:
                 connection = HttpEndpoint(url=f"{server.root}/app", body='{"q": "{{ prompt }}"}')

@@ -6,12 +6,12 @@ from tests.contract.test_application import AnyApplication, application, say  # 
 from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock, RealClock
 from tests.fakes.keeper import FakeKeeper
+from tests.fakes.local_worker import local_aria
 from theodolite.domain.application import AriaClass
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.failure import FailureKind
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.execution.live import LiveReplies, Pacing
-from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.secrecy import Credentials
 
 QUICK = Pacing(least_wait_s=0.0, beat_s=0.001, keep_s=0.01)
@@ -45,7 +45,7 @@ async def test_a_dialogue_goes_on_after_a_reply_was_stopped_that_blocks_its_thre
         return {"success": True, "response": f"You said: {text}"}
 
     kind = made(GetResponse=answer)
-    blocking = AriaApplication("app", AriaClass(target="m:C"), kind, credentials=Credentials(), clock=HastyClock())
+    blocking = local_aria("app", AriaClass(target="m:C"), kind, credentials=Credentials(), clock=HastyClock())
     keeper = FakeKeeper()
     live = LiveReplies(keeper, RealClock())
     async with live.open():

@@ -10,6 +10,8 @@ from tests.house.tree import PACKAGE, ROOT, body_lines, functions, modules, pars
 LONGEST_BODY = 40
 LONGEST_FILE = 500
 LONGEST_CLASS = 300
+WHOLE = {"worker.py": 800}
+"""Files that must be one: the worker runs on interpreters that have nothing of ours, and imports nothing (ADR-0052)."""
 LONGEST_INIT = 40
 LONGEST_TEST = 40
 DOORS = ("measurement",)
@@ -27,7 +29,11 @@ def test_no_function_body_is_longer_than_a_screen():
 
 
 def test_no_file_is_longer_than_ten_screens():
-    assert {str(path.relative_to(ROOT)): length(path) for path in modules() if length(path) > LONGEST_FILE} == {}
+    lengths = {path: length(path) for path in modules()}
+
+    assert {
+        str(path.relative_to(ROOT)): n for path, n in lengths.items() if n > WHOLE.get(path.name, LONGEST_FILE)
+    } == {}
 
 
 def test_no_class_is_both_record_and_machine():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from theodolite.bootstrap.permission import require_code_permission
 from theodolite.config.loading import LoadedStudy
+from theodolite.domain.application import Application as Applied
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.foresight import Foresight
 from theodolite.execution.lines import Lines
@@ -53,14 +55,8 @@ def open_lines(
         for endpoint in study.models
     }
     applications: dict[str, Application] = {
-        application.name: open_application(
-            application,
-            models=models,
-            recordings=loaded.recordings,
-            folder=loaded.folder,
-            environ=environ,
-            clock=clock,
-            accounts=accounts,
+        application.name: open_one(
+            loaded, application, models=models, workspace=workspace, environ=environ, clock=clock, accounts=accounts
         )
         for application in study.applications
     }
@@ -68,3 +64,38 @@ def open_lines(
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
     brakes = Brakes(budget=study.budget, foresight=Foresight(study))
     return Lines(models=models, applications=applications, labellers=labellers, brakes=brakes)
+
+
+def open_one(
+    loaded: LoadedStudy,
+    application: Applied,
+    *,
+    models: Mapping[str, Model],
+    workspace: Path,
+    environ: Mapping[str, str],
+    clock: Clock,
+    accounts: Accounts | None = None,
+) -> Application:
+    """Return the connection to one application of a study: the same for a run, an event and an examination.
+
+    Args:
+        loaded: The study.
+        application: The application.
+        models: Open models by name; they stay the caller's to close.
+        workspace: Folder of the workspace.
+        environ: Environment variables; keys are taken from it and from nowhere else.
+        clock: Tells the time.
+        accounts: Shared with models; one of its own unless given.
+    """
+    reader = loaded.code
+    return open_application(
+        application,
+        models=models,
+        recordings=loaded.recordings,
+        folder=loaded.folder,
+        environ=environ,
+        clock=clock,
+        accounts=accounts,
+        workspace=workspace,
+        changed=(lambda: "") if reader is None else partial(reader.change, application),
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
+from theodolite.bootstrap.connections import open_one
+from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.permission import require_code_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
@@ -13,7 +15,8 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.factory import open_application, open_model
-from theodolite.ports.model import Model
+from theodolite.ports.application import Application as Opened
+from theodolite.ports.application import Stoppable
 from theodolite.usecases.examining import Examination, examine
 
 
@@ -52,8 +55,13 @@ async def examine_application(
         for endpoint in loaded.study.models
         if endpoint.name == needed
     }
+
+    def opened() -> Opened:
+        workspace = workspace_for(loaded.folder)
+        return open_one(loaded, application, models=models, workspace=workspace, environ=environ, clock=clock)
+
     try:
-        return await _examined(application, models, loaded.folder, environ)
+        return await _examined(application.name, opened)
     finally:
         for model in models.values():
             await model.close()
@@ -67,7 +75,12 @@ async def examine_alone(application: Application, *, folder: Path, environ: Mapp
         folder: Where files that it names would stand.
         environ: Environment variables, for its key.
     """
-    return await _examined(application, {}, folder, environ)
+    return await _examined(
+        application.name,
+        lambda: open_application(
+            application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock()
+        ),
+    )
 
 
 async def answer_alone(
@@ -98,21 +111,18 @@ async def answer_alone(
 def connection_fault(application: Application, *, folder: Path) -> str:
     """Return why an application cannot be reached in the way that is written; empty where it could. Nothing is sent."""
     try:
-        open_application(application, models={}, recordings=(), folder=folder, environ={}, clock=SystemClock())
+        opened = open_application(application, models={}, recordings=(), folder=folder, environ={}, clock=SystemClock())
     except InputError as error:
         return str(error)
+    if isinstance(opened, Stoppable):
+        opened.stop()
     return ""
 
 
-async def _examined(
-    application: Application, models: Mapping[str, Model], folder: Path, environ: Mapping[str, str]
-) -> Examination:
+async def _examined(name: str, open_it: Callable[[], Opened]) -> Examination:
     try:
-        opened = open_application(
-            application, models=models, recordings=(), folder=folder, environ=environ, clock=SystemClock()
-        )
-        return await examine(application.name, opened)
+        return await examine(name, open_it())
     except InputError as error:
-        found = Examination(name=application.name)
+        found = Examination(name=name)
         found.note(str(error))
         return found

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +17,7 @@ from theodolite.config.lookup import Desk, Entry
 from theodolite.config.shapes.applications import (
     ApplicationShape,
     AriaShape,
+    CodeShape,
     HttpShape,
     PatternShape,
     PromptedModelShape,
@@ -35,6 +38,7 @@ from theodolite.domain.application import (
     Mitigation,
     PromptedModel,
     PythonCallable,
+    Runtime,
 )
 from theodolite.domain.fault import did_you_mean
 
@@ -207,35 +211,98 @@ def _check_template(
 
 
 def _callable(entry: Entry[Any], shape: PythonShape, desk: Desk) -> PythonCallable:
-    sha256 = code_hash(entry, "call", shape.call, "function", desk)
-    return PythonCallable(target=shape.call, sha256=sha256, timeout_s=shape.timeout, parallel=shape.parallel)
+    check_target(entry, "call", shape.call, "function", desk)
+    return PythonCallable(
+        target=shape.call,
+        runtime=runtime_of(entry, shape, desk),
+        markup=shape.markup,
+        timeout_s=shape.timeout,
+        parallel=shape.parallel,
+    )
 
 
 def _aria(entry: Entry[Any], shape: AriaShape, desk: Desk, environ: Mapping[str, str] | None) -> AriaClass:
-    sha256 = code_hash(entry, "class", shape.target, "Class", desk)
+    check_target(entry, "class", shape.target, "Class", desk)
     check_key(entry, key=shape.auth, at="auth", desk=desk, environ=environ)
+    for keys, text in texts_in(shape.init, ("init",)):
+        _check_template(entry, keys, text, INIT_SLOTS, desk)
     _check_template(entry, ("prompt",), shape.prompt, ARIA_SLOTS, desk)
     if shape.prompt and "prompt" not in variables(shape.prompt):
         message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
         desk.complaints.add(entry.fault("prompt", message=message))
     return AriaClass(
         target=shape.target,
-        sha256=sha256,
+        runtime=runtime_of(entry, shape, desk),
+        init=json.dumps(shape.init, ensure_ascii=False),
         auth=shape.auth,
         prompt=shape.prompt,
+        markup=shape.markup,
         timeout_s=shape.timeout,
         parallel=shape.parallel,
     )
 
 
-def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> str:
-    """Return the hash of the file that a target names; empty where it names a module."""
+INIT_SLOTS = ("auth",)
+"""What the templates of a constructor's arguments may name."""
+
+
+def runtime_of(entry: Entry[Any], shape: CodeShape, desk: Desk) -> Runtime:
+    """Return how an application's processes are set up; adds faults where that cannot be."""
+    path = desk.find(shape.requirements) if shape.requirements else desk.folder
+    if not isinstance(path, Path):
+        message = desk.no_such_file(shape.requirements) if path is None else path.message
+        desk.complaints.add(entry.fault("requirements", message=message))
+    network = shape.network
+    return Runtime(
+        isolation=shape.isolation,
+        env=tuple(shape.env),
+        network=None if network is None else () if network == "none" else tuple(network),
+        python=_interpreter(entry, shape.python, desk),
+        requirements=shape.requirements,
+        memory_mb=shape.memory_mb,
+        cpu_s=shape.cpu_seconds,
+    )
+
+
+def _interpreter(entry: Entry[Any], python: str, desk: Desk) -> str:
+    """Return the path of the interpreter that a study names, a program or a virtual environment's folder."""
+    if not python:
+        return ""
+    path = desk.folder / Path(python).expanduser()
+    inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
+    found = next((program for program in inside if is_there(program)), None)
+    if found is None and Path(python).name == python and (program := shutil.which(python)):
+        found = Path(program)
+    if found is None:
+        message = (
+            f"there is no interpreter `{python}`; expected a program such as `python3.10`, or a path to one or to a"
+            " virtual environment, relative to the study's folder"
+        )
+    elif _is_script(found):
+        message = (
+            f"`{python}` is a script and no interpreter, so that its version cannot be told; give the path of the"
+            " interpreter that it starts, or of a virtual environment"
+        )
+    else:
+        return os.path.abspath(found)  # not resolved: a link is how a virtual environment is known  # noqa: PTH100
+    desk.complaints.add(entry.fault("python", message=message))
+    return ""
+
+
+def _is_script(program: Path) -> bool:
+    with program.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def check_target(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> None:
+    """Add what is wrong with the name of a function or class."""
     if _FILE_TARGET.fullmatch(target):
         name = target.rpartition(":")[0]
         path = desk.find(name)
         if isinstance(path, Path):
+            desk.code.add(desk.named(path))
             _check_code(entry, key, target, form, desk)
-            return hashlib.sha256(desk.bytes_of(path)).hexdigest()
+            return
         message = desk.no_such_file(name) if path is None else path.message
         desk.complaints.add(entry.fault(key, message=message))
     elif _TARGET.fullmatch(target):
@@ -246,7 +313,13 @@ def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -
     else:
         message = f"`{key}` is `{target}`; expected `module:{form}` or `file.py:{form}`"
         desk.complaints.add(entry.fault(key, message=message))
-    return ""
+
+
+def code_hash(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> str:
+    """Return the hash of the file that a target names; empty where it names a module."""
+    check_target(entry, key, target, form, desk)
+    path = desk.find(target.rpartition(":")[0]) if _FILE_TARGET.fullmatch(target) else None
+    return hashlib.sha256(desk.bytes_of(path)).hexdigest() if isinstance(path, Path) else ""
 
 
 def _check_code(entry: Entry[Any], key: str, target: str, form: str, desk: Desk) -> None:

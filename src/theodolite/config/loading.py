@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from theodolite.config.assembly import assemble
+from theodolite.config.code_version import CodeReader, with_code
 from theodolite.config.locate import read_file, study_file
 from theodolite.config.lookup import Desk, Entry, Found
 from theodolite.config.places import PlacedFault, render_faults
+from theodolite.config.shapes.applications import CodeShape
 from theodolite.config.shapes.study import StudyShape
 from theodolite.config.shaping import shaped
 from theodolite.config.shelves import Shelves
 from theodolite.config.stored_rows import OnRows
 from theodolite.config.yaml_source import YamlSource, read_yaml
-from theodolite.domain.errors import StudyError
+from theodolite.domain.errors import InputError, StudyError
 from theodolite.domain.fault import Fault, Severity
 from theodolite.domain.study import Study
 
@@ -40,6 +42,7 @@ class LoadedStudy:
         lines: Section and name to the line of the study file, for messages.
         files: Files of the folder that the study is made of, beside its own file.
         outside: Files that were read from outside of the folder, by permission: name in the study to resolved path.
+        code: Reads versions of the code of its applications; None for a study of no files.
     """
 
     study: Study
@@ -52,6 +55,7 @@ class LoadedStudy:
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     outside: Mapping[str, Path] = field(default_factory=dict)
+    code: CodeReader | None = None
 
     def with_held_recordings(self) -> LoadedStudy:
         """Return the study with its recordings as records: a run needs each of them many times."""
@@ -150,6 +154,11 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk
     faults = tuple(fault for fault in placed if fault.severity is Severity.FAULT)
     if study is None or faults:
         return _Reading(loaded=None, placed=faults)
+    reader = _code_reader(entry, file, desk)
+    try:
+        study = replace(study, applications=tuple(with_code(one, reader) for one in study.applications))
+    except (InputError, OSError) as error:
+        return _Reading(loaded=None, placed=(PlacedFault(file=file.name, line=0, message=str(error)),))
     loaded = LoadedStudy(
         study=study,
         recordings=recordings,
@@ -161,8 +170,16 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, desk
         lines=_lines(source),
         files=tuple(desk.files),
         outside=dict(desk.paths.outside),
+        code=reader,
     )
     return _Reading(loaded=loaded, placed=placed)
+
+
+def _code_reader(entry: Entry[StudyShape], file: Path, desk: Desk) -> CodeReader:
+    applications = entry.shape.applications
+    ignored = {name: tuple(shape.ignore) for name, shape in applications.items() if isinstance(shape, CodeShape)}
+    material = frozenset({file.name, *desk.files} - desk.code)
+    return CodeReader(folder=file.parent, material=material, ignored=ignored)
 
 
 def _lines(source: YamlSource) -> dict[tuple[str, str], int]:

@@ -82,6 +82,7 @@ class Desk:
         found: Names that were found outside of the study file.
         tables: Tables that have been read, by name.
         files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
+        code: Those of them that are code.
         instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
         looks_at_code: Whether functions and classes that the study names are looked for, too.
         taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
@@ -96,6 +97,7 @@ class Desk:
     found: list[Found] = field(default_factory=list)
     tables: dict[str, Table] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
+    code: set[str] = field(default_factory=set)
     instead: Mapping[str, bytes] = field(default_factory=dict)
     looks_at_code: bool = False
     taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)

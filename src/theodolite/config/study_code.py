@@ -61,9 +61,22 @@ def code_hash_of(study: Study, folder: Path) -> str:
     seen = hashlib.sha256()
     for code in named_code(study):
         seen.update(code.target.encode() + b"\0")
+    for text in _runtimes(study, folder):
+        seen.update(text.encode() + b"\0")
     for file in _code_files(study, folder):
         seen.update(str(file).encode() + b"\0" + hashlib.sha256((folder / file).read_bytes()).digest())
     return seen.hexdigest()
+
+
+def _runtimes(study: Study, folder: Path) -> Iterator[str]:
+    """Yield the interpreters and the libraries that a study names for its code, where it names any."""
+    for application in study.applications:
+        connection = application.connection
+        if isinstance(connection, PythonCallable | AriaClass):
+            runtime = connection.runtime
+            yield from filter(None, (runtime.python, runtime.requirements))
+            if runtime.requirements:
+                yield (folder / runtime.requirements).read_text(encoding="utf-8", errors="replace")
 
 
 def _code_files(study: Study, folder: Path) -> list[Path]:

@@ -39,6 +39,71 @@ class BodyFormat(StrEnum):
     FORM = "form"
 
 
+class Isolation(StrEnum):
+    """How many sessions share a process of an application's code."""
+
+    APPLICATION = "application"
+    SESSION = "session"
+
+
+class Markup(StrEnum):
+    """In which form an application's replies come."""
+
+    TEXT = "text"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """How the processes that run an application's code are set up.
+
+    What decides no reply is no part of the version; the interpreter and the
+    distributions that are used are part of `CodeVersion`.
+
+    Attributes:
+        isolation: Whether all sessions share a process or each has its own.
+        env: Names of the environment variables that the code sees beside the usual ones.
+        network: Hosts that the code may connect to, with or without a port; None for any.
+        python: Interpreter as the study names it; empty for the one that runs Theodolite.
+        requirements: File of libraries for an environment of the application's own; empty for none.
+        memory_mb: Most memory of a process, in MB; 0 for any.
+        cpu_s: Most CPU time of a process, in seconds; 0 for any.
+    """
+
+    isolation: Isolation = Isolation.APPLICATION
+    env: tuple[str, ...] = ()
+    network: tuple[str, ...] | None = None
+    python: str = field(default="", compare=False)
+    requirements: str = field(default="", compare=False)
+    memory_mb: int = field(default=0, compare=False)
+    cpu_s: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeVersion:
+    """Everything that runs when an application's code is called.
+
+    Attributes:
+        folder: The application's folder, relative to the study's; empty for the study's own.
+        files: SHA-256 of each file of the application's folder, by path in it.
+        interpreter: Implementation and version, e.g. `CPython 3.11.7`.
+        distributions: Installed distributions, each as `name==version`.
+    """
+
+    folder: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    interpreter: str = ""
+    distributions: tuple[str, ...] = ()
+
+    def changes_to(self, later: CodeVersion) -> tuple[str, ...]:
+        """Return what differs in a later version: files, interpreter, distributions; nothing where all is equal."""
+        names = sorted({*self.files, *later.files})
+        files = [name for name in names if self.files.get(name) != later.files.get(name)]
+        interpreter = [later.interpreter] if self.interpreter != later.interpreter else []
+        distributions = sorted({*later.distributions} ^ {*self.distributions})
+        return (*files, *interpreter, *distributions)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A capability or limitation that a team claims, and what tests it.
@@ -148,13 +213,17 @@ class PythonCallable:
 
     Attributes:
         target: `module:function` or `file.py:function`.
-        sha256: Hash of the file's bytes where `target` names a file.
+        code: Everything that runs when it is called.
+        runtime: How its processes are set up.
+        markup: In which form its replies come.
         timeout_s: Patience for one reply; seconds.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
     """
 
     target: str
-    sha256: str = ""
+    code: CodeVersion = field(default_factory=CodeVersion)
+    runtime: Runtime = field(default_factory=Runtime)
+    markup: Markup = Markup.TEXT
     timeout_s: float = 60.0
     parallel: int = field(default=16, compare=False)
 
@@ -169,20 +238,26 @@ class AriaClass:
 
     Attributes:
         target: `module:Class` or `file.py:Class`.
-        sha256: Hash of the file's bytes where `target` names a file.
+        code: Everything that runs when it is called.
+        runtime: How its processes are set up.
+        init: Arguments of its constructor, as a JSON object; texts in it are templates over `auth`.
         auth: Name of the environment variable that holds the credentials, a JSON
             object; `ARIA_AUTH_JSON` where it is empty and that is set.
         prompt: What `GetResponse` is given, a template over `prompt`, `context` and
             `turn`; empty for the prompt alone.
+        markup: In which form its replies come.
         timeout_s: Patience for one call; seconds.
         parallel: Sessions that are called at one time at most; count. It decides no reply,
             so it is no part of the version.
     """
 
     target: str
-    sha256: str = ""
+    code: CodeVersion = field(default_factory=CodeVersion)
+    runtime: Runtime = field(default_factory=Runtime)
+    init: str = "{}"
     auth: str = ""
     prompt: str = ""
+    markup: Markup = Markup.TEXT
     timeout_s: float = 60.0
     parallel: int = field(default=16, compare=False)
 

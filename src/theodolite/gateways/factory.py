@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, assert_never
@@ -35,6 +36,7 @@ if TYPE_CHECKING:  # a study reaches its models and applications in one or two w
     from theodolite.gateways.applications.callable_application import CallableApplication
     from theodolite.gateways.applications.http_application import HttpApplication
     from theodolite.gateways.applications.recorded import RecordedApplication
+    from theodolite.gateways.applications.runtime import Surroundings
     from theodolite.gateways.callable_labeller import CallableLabeller
     from theodolite.gateways.models.cached_model import CachedModel
     from theodolite.gateways.models.inspect_model import InspectModel
@@ -145,6 +147,8 @@ def open_application(
     environ: Mapping[str, str],
     clock: Clock,
     accounts: Accounts | None = None,
+    workspace: Path | None = None,
+    changed: Callable[[], str] = lambda: "",
 ) -> LiveApplication | RecordedApplication:
     """Return the gateway to an application under test; nothing is sent yet.
 
@@ -156,6 +160,9 @@ def open_application(
         environ: Environment variables, for the key.
         clock: Tells the time and waits between tries.
         accounts: Shared with models; one of its own unless given.
+        workspace: Folder of the workspace, for logs and environments of applications that are code.
+        changed: Returns which file of the application's code differs from the version that the study
+            describes; empty for none. Asked whenever a process starts.
 
     Raises:
         InputError: If the application cannot be reached in the way that the study says.
@@ -172,9 +179,15 @@ def open_application(
         case HttpEndpoint():
             return _http(name, connection, environ, clock, accounts)
         case PythonCallable():
-            return _callable(name, connection, folder, clock)
+            from theodolite.gateways.applications.runtime import Surroundings
+
+            around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
+            return _callable(name, connection, around, clock)
         case AriaClass():
-            return _aria(name, connection, folder, environ, clock)
+            from theodolite.gateways.applications.runtime import Surroundings
+
+            around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
+            return _aria(name, connection, around, clock)
         case _:
             assert_never(connection)
 
@@ -200,20 +213,28 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
     return CallableLabeller(annotator.name, labelling, function, clock=clock)
 
 
-def _callable(name: str, connection: PythonCallable, folder: Path, clock: Clock) -> CallableApplication:
+def _callable(name: str, connection: PythonCallable, around: Surroundings, clock: Clock) -> CallableApplication:
     from theodolite.gateways.applications.callable_application import CallableApplication
-    from theodolite.gateways.loading import load_callable
+    from theodolite.gateways.applications.connections import Connections
+    from theodolite.gateways.applications.runtime import code_of
+    from theodolite.gateways.applications.workers import Workers
 
-    function = load_callable(connection.target, folder=folder, what=f"application `{name}`")
-    return CallableApplication(name, connection, function, clock=clock)
+    connections = Connections()
+    code = code_of(name, connection, around, observe=connections.observe, init=())
+    workers = Workers(code, credentials=Credentials())
+    return CallableApplication(name, connection, workers, connections=connections, clock=clock)
 
 
-def _aria(name: str, connection: AriaClass, folder: Path, environ: Mapping[str, str], clock: Clock) -> AriaApplication:
+def _aria(name: str, connection: AriaClass, around: Surroundings, clock: Clock) -> AriaApplication:
     from theodolite.gateways.applications.aria_application import AriaApplication
-    from theodolite.gateways.loading import load_class
+    from theodolite.gateways.applications.connections import Connections
+    from theodolite.gateways.applications.runtime import code_of
+    from theodolite.gateways.applications.workers import Workers
 
-    kind = load_class(connection.target, folder=folder, what=f"application `{name}`")
-    return AriaApplication(name, connection, kind, credentials=_credentials(connection, environ), clock=clock)
+    connections, credentials = Connections(), _credentials(connection, around.environ)
+    code = code_of(name, connection, around, observe=connections.observe, init=tuple(json.loads(connection.init)))
+    workers = Workers(code, credentials=credentials)
+    return AriaApplication(name, connection, workers, credentials=credentials, connections=connections, clock=clock)
 
 
 def _credentials(connection: AriaClass, environ: Mapping[str, str]) -> Credentials:

@@ -1,4 +1,4 @@
-"""Loading a study's own Python functions and classes."""
+"""Loading a study's own Python functions that label; applications load their code in processes of their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean
-from theodolite.gateways.applications.aria_stand_in import base_class_at_hand
 from theodolite.gateways.foreign_function import raised_words
 
 
@@ -30,7 +29,7 @@ def load_callable(target: str, *, folder: Path, what: str) -> Callable[..., Any]
     Raises:
         InputError: If there is no such function or its module cannot be loaded.
     """
-    found = _named(target, folder=folder, what=what, key="call", form="function")
+    found = _named(target, folder=folder, what=what)
     if callable(found):
         function: Callable[..., Any] = found
         return function
@@ -38,30 +37,10 @@ def load_callable(target: str, *, folder: Path, what: str) -> Callable[..., Any]
     raise InputError(message)
 
 
-def load_class(target: str, *, folder: Path, what: str) -> type:
-    """Return the class that `module:Class` or `file.py:Class` names.
-
-    Args:
-        target: The name as the study writes it.
-        folder: The study's folder: files are relative to it and modules are
-            looked for in it first.
-        what: What needs the class, for messages.
-
-    Raises:
-        InputError: If there is no such class or its module cannot be loaded.
-    """
-    with base_class_at_hand():
-        found = _named(target, folder=folder, what=what, key="class", form="Class")
-    if isinstance(found, type):
-        return found
-    message = f"{what}: `{target}` is a {type(found).__name__}; expected a class"
-    raise InputError(message)
-
-
-def _named(target: str, *, folder: Path, what: str, key: str, form: str) -> Any:
+def _named(target: str, *, folder: Path, what: str) -> Any:
     module_name, _, name = target.rpartition(":")
     if not module_name or not name:
-        message = f"`{key}` of {what} must be `module:{form}` or `file.py:{form}`; got `{target}`"
+        message = f"`call` of {what} must be `module:function` or `file.py:function`; got `{target}`"
         raise InputError(message)
     found: Any = _module(module_name, folder, what)
     for part in name.split("."):

@@ -62,3 +62,12 @@ class Lenient(Protocol):
     def remarks(self) -> tuple[str, ...]:
         """What was let pass so far, each once."""
         ...
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """An application with processes of its own that can be ended at once, from anywhere."""
+
+    def stop(self) -> None:
+        """End its processes; nobody waits for what they do."""
+        ...

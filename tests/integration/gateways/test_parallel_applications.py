@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from tests.fakes.gateway_clock import RealClock
+from tests.fakes.local_worker import local_aria, local_callable
 from tests.fakes.loopback import Loopback
 from theodolite.domain.application import AriaClass, HttpEndpoint, PythonCallable
 from theodolite.domain.flow import SayToApplication
-from theodolite.gateways.applications.aria_application import AriaApplication
-from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication
 from theodolite.gateways.secrecy import Credentials
 
@@ -53,7 +52,7 @@ async def test_a_function_is_called_as_often_at_one_time_as_the_study_says(paral
         return prompt
 
     connection = PythonCallable(target="app:reply", parallel=parallel)
-    await say_all(CallableApplication("app", connection, reply, clock=CLOCK))
+    await say_all(local_callable("app", connection, reply, clock=CLOCK))
 
     assert counter.most == parallel
 
@@ -80,7 +79,7 @@ async def test_so_is_a_class_of_the_dialogue_interface(parallel: int) -> None:
             return {"success": True, "response": text}
 
     connection = AriaClass(target="app:Api", parallel=parallel)
-    await say_all(AriaApplication("app", connection, Api, credentials=Credentials(), clock=CLOCK))
+    await say_all(local_aria("app", connection, Api, credentials=Credentials(), clock=CLOCK))
 
     assert counter.most == parallel
 

@@ -11,6 +11,7 @@ import pytest
 import theodolite
 from tests.fakes.aria import made
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.local_worker import local_aria
 from tests.fakes.terminal import theodolite as theodolite_command
 from theodolite.domain.application import AriaClass
 from theodolite.domain.flow import Exchange, Flow, Reply, SayToApplication
@@ -21,7 +22,6 @@ from theodolite.domain.study import Budget
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.drive import drive
 from theodolite.execution.lines import Lines
-from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.secrecy import Credentials
 
 pytestmark = pytest.mark.integration
@@ -114,7 +114,7 @@ def two_turns() -> Flow[Reply]:
 async def test_after_a_kill_the_stored_turn_stands_and_the_fresh_instance_hears_it_again() -> None:
     kind = made()
     connection = AriaClass(target="m:C")
-    application = AriaApplication("app", connection, kind, credentials=Credentials(), clock=HastyClock())
+    application = local_aria("app", connection, kind, credentials=Credentials(), clock=HastyClock())
     lines = Lines(models={}, applications={"app": application}, brakes=Brakes(budget=Budget()))
     unit = Unit(key="k", kind=UnitKind.SESSION, work_key="w", position=0, label="d001", application="app")
     stored = [JournalEntry(position=0, request_hash=version_of(ONE), reply=Reply(text="1: a"))]

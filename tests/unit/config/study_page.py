@@ -37,6 +37,7 @@ TABLES: dict[str, type[Shape]] = {
     "prompted model": applications.PromptedModelShape,
     "http": applications.HttpShape,
     "python": applications.PythonShape,
+    "code": applications.CodeShape,
     "aria": applications.AriaShape,
     "scenario": scenarios.ScenarioShape,
     "script": scenarios.ScriptShape,
@@ -79,14 +80,19 @@ MARKED = re.compile(r"(?P<mark><!-- keys of: (?P<name>[\w ]+) -->\n).*?(?=<!-- e
 def table(shape: type[Shape]) -> str:
     """Return the keys of a shape as a table; those that all applications share stand in a table of their own."""
     describe_shapes()
-    shared = applications.ApplicationShape.model_fields if shape is not applications.ApplicationShape else {}
-    is_application = issubclass(shape, applications.ApplicationShape)
+    shared = _shared_keys(shape)
     rows = [
         f"| `{field.alias or name}` | {' '.join((field.description or '').split())} | {default(field)} |"
         for name, field in shape.model_fields.items()
-        if not (is_application and name in shared)
+        if name not in shared
     ]
     return "\n".join(["| key | holds | if left out |", "|---|---|---|", *rows]) + "\n"
+
+
+def _shared_keys(shape: type[Shape]) -> set[str]:
+    """Return the keys of a shape that stand in the table of the shape that it refines."""
+    bases = (applications.CodeShape, applications.ApplicationShape)
+    return {name for base in bases if shape is not base and issubclass(shape, base) for name in base.model_fields}
 
 
 def default(field: FieldInfo) -> str:

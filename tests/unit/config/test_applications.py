@@ -89,13 +89,14 @@ def test_a_function_in_a_file_is_known_by_the_file_s_hash(folder):
     connection = application(folder, '{kind: python, call: "bot.py:reply", timeout: 5}', bot_py=code).connection
 
     sha256 = hashlib.sha256(code.encode()).hexdigest()
-    assert connection == PythonCallable(target="bot.py:reply", sha256=sha256, timeout_s=5.0)
+    assert (connection.target, connection.timeout_s) == ("bot.py:reply", 5.0)
+    assert connection.code.files == {"bot.py": sha256}
 
 
 def test_a_class_of_the_dialogue_interface_is_named_by_its_module(folder):
-    assert application(folder, '{kind: aria, class: "team.dialog:Api"}').connection == AriaClass(
-        target="team.dialog:Api"
-    )
+    connection = application(folder, '{kind: aria, class: "team.dialog:Api"}').connection
+
+    assert (connection.target, connection.code.files) == ("team.dialog:Api", {})
 
 
 def test_a_class_in_a_file_is_known_by_the_file_s_hash_and_names_its_credentials(folder):
@@ -105,7 +106,8 @@ def test_a_class_in_a_file_is_known_by_the_file_s_hash_and_names_its_credentials
     connection = application(folder, text, dialog_py=code).connection
 
     sha256 = hashlib.sha256(code.encode()).hexdigest()
-    assert connection == AriaClass(target="dialog.py:Api", sha256=sha256, auth="TEAM_AUTH")
+    assert (connection.target, connection.auth) == ("dialog.py:Api", "TEAM_AUTH")
+    assert connection.code.files == {"dialog.py": sha256}
 
 
 def test_a_team_says_what_its_application_claims_and_mitigates(folder):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
 
 from theodolite.config.loading import check_study
 from theodolite.config.own_code import code_problem
+from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import Severity
-from theodolite.gateways.loading import load_callable, load_class
+from theodolite.gateways.applications.runtime import Surroundings, code_of
+from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.loading import load_callable
+from theodolite.gateways.secrecy import Credentials
 
 STUDY = """study: a
 models: {m: {script: [Hello]}}
@@ -41,6 +46,17 @@ FILES = {
     "own_moved/__init__.py": "import os\n__path__.append(os.path.join(os.path.dirname(__file__), '..', 'elsewhere'))\n",
     "elsewhere/inner.py": "class A: pass\n",
 }
+
+
+def load_class(target, folder):
+    """Return what an application's process says of a class that it has loaded."""
+    around = Surroundings(study=folder, environ=os.environ)
+    code = code_of("app", AriaClass(target=target), around, observe=lambda kind, name: None, init=())
+    workers = Workers(code, credentials=Credentials())
+    try:
+        return workers.load()
+    finally:
+        workers.stop()
 
 
 @pytest.fixture
@@ -82,7 +98,7 @@ def test_what_cannot_be_had_is_said_and_would_end_a_run(place, target, words):
     assert words in problem.words
     assert problem.severity is (Severity.NOTE if "there is no" in words + problem.words else Severity.FAULT)
     with pytest.raises(InputError):
-        load_class(target, folder=place, what="application `app`")
+        load_class(target, place)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +121,7 @@ def test_what_cannot_be_had_is_said_and_would_end_a_run(place, target, words):
 )
 def test_nothing_is_said_of_what_can_be_loaded(place, target):
     assert code_problem(target, folder=place, form="Class") is None
-    assert isinstance(load_class(target, folder=place, what="application `app`"), type)
+    assert load_class(target, place)["name"]
 
 
 @pytest.mark.parametrize("target", ["own_plain.py:reply", "own_plain:Bot", "json:dumps", "os.path:join", "math:sqrt"])

@@ -1,12 +1,12 @@
 """From records of a study to gateways that can be used."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fakes.aria import made
 from tests.fakes.cache import FakeCache
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.model import FakeModel
@@ -33,7 +33,25 @@ from theodolite.gateways.models.cached_model import CachedModel
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.scripted import ScriptedModel
 
-Team = made()
+TEAM = """import json
+from aria_dialog_api_base import AriaDialogAPI
+
+
+class Team(AriaDialogAPI):
+    def OpenConnection(self, auth=None):
+        with open("auth.json", "w") as file:
+            json.dump(auth, file)
+        return True
+
+    def CloseConnection(self):
+        return True
+
+    def StartSession(self):
+        return True
+
+    def GetResponse(self, text):
+        return {"success": True, "response": text}
+"""
 LIVE = ModelEndpoint(name="m", url="http://127.0.0.1:1/v1", model="x", key="APP_KEY")
 
 
@@ -126,7 +144,7 @@ def test_what_cannot_be_opened_is_said_with_the_applications_name(
 @pytest.mark.parametrize(
     ("auth", "environ", "given"),
     [
-        ("", {}, None),
+        ("", {}, {}),
         ("", {"ARIA_AUTH_JSON": '{"key": "a"}'}, {"key": "a"}),
         ("TEAM", {"ARIA_AUTH_JSON": '{"key": "a"}', "TEAM": '{"key": "b"}'}, {"key": "b"}),
     ],
@@ -134,11 +152,12 @@ def test_what_cannot_be_opened_is_said_with_the_applications_name(
 async def test_a_class_is_given_the_credentials_of_its_own_variable_or_of_aria_s(
     auth: str, environ: dict[str, str], given: Any, tmp_path: Path
 ) -> None:
-    application = opened(AriaClass(target="tests.unit.gateways.test_factory:Team", auth=auth), tmp_path, **environ)
+    (tmp_path / "team.py").write_text(TEAM)
+    application = opened(AriaClass(target="team.py:Team", auth=auth), tmp_path, **environ)
     await application.reply(SayToApplication(application="app", prompt="hi", turn=1), session="s")
     await application.close()
 
-    assert Team.instances[-1].calls[1] == ("OpenConnection", given)  # type: ignore[attr-defined]
+    assert json.loads((tmp_path / "auth.json").read_text()) == given
 
 
 def test_the_url_of_a_model_is_checked_before_its_account_is_opened() -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.aria import AriaDialogAPI
 from theodolite.domain.errors import InputError
-from theodolite.gateways.loading import load_callable, load_class
+from theodolite.gateways.loading import load_callable
 
 
 @pytest.fixture
@@ -73,34 +72,3 @@ def test_what_cannot_be_loaded_is_said(folder: Path, target: str, words: str) ->
 
     assert words in str(caught.value)
     assert "`a`" in str(caught.value)
-
-
-TEAM = "from aria_dialog_api_base import AriaDialogAPI\nclass Team(AriaDialogAPI):\n    pass\n"
-
-
-def test_a_class_that_comes_without_its_base_class_is_given_ours(tmp_path: Path) -> None:
-    (tmp_path / "dialog.py").write_text(TEAM)
-
-    kind = load_class("dialog.py:Team", folder=tmp_path, what="application `a`")
-
-    assert kind.__mro__[1] is AriaDialogAPI
-    assert "aria_dialog_api_base" not in sys.modules
-
-
-def test_a_base_class_that_lies_beside_it_comes_first(tmp_path: Path) -> None:
-    (tmp_path / "dialog.py").write_text(TEAM)
-    (tmp_path / "aria_dialog_api_base.py").write_text("class AriaDialogAPI:\n    theirs = True\n")
-
-    kind = load_class("dialog.py:Team", folder=tmp_path, what="application `a`")
-    sys.modules.pop("aria_dialog_api_base")
-
-    assert kind.__dict__.get("theirs", getattr(kind, "theirs", False))
-
-
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [("app.py", "`class` of application `a` must be `module:Class`"), ("app.py:reply", "expected a class")],
-)
-def test_what_is_no_class_is_said(folder: Path, target: str, words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        load_class(target, folder=folder, what="application `a`")

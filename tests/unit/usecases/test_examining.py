@@ -9,12 +9,12 @@ import pytest
 from tests.fakes.application import FakeApplication
 from tests.fakes.aria import Faithful, hanging, made, raising, returning
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.local_worker import local_aria
 
 from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, RateLimited, Rejected, ServerFault
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import SayToApplication
-from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.secrecy import Credentials
 from theodolite.usecases.examining import KEEP, Examination, examine, exit_code_of
 
@@ -67,9 +67,7 @@ class Alone(Attentive):
 
 async def examined(kind: type, *, timeout_s: float = 5.0) -> Examination:
     connection = AriaClass(target="team:Api", timeout_s=timeout_s)
-    return await examine(
-        "blue", AriaApplication("blue", connection, kind, credentials=Credentials(), clock=HastyClock())
-    )
+    return await examine("blue", local_aria("blue", connection, kind, credentials=Credentials(), clock=HastyClock()))
 
 
 def faults(found: Examination) -> list[str]:

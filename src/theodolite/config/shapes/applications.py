@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from theodolite.config.shapes.base import KIND, Filled, Shape, YesNo, form_of
-from theodolite.domain.application import BodyFormat, ClaimKind, GuardrailSite
+from theodolite.domain.application import BodyFormat, ClaimKind, GuardrailSite, Isolation, Markup
 
 
 class ClaimShape(Shape):
@@ -93,6 +93,13 @@ ReplyPlace: TypeAlias = Annotated[
 ]
 
 
+Network: TypeAlias = Annotated[
+    Annotated[Literal["none"], Tag(KIND + "text")] | Annotated[list[Filled], Tag(KIND + "list")],
+    Discriminator(form_of),
+]
+"""No host, or a list of hosts."""
+
+
 class HttpShape(ApplicationShape):
     """An HTTP endpoint that takes a prompt and returns a reply."""
 
@@ -126,7 +133,30 @@ class HttpShape(ApplicationShape):
     """Calls in flight at most; how many the host bears is found out below that."""
 
 
-class PythonShape(ApplicationShape):
+class CodeShape(ApplicationShape):
+    """How the processes that run an application's code are set up."""
+
+    isolation: Isolation = Isolation.APPLICATION
+    """`application`: one process for all sessions; `session`: one for each, e.g. for classes with one instance."""
+    python: str = ""
+    """Interpreter or virtual environment that runs the code; the one that runs Theodolite where left out."""
+    requirements: str = ""
+    """File of libraries (`requirements.txt`); Theodolite installs them into an environment made for their content."""
+    env: list[Filled] = Field(default_factory=list)
+    """Names of environment variables that the code sees beside the usual ones such as `PATH` and `HOME`."""
+    network: Network | None = None
+    """Hosts that the code may connect to, e.g. `[models.example, "127.0.0.1:8000"]`; `none` for no host."""
+    memory_mb: int = Field(default=0, ge=0)
+    """Most memory of a process in MB, where the system limits it; 0 for any."""
+    cpu_seconds: int = Field(default=0, ge=0)
+    """Most CPU time of a process in seconds, where the system limits it; 0 for any."""
+    ignore: list[Filled] = Field(default_factory=list)
+    """Patterns of files in the application's folder that do not belong to its version, e.g. `["cache/*", "*.db"]`."""
+    markup: Markup = Markup.TEXT
+    """`html` where replies come as HTML: they are turned into text."""
+
+
+class PythonShape(CodeShape):
     """A Python function from prompt to reply."""
 
     kind: Literal["python"]
@@ -139,13 +169,15 @@ class PythonShape(ApplicationShape):
     """Calls in flight at most, each on a thread of its own."""
 
 
-class AriaShape(ApplicationShape):
+class AriaShape(CodeShape):
     """A class written for NIST's dialogue interface."""
 
     kind: Literal["aria"]
     """`aria`: a class with ARIA's dialogue interface."""
     target: Filled = Field(alias="class")
     """`module:Class` or `file.py:Class`."""
+    init: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the constructor; `{{ auth.NAME }}` is a credential."""
     auth: str = ""
     """Name of the environment variable with the credentials as a JSON object; `ARIA_AUTH_JSON` if that is set."""
     prompt: str = ""

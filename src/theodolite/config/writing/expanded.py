@@ -26,6 +26,8 @@ from theodolite.domain.application import (
     AriaClass,
     BodyFormat,
     HttpEndpoint,
+    Isolation,
+    Markup,
     PromptedModel,
     PythonCallable,
     RecordedFile,
@@ -192,18 +194,41 @@ def _http(connection: HttpEndpoint) -> dict[str, Any]:
 
 
 def _python(connection: PythonCallable) -> dict[str, Any]:
-    return _filled(kind="python", call=connection.target, timeout=connection.timeout_s, parallel=connection.parallel)
+    return _filled(
+        kind="python",
+        call=connection.target,
+        **_runtime(connection),
+        timeout=connection.timeout_s,
+        parallel=connection.parallel,
+    )
 
 
 def _aria(connection: AriaClass) -> dict[str, Any]:
     return _filled(
         kind="aria",
         **{"class": connection.target},
+        init=json.loads(connection.init),
         auth=connection.auth,
         prompt=connection.prompt,
+        **_runtime(connection),
         timeout=connection.timeout_s,
         parallel=connection.parallel,
     )
+
+
+def _runtime(connection: PythonCallable | AriaClass) -> dict[str, Any]:
+    """Return how processes are set up; `ignore` is not known any more, since the version that it led to is."""
+    runtime = connection.runtime
+    return {
+        "isolation": "" if runtime.isolation is Isolation.APPLICATION else runtime.isolation.value,
+        "python": runtime.python,
+        "requirements": runtime.requirements,
+        "env": list(runtime.env),
+        "network": None if runtime.network is None else list(runtime.network) or "none",
+        "memory_mb": runtime.memory_mb or None,
+        "cpu_seconds": runtime.cpu_s or None,
+        "markup": "" if connection.markup is Markup.TEXT else connection.markup.value,
+    }
 
 
 def _trees(study: Study) -> Any:

@@ -8,9 +8,11 @@ from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import Rejected
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.gateways.applications.aria_contract import check_class
-from theodolite.gateways.applications.aria_form import prompt_template
+from theodolite.gateways.applications.aria_form import init_arguments, prompt_template
 from theodolite.gateways.applications.aria_instance import AriaClassOf, AriaInstance
+from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.slots import Slots
+from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Credentials
 from theodolite.ports.application import OnChunk
@@ -19,33 +21,54 @@ from theodolite.ports.endpoint import Knock
 
 
 class AriaApplication:
-    """A class with ARIA's dialogue interface: one instance a session, each on a thread of its own.
+    """A class with ARIA's dialogue interface: one instance a session, in the application's own process.
 
-    A session that goes on after an interruption meets a fresh instance, to which
-    its earlier prompts are said again first (ADR-0011); they count as attempts,
-    not as calls.
+    A session that goes on after an interruption, or after its process has ended,
+    meets a fresh instance, to which its earlier prompts are said again first
+    (ADR-0011); they count as attempts, not as calls.
     """
 
-    def __init__(self, name: str, connection: AriaClass, kind: type, *, credentials: Credentials, clock: Clock) -> None:
-        """Look at what the class has; no instance is made yet.
+    def __init__(
+        self,
+        name: str,
+        connection: AriaClass,
+        workers: Workers,
+        *,
+        credentials: Credentials,
+        clock: Clock,
+        connections: Connections | None = None,
+    ) -> None:
+        """Load the class and look at what it has; no instance is made yet.
 
         Args:
             name: Name of the application in the study.
             connection: How the study names it.
-            kind: The loaded class.
+            workers: Processes that run it.
             credentials: What `OpenConnection` is given.
             clock: Tells the time.
+            connections: What its processes do on the network.
 
         Raises:
-            InputError: If the class lacks a method, or the template of its prompts cannot be filled.
+            InputError: If the class cannot be loaded or lacks a method, or a template cannot be filled.
         """
-        check_class(kind, what=f"application `{name}`")
+        self._prompt = prompt_template(connection.prompt, name)
+        init = init_arguments(connection.init, credentials, what=f"`init` of application `{name}`")
+        described = workers.load()
+        check_class(described, what=f"application `{name}`")
         self._name = name
         self._target = connection.target
         self._credentials = credentials
-        self._prompt = prompt_template(connection.prompt, name)
-        self._of = AriaClassOf(name=name, kind=kind, credentials=credentials, timeout_s=connection.timeout_s)
+        self._workers = workers
+        self._of = AriaClassOf(
+            name=name,
+            kind=described["name"],
+            workers=workers,
+            init=init,
+            credentials=credentials,
+            timeout_s=connection.timeout_s,
+        )
         self._clock = clock
+        self.connections = connections or Connections()
         self._slots = Slots(connection.parallel)
         self._instances: dict[str, AriaInstance] = {}
 
@@ -54,8 +77,8 @@ class AriaApplication:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was let pass although the interface asks for something else, each once."""
-        return tuple(self._of.remarks)
+        """What was let pass although the interface asks for something else, and how processes ended, each once."""
+        return (*self._of.remarks, *self._workers.remarks)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the session's instance answers.
@@ -85,7 +108,7 @@ class AriaApplication:
             GatewayError: If the instance does not let itself be reset.
         """
         instance = self._instances.get(session)
-        if instance is not None and instance.has_begun:
+        if instance is not None and instance.has_begun and instance.is_alive:
             await instance.restart()
 
     async def end(self, session: str) -> None:
@@ -93,10 +116,16 @@ class AriaApplication:
         instance = self._instances.pop(session, None)
         if instance is not None:
             await instance.close()
+        await self._workers.end(session)
+
+    def stop(self) -> None:
+        """End its processes at once."""
+        self._workers.stop()
 
     async def close(self) -> None:
-        """End all sessions."""
+        """End all sessions and all processes."""
         await asyncio.gather(*(self.end(session) for session in tuple(self._instances)))
+        await self._workers.close()
 
     async def knock(self) -> Knock:
         """Say that the class is there; no instance is made, since that could cost something."""
@@ -108,12 +137,12 @@ class AriaApplication:
     async def _at_turn(self, request: SayToApplication, session: str) -> tuple[AriaInstance, int]:
         """Return the session's instance where the dialogue stands, and how many prompts had to be said again."""
         instance = self._instances.get(session)
-        if instance is not None and instance.turns == len(request.history):
+        if instance is not None and instance.is_alive and instance.turns == len(request.history):
             return instance, 0
         await self.end(session)
         if self._credentials.is_missing:
             raise Rejected(self._unset(), endpoint=self._name, tries=0)
-        instance = self._instances[session] = AriaInstance(self._of)
+        instance = self._instances[session] = AriaInstance(self._of, await self._workers.channel(session))
         await instance.begin()
         for said in request.before():
             await instance.say(self._prompt(said.prompt, said.known_turn, said.context))

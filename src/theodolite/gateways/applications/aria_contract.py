@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from theodolite.domain.errors import InputError, ServerFault
+from theodolite.domain.fault import did_you_mean
+from theodolite.gateways.applications.worker_answers import ForeignObject, type_of
 from theodolite.gateways.secrecy import Credentials
 from theodolite.gateways.trouble import Trouble, empty, malformed
-
-NEEDED = ("OpenConnection", "CloseConnection", "StartSession", "GetResponse")
-"""Methods without which there is no dialogue; `GetVersion` came later and went again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,55 +26,60 @@ class Tolerated:
     remark: str
 
 
-def check_class(kind: type, *, what: str) -> None:
+def check_class(described: Mapping[str, Any], *, what: str) -> None:
     """Refuse a class that cannot hold a dialogue, and say everything that it lacks.
 
+    Args:
+        described: The worker's description of the class.
+        what: What messages call the application.
+
     Raises:
-        InputError: If a needed method is missing or still abstract, or an instance cannot be made without arguments.
+        InputError: If a needed method is missing or still abstract, or the study does not give what the
+            constructor takes.
     """
-    abstract: frozenset[str] = getattr(kind, "__abstractmethods__", frozenset())
-    lacking = [name for name in NEEDED if name in abstract or not callable(getattr(kind, name, None))]
-    lacking += sorted(abstract.difference(lacking))
-    if lacking:
-        names = ", ".join(f"`{name}`" for name in lacking)
-        message = f"{what}: class `{kind.__name__}` does not define {names}, which ARIA's dialogue interface asks for"
+    kind = f"{what}: class `{described['name']}`"
+    if described["lacking"]:
+        message = f"{kind} does not define {_listed(described['lacking'])}, which ARIA's dialogue interface asks for"
         raise InputError(message)
-    wanted = _wanted(kind)
-    if wanted:
-        names = ", ".join(f"`{name}`" for name in wanted)
+    if described["wanted"]:
+        first = described["wanted"][0]
         message = (
-            f"{what}: class `{kind.__name__}` cannot be made without {names}; ARIA's dialogue interface makes instances"
-            " without arguments and hands credentials to `OpenConnection`"
+            f"{kind} cannot be made without {_listed(described['wanted'])}; ARIA's dialogue interface makes instances"
+            f' without arguments. Give them in the study: `init: {{{first}: "{{{{ auth.{first} }}}}"}}`, where `auth`'
+            " is the JSON object of credentials"
+        )
+        raise InputError(message)
+    if described["unknown"]:
+        message = f"{kind} takes no {_listed(described['unknown'])}, which `init` gives" + did_you_mean(
+            described["unknown"][0], described["takes"]
         )
         raise InputError(message)
 
 
-def _wanted(kind: type) -> list[str]:
-    """Return the arguments without which no instance can be made."""
-    try:
-        parameters = inspect.signature(kind).parameters.values()
-    except (TypeError, ValueError):  # it does not say what it takes
-        return []
-    loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    return [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind not in loose]
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | Trouble:
     """Return what a method says about its success.
 
-    A pair such as `(False, "no key")` is true to Python whatever it holds, so
-    its first member is read; that is how real classes meant it.
+    A pair such as `(False, "no key")` is true to Python whatever it holds, so its
+    first member is read; that is how real classes meant it. NIST's own programs
+    took any other true value for success.
     """
     if isinstance(returned, bool):
         return returned
     if isinstance(returned, tuple | list) and returned and isinstance(returned[0], bool):
-        kind = type(returned).__name__
+        kind = type_of(returned)
         remark = f"`{method}` returned a {kind} that begins with {returned[0]}; expected {returned[0]} alone"
         if returned[0]:
             return Tolerated(True, remark)
         words = credentials.scrub(" ".join(str(item) for item in returned[1:]))
         return Trouble(kind=ServerFault, words=f"`{method}` returned False: {words}".removesuffix(": "))
-    return malformed(f"`{method}` returned {_named(returned)}; expected True or False")
+    is_true = returned.is_true if isinstance(returned, ForeignObject) else bool(returned)
+    if is_true and not (isinstance(returned, ForeignObject) and returned.type_name == "coroutine"):
+        return Tolerated(True, f"`{method}` returned {_named(returned)}, taken as True; expected True or False")
+    return malformed(f"`{method}` returned {_named(returned)}; expected True or False: return True where it succeeded")
 
 
 def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | Trouble:
@@ -108,7 +111,8 @@ def read_version(returned: Any) -> str | Tolerated:
     """Return the version that an application states."""
     if isinstance(returned, str) and returned.strip():
         return returned.strip()
-    version = "" if returned is None else str(returned).strip()
+    text = returned.text if isinstance(returned, ForeignObject) else str(returned)
+    version = "" if returned is None else text.strip()
     return Tolerated(version, f"`GetVersion` returned {_named(returned)}; expected text")
 
 
@@ -118,5 +122,5 @@ def _named(value: Any) -> str:
         return str(value)
     if isinstance(value, str):
         return "a text" if value else "an empty text"
-    kind = type(value).__name__
+    kind = type_of(value)
     return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"

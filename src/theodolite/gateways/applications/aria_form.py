@@ -1,11 +1,15 @@
-"""The form in which a class with ARIA's dialogue interface hears a prompt: its one slot is a text."""
+"""What a class with ARIA's dialogue interface is given: prompts as one text, and arguments of its constructor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from theodolite.domain.application import ARIA_SLOTS
+from theodolite.domain.errors import InputError, TemplateError
+from theodolite.gateways.secrecy import Credentials
 from theodolite.gateways.templates import text_template
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]
@@ -29,3 +33,58 @@ def prompt_template(source: str, name: str) -> PromptForm:
         return lambda prompt, _turn, _context: prompt
     fill = text_template(source, what=f"`prompt` of application `{name}`", slots=ARIA_SLOTS)
     return lambda prompt, turn, context: fill({"prompt": prompt, "turn": turn, "context": context})
+
+
+INIT_SLOTS = ("auth",)
+"""What the templates of a constructor's arguments may name."""
+
+_WHOLE = re.compile(r"\s*\{\{\s*auth((?:\.\w+)*)\s*\}\}\s*")
+
+
+def init_arguments(source: str, credentials: Credentials, *, what: str) -> dict[str, Any]:
+    """Return the arguments of a class's constructor, with credentials where the study has `{{ auth... }}`.
+
+    A text that is such a slot and nothing else keeps the type of the credential.
+
+    Args:
+        source: JSON object of arguments, as the study gives them.
+        credentials: Credentials of the application; while they are missing, slots stay empty.
+        what: What messages call the arguments.
+
+    Raises:
+        InputError: If a slot names a credential that is not there.
+    """
+    auth = credentials.auth
+    arguments: dict[str, Any] = json.loads(source)
+    if auth is None and credentials.is_missing:
+        return arguments  # nothing is called without them
+    return {name: _filled(value, auth or {}, what) for name, value in arguments.items()}
+
+
+def _filled(value: Any, auth: Mapping[str, Any], what: str) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(member, auth, what) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, auth, what) for item in value]
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    whole = _WHOLE.fullmatch(value)
+    try:
+        return (
+            _credential(auth, whole[1], what)
+            if whole
+            else text_template(value, what=what, slots=INIT_SLOTS)({"auth": dict(auth)})
+        )
+    except TemplateError as error:
+        raise InputError(str(error)) from None
+
+
+def _credential(auth: Mapping[str, Any], path: str, what: str) -> Any:
+    found: Any = dict(auth)
+    for part in path.split(".")[1:]:
+        if not isinstance(found, Mapping) or part not in found:
+            there = ", ".join(f"`{name}`" for name in auth) or "none"
+            message = f"{what} names the credential `auth{path}`, which is not set; the credentials are: {there}"
+            raise InputError(message)
+        found = found[part]
+    return found

@@ -2,44 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from theodolite.domain.application import PythonCallable
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.slots import Slots
-from theodolite.gateways.foreign_function import ForeignFunction
+from theodolite.gateways.applications.worker_answers import decode, type_of
+from theodolite.gateways.applications.workers import Workers
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
-from theodolite.gateways.signatures import keywords_of
 from theodolite.gateways.trouble import Trouble, empty, malformed
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
 
-OFFERED = ("history", "session", "context", "turn")
-"""Keywords that a function is given beside the prompt if it takes them."""
-
 
 class CallableApplication:
-    """A function from prompt to reply, called once a turn."""
+    """A function from prompt to reply, called once a turn in the application's own process."""
 
-    def __init__(self, name: str, connection: PythonCallable, function: Callable[..., Any], *, clock: Clock) -> None:
-        """Look at what the function takes; it is not called yet.
+    def __init__(
+        self,
+        name: str,
+        connection: PythonCallable,
+        workers: Workers,
+        *,
+        clock: Clock,
+        connections: Connections | None = None,
+    ) -> None:
+        """Load the function and look at what it takes; it is not called yet.
 
         Args:
             name: Name of the application in the study.
             connection: How the study names it.
-            function: The loaded function; its first argument is the prompt.
+            workers: Processes that run it; the function's first argument is the prompt.
             clock: Tells the time.
+            connections: What its processes do on the network.
+
+        Raises:
+            InputError: If the function cannot be loaded.
         """
         self._name = name
         self._connection = connection
-        self._function = ForeignFunction(function, owner=name, patience_s=connection.timeout_s)
+        self._workers = workers
         self._clock = clock
-        self._keywords = keywords_of(function, OFFERED)
+        self.connections = connections or Connections()
+        self._keywords = tuple(workers.load()["keywords"])
         self._slots = Slots(connection.parallel)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """How its processes ended before their time."""
+        return self._workers.remarks
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the function returns, or the sum of what it yields.
@@ -47,36 +63,59 @@ class CallableApplication:
         Raises:
             GatewayError: If it raised, returned no text or took too long.
         """
-        offered = {
-            "history": request.history,
-            "session": session,
-            "context": request.context,
-            "turn": request.known_turn,
-        }
-        keywords = {name: offered[name] for name in self._keywords}
+        keywords = self._offered(request, session)
         async with self._slots.take():
+            channel = await self._workers.channel(session)
             begun = self._clock.monotonic_s()
-            returned = await self._function.call(request.prompt, keywords, hear=on_chunk or (lambda _: None))
+            answer = await self._workers.ask(
+                channel,
+                "call",
+                what="",
+                limit_s=self._connection.timeout_s,
+                hear=on_chunk,
+                prompt=request.prompt,
+                keywords=keywords,
+                stream=on_chunk is not None,
+            )
             took_s = self._clock.monotonic_s() - begun
-        text = _text(returned)
+        text = _text(answer)
         if isinstance(text, Trouble):
             raise text.error(endpoint=self._name)
         kept, n_repaired = repaired(text)
         return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
 
+    def _offered(self, request: SayToApplication, session: str) -> dict[str, Any]:
+        """Return what the function is given by name."""
+        offered = {
+            "history": [(one.prompt, one.response, one.context) for one in request.history],
+            "session": session,
+            "context": request.context,
+            "turn": request.known_turn,
+        }
+        return {name: offered[name] for name in self._keywords}
+
+    async def end(self, session: str) -> None:
+        """Let go of a session's process, where it has one of its own."""
+        await self._workers.end(session)
+
     async def knock(self) -> Knock:
         """Say that the function is there; it is not called, since that could cost something."""
         return Knock(name=self._name, host="", alive=True, answer=f"ok, loaded {self._connection.target}")
 
+    def stop(self) -> None:
+        """End its processes at once."""
+        self._workers.stop()
+
     async def close(self) -> None:
-        """Let go of the loop on which coroutines ran; a later call takes another one."""
-        self._function.leave()
+        """End its processes; a later call starts new ones."""
+        await self._workers.close()
 
 
-def _text(returned: Any) -> str | Trouble:
+def _text(answer: Mapping[str, Any]) -> str | Trouble:
     """Return the reply that a function returned, or what is wrong with it."""
-    if isinstance(returned, Trouble):
-        return returned
+    if "odd_piece" in answer:
+        return malformed(f"the function yielded a {answer['odd_piece']}; expected text")
+    returned = decode(answer["returned"])
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
             words = Secret().scrub(str(returned.get("response") or ""))
@@ -85,5 +124,5 @@ def _text(returned: Any) -> str | Trouble:
     if returned is None or (isinstance(returned, str) and not returned.strip()):
         return empty("the function returned no text")
     if not isinstance(returned, str):
-        return malformed(f"the function returned a {type(returned).__name__}; expected text")
+        return malformed(f"the function returned a {type_of(returned)}; expected text")
     return returned

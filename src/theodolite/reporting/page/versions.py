@@ -6,6 +6,7 @@ from theodolite.domain.application import (
     Application,
     AriaClass,
     BodyFormat,
+    CodeVersion,
     HttpEndpoint,
     PromptedModel,
     PythonCallable,
@@ -14,6 +15,9 @@ from theodolite.domain.application import (
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, ScaleKind
+
+FILES_SHOWN = 40
+"""Files of an application's code that are listed."""
 
 
 def guideline_text(guideline: Guideline) -> str:
@@ -63,7 +67,17 @@ def _connection_text(application: Application) -> str:
         case HttpEndpoint(url=url, method=method, body=body, body_as=body_as, reply=reply):
             sent = f"{body}, as a form" if body_as is BodyFormat.FORM else body
             return f"{method} {url}\n{sent}\nThe reply stands at {reply}"
-        case PythonCallable(target=target, sha256=sha256):
-            return f"The Python function {target}" + (f"\nSHA-256 {sha256}" if sha256 else "")
-        case AriaClass(target=target):
-            return f"The class {target} for NIST's dialogue interface"
+        case PythonCallable(target=target, code=code):
+            return f"The Python function {target}{_code_text(code)}"
+        case AriaClass(target=target, code=code):
+            return f"The class {target} for NIST's dialogue interface{_code_text(code)}"
+
+
+def _code_text(code: CodeVersion) -> str:
+    """Return what runs when the code is called: interpreter, files with their hashes, distributions."""
+    files = [f"{sha256[:12]}  {name}" for name, sha256 in sorted(code.files.items())]
+    shown = [*files[:FILES_SHOWN], f"and {len(files) - FILES_SHOWN} more files"] if len(files) > FILES_SHOWN else files
+    parts = [f"Runs on {code.interpreter}"] if code.interpreter else []
+    parts += ["Files, with the beginning of each one's SHA-256", *shown] if shown else []
+    parts += [f"With {', '.join(code.distributions)}"] if code.distributions else []
+    return "".join(f"\n{part}" for part in parts)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.fakes.aria import Faithful, hanging, made, raising, returning
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.local_worker import local_aria
 from theodolite.aria import AriaDialogAPI
 from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import EmptyReply, InputError, MalformedReply, Rejected, ServerFault, TimedOut
@@ -21,10 +22,10 @@ NO_AUTH = Credentials()
 
 
 def application(
-    kind: type, *, credentials: Credentials = NO_AUTH, timeout_s: float = 5.0, prompt: str = ""
+    kind: type, *, credentials: Credentials = NO_AUTH, timeout_s: float = 5.0, prompt: str = "", init: str = "{}"
 ) -> AriaApplication:
-    connection = AriaClass(target="team:Api", timeout_s=timeout_s, prompt=prompt)
-    return AriaApplication("blue", connection, kind, credentials=credentials, clock=HastyClock())
+    connection = AriaClass(target="team:Api", timeout_s=timeout_s, prompt=prompt, init=init)
+    return local_aria("blue", connection, kind, credentials=credentials, clock=HastyClock())
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
@@ -132,11 +133,11 @@ async def test_the_credentials_are_handed_over_once_and_only_as_a_copy() -> None
     assert AUTH.auth == {"key": SECRET, "SCENARIO": "tv"}
 
 
-async def test_without_credentials_none_are_passed() -> None:
+async def test_without_credentials_an_empty_object_is_passed_as_nist_s_harness_does() -> None:
     kind = made()
     await reply_of(kind)
 
-    assert kind.instances[0].calls[1] == ("OpenConnection", None)
+    assert kind.instances[0].calls[1] == ("OpenConnection", {})
 
 
 async def test_credentials_that_are_not_set_are_said_before_anything_is_called() -> None:
@@ -156,6 +157,9 @@ async def test_credentials_that_are_not_set_are_said_before_anything_is_called()
     [
         ({"OpenConnection": returning((True, "welcome"))}, "`OpenConnection` returned a tuple that begins with True"),
         ({"StartSession": returning([True])}, "`StartSession` returned a list"),
+        ({"StartSession": returning("yes")}, "`StartSession` returned a text, taken as True"),
+        ({"OpenConnection": returning(f"key {SECRET}")}, "`OpenConnection` returned a text, taken as True"),
+        ({"OpenConnection": returning(object())}, "`OpenConnection` returned an object, taken as True"),
         ({"CloseConnection": returning(None)}, "`CloseConnection` returned None"),
         (
             {"CloseConnection": raising(OSError("gone"))},
@@ -195,11 +199,11 @@ async def test_a_version_is_stated_in_any_of_the_ways_that_occur(method: Any, ve
             ServerFault,
             r"`OpenConnection` raised ValueError: no \*\*\* \(aria\.py, line \d+\)$",
         ),
-        ({"StartSession": returning("yes")}, MalformedReply, "`StartSession` returned a text"),
+        ({"StartSession": returning("")}, MalformedReply, "`StartSession` returned an empty text; expected True"),
         ({"GetResponse": returning("words")}, MalformedReply, "`GetResponse` returned a text; expected"),
         ({"GetResponse": returning({"response": "x"})}, MalformedReply, "returned no `success`; there is response"),
         ({"GetResponse": returning({})}, MalformedReply, "returned no `success`, `response`; there is nothing"),
-        ({"GetResponse": returning({"success": 1, "response": "x"})}, MalformedReply, "expected True or False"),
+        ({"GetResponse": returning({"success": 0, "response": "x"})}, MalformedReply, "expected True or False"),
         ({"GetResponse": returning({"success": False, "response": "busy"})}, ServerFault, "it failed: busy"),
         ({"GetResponse": returning({"success": True, "response": 7})}, MalformedReply, "an int; expected text"),
         ({"GetResponse": returning({"success": True, "response": " "})}, EmptyReply, "holds no text"),
@@ -286,7 +290,7 @@ async def test_sessions_that_are_given_one_instance_at_one_time_all_fail() -> No
     await line.reply(say("a"), session="s-1")
 
     for request, session in ((say("b"), "s-2"), (say("c", "a"), "s-1")):
-        with pytest.raises(ServerFault, match="gave two open sessions one and the same instance"):
+        with pytest.raises(ServerFault, match=r"one and the same instance; .*Set `isolation: session`"):
             await line.reply(request, session=session)
     await line.restart("s-2")
     await line.close()
@@ -313,5 +317,27 @@ def test_a_class_that_wants_arguments_is_refused_before_any_call() -> None:
         def __init__(self, token: str, *more: str, model: str = "m") -> None:
             super().__init__()
 
-    with pytest.raises(InputError, match="cannot be made without `token`; ARIA's dialogue interface makes instances"):
+    fix = r"cannot be made without `token`; .* in the study: `init: {token: \"{{ auth.token }}\"}`"
+    with pytest.raises(InputError, match=fix):
         application(Wanting)
+    with pytest.raises(InputError, match=r"takes no `tokn`, which `init` gives; meant `token`\?"):
+        application(Wanting, init='{"token": "t", "tokn": "t"}')
+
+
+async def test_a_constructor_is_given_the_credentials_that_the_study_names() -> None:
+    class Wanting(Faithful):
+        given: tuple[Any, ...] = ()
+
+        def __init__(self, token: str, model: str = "m", **more: Any) -> None:
+            super().__init__()
+            type(self).given = (token, model, more)
+
+    init = '{"token": "{{ auth.key }}", "model": "for {{ auth.SCENARIO }}", "all": "{{ auth }}", "n": 3}'
+    await reply_of(Wanting, credentials=AUTH, init=init)
+
+    assert Wanting.given == (SECRET, "for tv", {"all": {"key": SECRET, "SCENARIO": "tv"}, "n": 3})
+
+
+def test_a_credential_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"names the credential `auth.token`, .* are: `key`, `SCENARIO`"):
+        application(made(), credentials=AUTH, init='{"token": "{{ auth.token }}"}')

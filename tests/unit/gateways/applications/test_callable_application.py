@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.gateway_clock import HastyClock
+from tests.fakes.local_worker import local_callable
 from theodolite.domain.application import PythonCallable
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import Exchange, SayToApplication
@@ -20,7 +21,7 @@ SAY = SayToApplication(
 
 
 def application(function: Any, *, timeout_s: float = 5.0) -> CallableApplication:
-    return CallableApplication("app", PythonCallable(target="m:f", timeout_s=timeout_s), function, clock=HastyClock())
+    return local_callable("app", PythonCallable(target="m:f", timeout_s=timeout_s), function, clock=HastyClock())
 
 
 async def said(function: Any) -> str:

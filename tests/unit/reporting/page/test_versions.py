@@ -7,6 +7,7 @@ from theodolite.domain.application import (
     BodyFormat,
     Claim,
     ClaimKind,
+    CodeVersion,
     HttpEndpoint,
     Mitigation,
     PromptedModel,
@@ -23,7 +24,12 @@ from theodolite.reporting.page.versions import application_text, guideline_text
         (PromptedModel(model="app"), "The model `app` with the system prompt\n(none)"),
         (HttpEndpoint(url="https://x.example/chat"), "POST https://x.example/chat"),
         (HttpEndpoint(url="https://x.example/", body='{"q": 1}', body_as=BodyFormat.FORM), '{"q": 1}, as a form\n'),
-        (PythonCallable(target="bot.py:reply", sha256="ab12"), "bot.py:reply\nSHA-256 ab12"),
+        (
+            PythonCallable(
+                target="bot.py:reply", code=CodeVersion(files={"bot.py": "ab12"}, interpreter="CPython 3.11.7")
+            ),
+            "bot.py:reply\nRuns on CPython 3.11.7\nFiles, with the beginning of each one's SHA-256\nab12  bot.py",
+        ),
         (AriaClass(target="team:Class"), "The class team:Class"),
     ],
     ids=["recorded", "model", "http", "form", "python", "aria"],

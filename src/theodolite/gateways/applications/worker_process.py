@@ -1,0 +1,432 @@
+"""The parent's side of the process that runs an application's code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import queue
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from theodolite.domain.errors import InputError
+from theodolite.ports.application import OnChunk
+
+WORKER_FILE = Path(__file__).with_name("worker.py")
+BASE_CLASS_FILE = Path(__file__).parents[2] / "aria.py"
+
+LOAD_S = 600.0
+"""Time for a process to load the application's code; seconds. Some applications load a model."""
+
+EXIT_S = 2.0
+"""Time for a process to end by itself after its last request; seconds."""
+
+ABANDON_S = 2.0
+"""Time in which a process must answer that it has dropped a call; seconds. One that does not is stuck as a whole."""
+
+ABANDON = "abandon"
+"""Operation by which a worker drops a call."""
+
+LARGEST_LINE = 64 * 2**20
+"""Bytes of one answer of a process."""
+
+LARGEST_LOG = 10 * 2**20
+"""Bytes from which on an application's log is begun anew."""
+
+Observe = Callable[[str, str], None]
+"""Receives what code does on the network: the kind of event and its destination."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How the processes of one application are started.
+
+    Attributes:
+        owner: Name of the application in the study.
+        target: Function or class, as the study names it.
+        is_class: Whether it is a class of ARIA's dialogue interface.
+        study: The study's folder.
+        folder: The application's folder: working directory, and first place for imports.
+        python: The interpreter.
+        path: Further folders for imports.
+        environ: All environment variables that the process sees.
+        init: Names of the constructor's arguments that the study gives.
+        memory_mb: Most memory of a process, in MB; 0 for any.
+        cpu_s: Most CPU time of a process, in seconds; 0 for any.
+        network: Hosts that it may connect to; None for any.
+        log: File that takes what the code prints; None to drop it.
+    """
+
+    owner: str
+    target: str
+    is_class: bool
+    study: Path
+    folder: Path
+    python: str = sys.executable
+    path: tuple[str, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    init: tuple[str, ...] = ()
+    memory_mb: int = 0
+    cpu_s: int = 0
+    network: tuple[str, ...] | None = None
+    log: Path | None = None
+
+    def request(self) -> dict[str, Any]:
+        """Return the first request to a process: what it loads, and its limits."""
+        return {
+            "target": self.target,
+            "is_class": self.is_class,
+            "study": str(self.study.resolve()),
+            "folder": str(self.folder.resolve()),
+            "path": list(self.path),
+            "init": list(self.init),
+            "base_class": str(BASE_CLASS_FILE),
+            "memory_mb": self.memory_mb,
+            "cpu_s": self.cpu_s,
+            "network": None if self.network is None else list(self.network),
+        }
+
+
+class ProcessEnded(Exception):
+    """The process ended before it answered; the message says how."""
+
+
+class CallTimedOut(Exception):
+    """A call took longer than its limit.
+
+    Attributes:
+        is_blocked: Whether it blocks the event loop of the application's coroutines.
+        is_stuck: Whether the process as a whole answers no more.
+    """
+
+    def __init__(self, *, is_blocked: bool, is_stuck: bool = False) -> None:
+        super().__init__()
+        self.is_blocked = is_blocked
+        self.is_stuck = is_stuck
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A request that waits for its answer."""
+
+    deliver: Callable[[dict[str, Any]], None]
+    hear: OnChunk | None = None
+
+
+class WorkerChannel(ABC):
+    """Requests to a worker and its answers, whatever carries them.
+
+    Several requests may wait at once; any event loop may ask.
+    """
+
+    def __init__(self, observe: Observe) -> None:
+        """Begin without requests.
+
+        Args:
+            observe: Receives what the code does on the network.
+        """
+        self.ended = ""
+        self._observe = observe
+        self._numbers = itertools.count(1)
+        self._pending: dict[int, _Pending] = {}
+        self._ends_when_idle = False
+
+    @abstractmethod
+    def _write(self, request: dict[str, Any]) -> None:
+        """Send a request; must not wait for the worker."""
+
+    @abstractmethod
+    def kill(self, reason: str = "it was ended") -> None:
+        """End the worker at once, and say why to those who wait for it."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End the worker, after a moment in which it may end by itself."""
+
+    def load(self, request: Mapping[str, Any], *, limit_s: float = LOAD_S) -> dict[str, Any]:
+        """Return what the worker says of the code that it has loaded; waits for it.
+
+        Raises:
+            ProcessEnded: If the process ended meanwhile.
+            InputError: If loading takes too long.
+        """
+        answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        number = next(self._numbers)
+        self._pending[number] = _Pending(answers.put)
+        self._write({"id": number, "operation": "load", **request})
+        try:
+            answer = answers.get(timeout=limit_s)
+        except queue.Empty:
+            message = f"`{request['target']}` took longer than {limit_s:g} s to load"
+            raise InputError(message) from None
+        return _unless_ended(answer)
+
+    async def ask(
+        self, operation: str, *, limit_s: float | None, hear: OnChunk | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Return the answer to a request.
+
+        Args:
+            operation: What the worker is to do.
+            limit_s: Time for it; seconds, None for any.
+            hear: Receives pieces of text on the way.
+            fields: What the operation needs to know.
+
+        Raises:
+            CallTimedOut: If it took longer; the worker drops the call.
+            ProcessEnded: If the process ended meanwhile.
+        """
+        if self.ended:
+            raise ProcessEnded(self.ended)
+        number, future = next(self._numbers), asyncio.get_running_loop().create_future()
+        self._pending[number] = _pending_on(future, hear)
+        self._write({"id": number, "operation": operation, **fields})
+        try:
+            async with asyncio.timeout(limit_s):
+                return _unless_ended(await future)
+        except TimeoutError:
+            if operation == ABANDON:
+                raise CallTimedOut(is_blocked=False, is_stuck=True) from None
+            raise await self._dropped(number) from None
+        except asyncio.CancelledError:
+            self.tell(ABANDON, call=number)
+            raise
+        finally:
+            self._pending.pop(number, None)
+            self._end_when_idle()
+
+    def tell(self, operation: str, **fields: Any) -> None:
+        """Send a request that has no answer."""
+        if not self.ended:
+            self._write({"id": 0, "operation": operation, **fields})
+
+    def retire(self) -> None:
+        """End the worker as soon as no request waits."""
+        self._ends_when_idle = True
+        self._end_when_idle()
+
+    def _end_when_idle(self) -> None:
+        if self._ends_when_idle and not self._pending:
+            self.kill()
+
+    async def _dropped(self, number: int) -> CallTimedOut:
+        """Have the worker drop a call, and return what it says about it."""
+        try:
+            answer = await self.ask(ABANDON, limit_s=ABANDON_S, call=number)
+        except (CallTimedOut, ProcessEnded):
+            return CallTimedOut(is_blocked=False, is_stuck=True)
+        return CallTimedOut(is_blocked=bool(answer["blocked"]))
+
+    def _receive(self, answer: dict[str, Any]) -> None:
+        """Hand an answer to whoever waits for it; called from any thread."""
+        if "network" in answer:
+            self._observe(answer["network"], answer["name"])
+            return
+        pending = self._pending.get(answer["id"])
+        if pending is None:  # nobody waits any more
+            return
+        if "piece" in answer:
+            if pending.hear is not None:
+                pending.hear(answer["piece"])
+            return
+        self._pending.pop(answer["id"], None)
+        pending.deliver(answer)
+
+    def _end(self, reason: str) -> None:
+        """Tell all who wait that the process has ended."""
+        self.ended = self.ended or reason
+        for number in tuple(self._pending):
+            pending = self._pending.pop(number, None)
+            if pending is not None:
+                pending.deliver({"ended": self.ended})
+
+
+class WorkerProcess(WorkerChannel):
+    """A process that runs one application's code, in a session of its own, without a terminal."""
+
+    def __init__(self, launch: Launch, observe: Observe) -> None:
+        """Start the process; it loads nothing yet.
+
+        Raises:
+            InputError: If the interpreter cannot be started.
+        """
+        super().__init__(observe)
+        self._launch = launch
+        self._log_start = 0
+        self._lock = threading.Lock()
+        self._backlog = b""
+        log = self._open_log()
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # the interpreter that the study names
+                [launch.python, "-I", str(WORKER_FILE)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=dict(launch.environ),
+                start_new_session=True,
+            )
+        except OSError as error:
+            message = f"application `{launch.owner}`: `{launch.python}` cannot be started: {error.strerror or error}"
+            raise InputError(message) from error
+        finally:
+            log.close()
+        self._requests, self._answers = _pipes(self._process)
+        with contextlib.suppress(OSError, AttributeError):  # Windows before Python 3.12
+            os.set_blocking(self._requests.fileno(), False)
+        self._reader = threading.Thread(target=self._read, name=f"answers of {launch.owner}", daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def kill(self, reason: str = "it was ended") -> None:
+        """End the process and all that it has started."""
+        self.ended = self.ended or reason
+        self._kill_group()
+
+    async def close(self) -> None:
+        """Let the process end by itself, and end it when it does not."""
+        with self._lock, contextlib.suppress(OSError):
+            self._requests.close()
+        await asyncio.to_thread(self._reader.join, EXIT_S)
+        if self._reader.is_alive():
+            self.kill()
+            await asyncio.to_thread(self._reader.join, EXIT_S)
+
+    def _kill_group(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def _write(self, request: dict[str, Any]) -> None:
+        """Send a request without waiting: what the pipe does not take now, a thread sends."""
+        data = json.dumps(request).encode() + b"\n"
+        with self._lock:
+            if self._requests.closed:
+                return
+            is_waiting = bool(self._backlog)
+            self._backlog += data
+            if not is_waiting and not self._send_some():
+                threading.Thread(target=self._send_rest, name="requests", daemon=True).start()
+
+    def _send_some(self) -> bool:
+        """Send as much as the pipe takes; return whether that was all."""
+        try:
+            while self._backlog:
+                self._backlog = self._backlog[os.write(self._requests.fileno(), self._backlog) :]
+        except BlockingIOError:
+            return False
+        except OSError:  # the process has ended, which the reader tells
+            self._backlog = b""
+        return True
+
+    def _send_rest(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._requests, selectors.EVENT_WRITE)
+            while True:
+                selector.select(1.0)
+                with self._lock:
+                    if self._requests.closed or self._send_some():
+                        return
+
+    def _read(self) -> None:
+        """Hand on answers until the process ends."""
+        with contextlib.suppress(ValueError, KeyError, TypeError, OSError):  # what is no answer ends the process
+            while (line := self._answers.readline(LARGEST_LINE)).endswith(b"\n"):
+                self._receive(json.loads(line))
+        self._kill_group()
+        code = self._process.wait()
+        self._answers.close()
+        with self._lock, contextlib.suppress(OSError):
+            self._requests.close()
+        self._end(self._reason(code))
+
+    def _reason(self, code: int) -> str:
+        """Return how the process ended, with the last line that it printed."""
+        if code >= 0:
+            words = f"with exit code {code}"
+        elif -code == getattr(signal, "SIGXCPU", 0):
+            words = f"at its limit of {self._launch.cpu_s} s of CPU time (`cpu_seconds`)"
+        else:
+            words = f"by signal {-code} ({_signal_name(-code)})"
+        last = self._last_line()
+        return f"its process ended {words}" + (f"; the last line that it printed is: {last}" if last else "")
+
+    def _open_log(self) -> IO[bytes]:
+        path = self._launch.log
+        if path is None:
+            return open(os.devnull, "ab")  # noqa: PTH123  # the caller closes it
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.stat().st_size > LARGEST_LOG:
+            path.unlink()
+        log = path.open("ab")
+        self._log_start = log.tell()
+        return log
+
+    def _last_line(self) -> str:
+        path = self._launch.log
+        if path is None or not path.exists():
+            return ""
+        with path.open("rb") as log:
+            log.seek(max(self._log_start, path.stat().st_size - 4096))
+            lines = log.read().decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    requests, answers = process.stdin, process.stdout
+    if requests is None or answers is None:  # both were asked for
+        message = "a process without pipes"
+        raise RuntimeError(message)
+    return requests, answers
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def _pending_on(future: asyncio.Future[dict[str, Any]], hear: OnChunk | None) -> _Pending:
+    """Return what hands an answer and its pieces over to the loop that waits for them."""
+    loop = future.get_loop()
+
+    def deliver(answer: dict[str, Any]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(_settle, future, answer)
+
+    def hear_there(piece: str) -> None:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(hear or _ignore, piece)
+
+    return _Pending(deliver, None if hear is None else hear_there)
+
+
+def _settle(future: asyncio.Future[dict[str, Any]], answer: dict[str, Any]) -> None:
+    if not future.done():
+        future.set_result(answer)
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+def _unless_ended(answer: dict[str, Any]) -> dict[str, Any]:
+    if "ended" in answer:
+        raise ProcessEnded(answer["ended"])
+    return answer
