@@ -10,7 +10,7 @@ from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.worker import Worker
 from theodolite.gateways.applications.worker_process import WorkerChannel
-from theodolite.gateways.applications.workers import Code, Workers
+from theodolite.gateways.applications.workers import ApplicationCode, Workers
 from theodolite.gateways.secrecy import Credentials
 from theodolite.ports.clock import Clock
 
@@ -39,7 +39,7 @@ def local_workers(
 ) -> Workers:
     """Return the processes of an application whose code a test has made; they are threads."""
     request = {"target": "test:target", "is_class": is_class, "folder": "", "init": list(init)}
-    code = Code(owner=owner, target="test:target", start=lambda: LocalChannel(target), request=request)
+    code = ApplicationCode(owner=owner, target="test:target", start=lambda: LocalChannel(target), request=request)
     return Workers(code, credentials=credentials)
 
 

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.bootstrap.workbench import Workbench
-from theodolite.config.hosts import hosts_of
+from theodolite.config.hosts import hosts_of, judge_code
 from theodolite.config.report_assets import report_assets, report_words
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.fault import did_you_mean
+from theodolite.domain.network import NetworkUse
 from theodolite.domain.plan import Sessions
+from theodolite.gateways.applications.connections import network_use
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.results.document import results_pieces
@@ -157,6 +160,12 @@ def first_screen(bench: Workbench, first: int, *, width: int) -> str:
     return first_text(bench.loaded.study, dialogues, annotations, tuple(archive.failures(places)), width=width)
 
 
+def _network(bench: Workbench) -> tuple[NetworkUse, ...]:
+    workspace = workspace_for(bench.loaded.folder)
+    uses = (network_use(application, workspace) for application in bench.loaded.study.applications)
+    return tuple(use for use in uses if use is not None)
+
+
 def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
     """Return what a report says about its own making; `took_s` is the length of the sitting, where there was one."""
     return RunFacts(
@@ -164,6 +173,8 @@ def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
         package_version=version("theodolite"),
         generated=bench.clock.now(),
         hosts=hosts_of(bench.loaded.study),
+        network=_network(bench),
+        unobserved=judge_code(bench.loaded.study),
         duration_s=took_s,
         show_command=f"theodolite show {bench.path}",
         label_command=f"theodolite label {bench.path}",

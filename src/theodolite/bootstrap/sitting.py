@@ -74,7 +74,9 @@ async def sit(
         if cache:
             cache.close()
     for name, remarks in lines.let_pass().items():
-        tell(f"application `{name}` was let pass, and is not quite what its interface asks for: {'; '.join(remarks)}")
+        tell(f"application `{name}` was accepted although it deviates from what is expected: {'; '.join(remarks)}")
+    for use in lines.network_uses():
+        tell(f"network of `{use.application}`: {use.text}")
     took_s = bench.clock.monotonic_s() - started_s
     return Sat(standing=standing, spent=lines.brakes.spent, took_s=took_s)
 

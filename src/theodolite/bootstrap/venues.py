@@ -11,6 +11,7 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_lines
 from theodolite.bootstrap.shelves import plugin_shelves
 from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable, Runtime
 from theodolite.domain.study import Study
 from theodolite.execution.lines import Lines
 from theodolite.gateways.retrieval import searches_of
@@ -41,6 +42,44 @@ class OpenedVenue:
         return open_lines(self.loaded, workspace=self.workspace, environ=self.environ, clock=self.venue.clock)
 
 
+def with_settings(published: Study, written: Study) -> Study:
+    """Return a published study with the settings of its applications that are no part of any version.
+
+    Limits of concurrency, interpreters and limits of processes are not published;
+    without this an event would not keep to what the study's files say.
+
+    Args:
+        published: The study as it was published.
+        written: The study as its files hold it now.
+    """
+    now = {application.name: application for application in written.applications}
+    applications = (_with_settings(one, now.get(one.name)) for one in published.applications)
+    return replace(published, applications=tuple(applications))
+
+
+def _with_settings(published: Application, written: Application | None) -> Application:
+    connection, now = published.connection, written.connection if written is not None else None
+    if isinstance(connection, HttpEndpoint) and isinstance(now, HttpEndpoint):
+        return replace(published, connection=replace(connection, parallel=now.parallel))
+    if isinstance(connection, PythonCallable) and isinstance(now, PythonCallable):
+        runtime = _runtime(connection.runtime, now.runtime)
+        return replace(published, connection=replace(connection, runtime=runtime, parallel=now.parallel))
+    if isinstance(connection, AriaClass) and isinstance(now, AriaClass):
+        runtime = _runtime(connection.runtime, now.runtime)
+        return replace(published, connection=replace(connection, runtime=runtime, parallel=now.parallel))
+    return published
+
+
+def _runtime(published: Runtime, now: Runtime) -> Runtime:
+    return replace(
+        published,
+        python=now.python,
+        requirements=now.requirements,
+        memory_mb=now.memory_mb,
+        cpu_s=now.cpu_s,
+    )
+
+
 def open_venue(
     path: str,
     store: Store,
@@ -66,7 +105,7 @@ def open_venue(
         StoreError: If the database cannot be used.
     """
     loaded = load_study(Path(path), shelves=plugin_shelves()).with_held_recordings()
-    loaded = replace(loaded, study=study) if study is not None else loaded
+    loaded = replace(loaded, study=with_settings(study, loaded.study)) if study is not None else loaded
     plan, _ = draw_plan(loaded.study, loaded.recordings)
     run = store.open_run(loaded.study, plan)
     venue = Venue(

@@ -20,6 +20,7 @@ from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.places import Complaints, PlacedFault, render_faults
 from theodolite.domain.application import Application
 from theodolite.domain.fault import Severity
+from theodolite.reporting.results.network_entry import network_entry
 from theodolite.usecases.examining import Examination, exit_code_of
 
 
@@ -73,7 +74,11 @@ def _placed(loaded: LoadedStudy, found: Sequence[Examination]) -> tuple[PlacedFa
 
 def _screen(study: str, found: Sequence[Examination], placed: Sequence[PlacedFault], code: int) -> str:
     width = max(len(examination.name) for examination in found) + 3
-    lines = [f"{examination.name:<{width}}{_summary(examination)}" for examination in found]
+    lines = []
+    for examination in found:
+        lines.append(f"{examination.name:<{width}}{_summary(examination)}")
+        if examination.network is not None:
+            lines.append(f"{'':<{width}}Network  {examination.network.text}")
     calls = sum(examination.calls for examination in found)
     if placed:
         lines.append(render_faults(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
@@ -103,5 +108,6 @@ def _entry(examination: Examination) -> dict[str, object]:
         "calls": examination.calls,
         "slowest_s": round(examination.slowest_s, 3),
         "version": examination.version or None,
+        "network": None if examination.network is None else network_entry(examination.network),
         "remarks": [{"severity": r.severity.value, "message": r.message} for r in examination.remarks],
     }

@@ -270,7 +270,7 @@ def _interpreter(entry: Entry[Any], python: str, desk: Desk) -> str:
         return ""
     path = desk.folder / Path(python).expanduser()
     inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
-    found = next((program for program in inside if is_there(program)), None)
+    found = next((program for program in inside if program.is_file()), None)
     if found is None and Path(python).name == python and (program := shutil.which(python)):
         found = Path(program)
     if found is None:

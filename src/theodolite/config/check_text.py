@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from theodolite.config.calls import CallEstimate, Range, price_days
-from theodolite.config.hosts import hosts
+from theodolite.config.hosts import code_hosts, hosts
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.lookup import Found
 from theodolite.config.places import PlacedFault
@@ -149,6 +149,7 @@ def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) 
 
 def _hosts(study: Study) -> str:
     named = [f"{host.name} ({', '.join(host.roles)})" for host in hosts(study)]
+    named += code_hosts(study)
     return ", ".join(named) if named else "none: nothing leaves this machine"
 
 

@@ -1,4 +1,4 @@
-"""Hosts: where a study's calls go; nothing leaves the machine but these."""
+"""Hosts: where a study's calls go, and which of its code may call others."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from theodolite.domain.annotator import ModelJudge
-from theodolite.domain.application import HttpEndpoint, PromptedModel
+from theodolite.domain.annotator import ModelJudge, PythonLabeller
+from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
 from theodolite.domain.model import ModelEndpoint, ModelKind
+from theodolite.domain.network import NetworkUse
 from theodolite.domain.study import Study
 
 
@@ -32,6 +33,28 @@ def hosts(study: Study) -> tuple[Host, ...]:
         if name:
             roles.setdefault(name, {})[role] = None
     return tuple(Host(name=name, roles=tuple(named)) for name, named in roles.items())
+
+
+def code_hosts(study: Study) -> tuple[str, ...]:
+    """Return what is known of the hosts of a study's own code, which nobody has analysed: one text for each."""
+    found = []
+    for application in study.applications:
+        connection = application.connection
+        if isinstance(connection, PythonCallable | AriaClass):
+            allowed = connection.runtime.network
+            rule = NetworkUse(application=application.name, allowed=allowed).rule
+            found.append(f"`{application.name}` ({connection.target}): {rule}, runs as its own process")
+    return (*found, *judge_code(study))
+
+
+def judge_code(study: Study) -> tuple[str, ...]:
+    """Return what is known of the hosts of functions that label: one text for each."""
+    labellings = ((annotator.name, annotator.labelling) for annotator in study.annotators)
+    return tuple(
+        f"judge `{name}` ({labelling.target}): unknown, runs within Theodolite"
+        for name, labelling in labellings
+        if isinstance(labelling, PythonLabeller)
+    )
 
 
 def hosts_of(study: Study) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ from typing import cast
 
 from theodolite.domain.errors import ContentRefused, GatewayError
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskFunction, AskModel, Reply, Request
+from theodolite.domain.network import NetworkUse
 from theodolite.execution.brakes import Brakes
 from theodolite.execution.failing import paid_reply
-from theodolite.ports.application import Application, Conversing, Lenient
+from theodolite.ports.application import Application, Conversing, Lenient, Networked
 from theodolite.ports.labeller import Labeller
 from theodolite.ports.model import Model
 
@@ -93,6 +94,11 @@ class Lines:
         """Return what was let pass although an interface asks for something else, by application."""
         lenient = {name: line.remarks for name, line in self.applications.items() if isinstance(line, Lenient)}
         return {name: remarks for name, remarks in lenient.items() if remarks}
+
+    def network_uses(self) -> tuple[NetworkUse, ...]:
+        """Return what the code of applications has done on the network, of those that did anything there."""
+        uses = (line.network for line in self.applications.values() if isinstance(line, Networked))
+        return tuple(use for use in uses if use.connections or use.refused or use.programs)
 
     async def close(self) -> None:
         """Let go of all connections."""

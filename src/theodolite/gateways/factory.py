@@ -182,12 +182,12 @@ def open_application(
             from theodolite.gateways.applications.runtime import Surroundings
 
             around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
-            return _callable(name, connection, around, clock)
+            return _callable(application, connection, around, clock)
         case AriaClass():
             from theodolite.gateways.applications.runtime import Surroundings
 
             around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
-            return _aria(name, connection, around, clock)
+            return _aria(application, connection, around, clock)
         case _:
             assert_never(connection)
 
@@ -213,25 +213,28 @@ def open_labeller(annotator: Annotator, *, folder: Path, clock: Clock) -> Callab
     return CallableLabeller(annotator.name, labelling, function, clock=clock)
 
 
-def _callable(name: str, connection: PythonCallable, around: Surroundings, clock: Clock) -> CallableApplication:
+def _callable(
+    application: Application, connection: PythonCallable, around: Surroundings, clock: Clock
+) -> CallableApplication:
     from theodolite.gateways.applications.callable_application import CallableApplication
     from theodolite.gateways.applications.connections import Connections
     from theodolite.gateways.applications.runtime import code_of
     from theodolite.gateways.applications.workers import Workers
 
-    connections = Connections()
+    name, connections = application.name, Connections(application, around.workspace)
     code = code_of(name, connection, around, observe=connections.observe, init=())
     workers = Workers(code, credentials=Credentials())
     return CallableApplication(name, connection, workers, connections=connections, clock=clock)
 
 
-def _aria(name: str, connection: AriaClass, around: Surroundings, clock: Clock) -> AriaApplication:
+def _aria(application: Application, connection: AriaClass, around: Surroundings, clock: Clock) -> AriaApplication:
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.connections import Connections
     from theodolite.gateways.applications.runtime import code_of
     from theodolite.gateways.applications.workers import Workers
 
-    connections, credentials = Connections(), _credentials(connection, around.environ)
+    name, connections = application.name, Connections(application, around.workspace)
+    credentials = _credentials(connection, around.environ)
     code = code_of(name, connection, around, observe=connections.observe, init=tuple(json.loads(connection.init)))
     workers = Workers(code, credentials=credentials)
     return AriaApplication(name, connection, workers, credentials=credentials, connections=connections, clock=clock)

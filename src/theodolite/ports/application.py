@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.domain.network import NetworkUse
 
 OnChunk = Callable[[str], None]
 """Called with each piece of a streamed reply; pieces are never replayed."""
@@ -61,6 +62,16 @@ class Lenient(Protocol):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What was let pass so far, each once."""
+        ...
+
+
+@runtime_checkable
+class Networked(Protocol):
+    """An application that is code, whose connections are observed."""
+
+    @property
+    def network(self) -> NetworkUse:
+        """What its code has done on the network so far."""
         ...
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from theodolite.domain.network import NetworkUse
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
@@ -15,6 +17,8 @@ class RunFacts:
         package_version: Version of this package.
         generated: When the report was made; UTC.
         hosts: Hosts that the run spoke to, in order of the study file.
+        network: What the code of applications has done on the network.
+        unobserved: Code whose connections nobody observes, in words.
         duration_s: Time that the run took; seconds, None where unknown.
         show_command: What one types before the label of a dialogue to read it.
         label_command: What one types to label dialogues; empty where there is no such command.
@@ -25,6 +29,8 @@ class RunFacts:
     package_version: str
     generated: datetime
     hosts: tuple[str, ...] = ()
+    network: tuple[NetworkUse, ...] = ()
+    unobserved: tuple[str, ...] = ()
     duration_s: float | None = None
     show_command: str = ""
     label_command: str = ""

@@ -24,8 +24,9 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.fault import Severity
 from theodolite.domain.flow import Exchange, SayToApplication
+from theodolite.domain.network import NetworkUse
 from theodolite.execution.failing import kind_of
-from theodolite.ports.application import Application, Conversing, Lenient, Resettable
+from theodolite.ports.application import Application, Conversing, Lenient, Networked, Resettable
 from theodolite.ports.endpoint import Endpoint, Knock
 
 SLOW_S = 10.0
@@ -69,6 +70,7 @@ class Examination:
         unexamined: Why it could not be examined; empty where it could.
         hint: What one could try then, e.g. a command line; empty where there is nothing.
         texts: Its replies, in order.
+        network: What its code did on the network; None where it is no code.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Examination:
     unexamined: str = ""
     hint: str = ""
     texts: list[str] = field(default_factory=list)
+    network: NetworkUse | None = None
 
     def note(self, message: str, severity: Severity = Severity.FAULT) -> None:
         """Keep a remark once."""
@@ -119,8 +122,7 @@ async def examine(name: str, application: Application) -> Examination:
         await probe.close()
     probe.tell_failures()
     _look_at_texts(found)
-    if isinstance(application, Lenient):
-        _look_at_interface(found, application)
+    _look_at_interface(found, application)
     return found
 
 
@@ -240,10 +242,14 @@ def _look_at_texts(found: Examination) -> None:
         found.note(f"took {found.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
 
 
-def _look_at_interface(found: Examination, application: Lenient) -> None:
+def _look_at_interface(found: Examination, application: Application) -> None:
+    if isinstance(application, Networked):
+        found.network = application.network
+    if not isinstance(application, Lenient):
+        return
     for remark in application.remarks:
-        found.note(remark)
-    if found.texts and not found.version:
+        found.note(remark, Severity.NOTE)
+    if isinstance(application, Resettable) and found.texts and not found.version:
         found.note("states no version, so that a later one cannot be told from it", Severity.NOTE)
 
 

@@ -88,7 +88,7 @@ def test_what_a_run_let_pass_is_told_at_its_end(event: Path) -> None:
 
     ended = theodolite_command("run", event, "--first", "2")
 
-    note = "Note: application `blue` was let pass, and is not quite what its interface asks for: `OpenConnection`"
+    note = "Note: application `blue` was accepted although it deviates from what is expected: `OpenConnection`"
     assert (ended.code, ended.err.count(note)) == (0, 1)
 
 

@@ -92,13 +92,10 @@ def answering(text: str) -> type:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (made(OpenConnection=returning((True, "hello"))), "`OpenConnection` returned a tuple"),
         (
             made(OpenConnection=returning((False, "no key"))),
             "answered with an error: `OpenConnection` returned False: no",
         ),
-        (made(CloseConnection=returning(None)), "`CloseConnection` returned None"),
-        (made(GetVersion=lambda: "1"), "`GetVersion` takes no `self`"),
         (
             made(GetResponse=returning({"response": "x"})),
             "answered in an unknown form: `GetResponse` returned no `succ",
@@ -123,6 +120,22 @@ async def test_what_real_classes_did_is_a_fault(kind: type, words: str) -> None:
 
     assert [fault for fault in faults(found) if words in fault]
     assert exit_code_of([found]) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (made(OpenConnection=returning((True, "welcome"))), "`OpenConnection` returned a tuple"),
+        (made(OpenConnection=returning("key")), "`OpenConnection` returned a text, taken as True"),
+        (made(CloseConnection=returning(None)), "`CloseConnection` returned None"),
+        (made(GetVersion=lambda: "1"), "`GetVersion` takes no `self`"),
+    ],
+)
+async def test_what_is_plain_all_the_same_is_a_note(kind: type, words: str) -> None:
+    found = await examined(kind)
+
+    assert [note for note in notes(found) if words in note]
+    assert (faults(found), exit_code_of([found])) == ([], 0)
 
 
 async def test_a_hanging_class_is_waited_for_once() -> None:

@@ -7,6 +7,7 @@ import asyncio
 from theodolite.domain.application import AriaClass
 from theodolite.domain.errors import Rejected
 from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.domain.network import NetworkUse
 from theodolite.gateways.applications.aria_contract import check_class
 from theodolite.gateways.applications.aria_form import init_arguments, prompt_template
 from theodolite.gateways.applications.aria_instance import AriaClassOf, AriaInstance
@@ -68,7 +69,8 @@ class AriaApplication:
             timeout_s=connection.timeout_s,
         )
         self._clock = clock
-        self.connections = connections or Connections()
+        self._connections = connections or Connections()
+        self._allowed = connection.runtime.network
         self._slots = Slots(connection.parallel)
         self._instances: dict[str, AriaInstance] = {}
 
@@ -126,6 +128,11 @@ class AriaApplication:
         """End all sessions and all processes."""
         await asyncio.gather(*(self.end(session) for session in tuple(self._instances)))
         await self._workers.close()
+
+    @property
+    def network(self) -> NetworkUse:
+        """What its code has done on the network so far."""
+        return self._connections.use(self._name, self._allowed)
 
     async def knock(self) -> Knock:
         """Say that the class is there; no instance is made, since that could cost something."""

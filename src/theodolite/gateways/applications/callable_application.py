@@ -8,6 +8,7 @@ from typing import Any
 from theodolite.domain.application import PythonCallable
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import Reply, SayToApplication
+from theodolite.domain.network import NetworkUse
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
@@ -48,7 +49,8 @@ class CallableApplication:
         self._connection = connection
         self._workers = workers
         self._clock = clock
-        self.connections = connections or Connections()
+        self._connections = connections or Connections()
+        self._allowed = connection.runtime.network
         self._keywords = tuple(workers.load()["keywords"])
         self._slots = Slots(connection.parallel)
 
@@ -97,6 +99,11 @@ class CallableApplication:
     async def end(self, session: str) -> None:
         """Let go of a session's process, where it has one of its own."""
         await self._workers.end(session)
+
+    @property
+    def network(self) -> NetworkUse:
+        """What its code has done on the network so far."""
+        return self._connections.use(self._name, self._allowed)
 
     async def knock(self) -> Knock:
         """Say that the function is there; it is not called, since that could cost something."""

@@ -16,7 +16,7 @@ from filelock import FileLock
 from theodolite.domain.application import AriaClass, Isolation, PythonCallable, Runtime
 from theodolite.domain.errors import InputError
 from theodolite.gateways.applications.worker_process import Launch, Observe, WorkerChannel, WorkerProcess
-from theodolite.gateways.applications.workers import Code
+from theodolite.gateways.applications.workers import ApplicationCode
 
 LOGS_NAME = "logs"
 """Folder within a workspace that takes what applications print."""
@@ -56,7 +56,7 @@ class Surroundings:
 
 def code_of(
     name: str, connection: PythonCallable | AriaClass, around: Surroundings, *, observe: Observe, init: tuple[str, ...]
-) -> Code:
+) -> ApplicationCode:
     """Return an application's code and how its processes are started.
 
     Args:
@@ -94,7 +94,7 @@ def code_of(
     def start() -> WorkerChannel:
         return WorkerProcess(launch, observe)
 
-    return Code(
+    return ApplicationCode(
         owner=name,
         target=connection.target,
         start=start,

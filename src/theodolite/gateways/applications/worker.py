@@ -45,7 +45,7 @@ DEEPEST = 12
 Send = Callable[[dict[str, Any]], None]
 
 
-class Exchange(NamedTuple):
+class PastTurn(NamedTuple):
     """An earlier prompt and response of the same dialogue, as a function is given it."""
 
     prompt: str
@@ -142,7 +142,7 @@ class Worker:
         """Call the function with a prompt."""
         keywords = request["keywords"]
         if "history" in keywords:
-            keywords["history"] = tuple(Exchange(*exchange) for exchange in keywords["history"])
+            keywords["history"] = tuple(PastTurn(*exchange) for exchange in keywords["history"])
         number, prompt, streams = request["id"], request["prompt"], request["stream"]
 
         def call() -> Any:

@@ -23,7 +23,7 @@ Start = Callable[[], WorkerChannel]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
+class ApplicationCode:
     """One application's code, and how its processes are started.
 
     Attributes:
@@ -50,7 +50,7 @@ class Code:
 class Workers:
     """Starts, keeps and replaces an application's processes."""
 
-    def __init__(self, code: Code, *, credentials: Credentials) -> None:
+    def __init__(self, code: ApplicationCode, *, credentials: Credentials) -> None:
         """Start nothing yet.
 
         Args:

@@ -8,6 +8,7 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.money import cost_text
 from theodolite.domain.run import Spending
 from theodolite.domain.scenario import Proxy
+from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.criteria import criteria_facts
@@ -37,7 +38,7 @@ def method_view(subject: Subject) -> MethodView:
         "Plan": f"version {run.plan_version[:SHORT]}, seed {study.sampling.seed}",
         "Run": f"number {run.number}, {run.state.value}, begun {run.started:%Y-%m-%d %H:%M} UTC",
         "Dialogues": f"{figures.count(held)} of {figures.count(planned)} planned",
-        "Hosts": ", ".join(facts.hosts) or "none: nothing left this machine",
+        "Hosts": _hosts(facts),
         "Calls": _spending_text(subject.evidence.spending),
         "Made with": f"theodolite {facts.package_version}, {facts.generated:%Y-%m-%d %H:%M} UTC",
     }
@@ -52,6 +53,17 @@ def method_view(subject: Subject) -> MethodView:
         series=series_facts(study),
         criteria=criteria_facts(subject.evidence.criteria),
     )
+
+
+def _hosts(facts: RunFacts) -> str:
+    """Return where calls went; of applications' own code what was observed."""
+    called = [", ".join(facts.hosts)] if facts.hosts else []
+    code = [f"`{use.application}`: {use.text}" for use in facts.network]
+    return "; ".join([*called, *code, *facts.unobserved]) or NO_HOSTS
+
+
+NO_HOSTS = "none: nothing left this machine"
+"""Said of runs that called nothing and ran no code."""
 
 
 def _unstated(proxy: Proxy) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from theodolite.reporting.results.criteria import criteria_entries
 from theodolite.reporting.results.estimates import confusion_entry, estimate_entry
 from theodolite.reporting.results.events import event_entry
 from theodolite.reporting.results.json_pieces import Flowing, collected, json_pieces
+from theodolite.reporting.results.network_entry import network_entry
 from theodolite.reporting.results.order_effects import order_effect_entry
 from theodolite.reporting.results.order_metrics import order_metrics_entry
 from theodolite.reporting.results.proxies import proxy_entry
@@ -69,6 +70,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "package": {"name": "theodolite", "version": facts.package_version},
         "generated": _moment(facts.generated),
         "hosts": list(facts.hosts),
+        "network": [network_entry(use) for use in facts.network],
         "scripted": list(scripted_names(evidence)),
         "spending": _spending(evidence),
         "accounts": [_account(account) for account in accounts_of(study, cases)],
