@@ -7,9 +7,9 @@ from pathlib import Path
 
 from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.connections import open_one
-from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.permission import require_code_permission
 from theodolite.config.loading import LoadedStudy
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.application import Application, PromptedModel, RecordedFile
 from theodolite.domain.errors import InputError
 from theodolite.domain.fault import did_you_mean

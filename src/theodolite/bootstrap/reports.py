@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from theodolite.bootstrap.database import workspace_for
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.hosts import hosts_of, judge_code
 from theodolite.config.report_assets import report_assets, report_words
+from theodolite.config.workspace import workspace_for
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
