@@ -89,6 +89,7 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
         mitigations=tuple(Mitigation(name=key, description=words) for key, words in pairs),
         guardrails=shape.guardrails,
         variant_of=shape.variant_of,
+        scenarios=tuple(shape.scenarios),
     )
 
 

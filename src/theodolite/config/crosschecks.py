@@ -9,7 +9,7 @@ from typing import Any
 from theodolite.config.labelling.annotators import GuidelineShelf, LabelColumn, unfit_labels
 from theodolite.config.lookup import Desk, Entry
 from theodolite.config.lost_material import note_lost_material
-from theodolite.config.parts import Parts, is_broken, section
+from theodolite.config.parts import Parts, dropped, is_broken, section
 from theodolite.config.personas import GroupReading, unused_columns
 from theodolite.config.shapes.applications import HttpShape
 from theodolite.config.shapes.scenarios import ScenarioShape
@@ -29,6 +29,7 @@ Rows = Sequence[Mapping[str, str]]
 def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Sequence[ModelEndpoint]) -> None:
     """Add everything that only shows when the whole study is looked at."""
     _check_applications(parts, desk)
+    _check_bound_scenarios(parts, desk)
     _check_variants(parts, desk)
     _check_recorded_scenario(parts, desk)
     _check_testers(parts, desk)
@@ -68,6 +69,21 @@ def _check_applications(parts: Parts, desk: Desk) -> None:
         entry = _application_entry(parts, name)
         message = f"two applications are called `{name}`; names in a recorded file count too"
         desk.complaints.add(entry.fault(message=message, at_key=True))
+
+
+def _check_bound_scenarios(parts: Parts, desk: Desk) -> None:
+    """Refuse scenarios of applications that are not there, and note scenarios that no application is tested in."""
+    known = [scenario.name for scenario, _ in parts.scenarios]
+    for entry in section(parts.entry, "applications"):
+        for place, name in enumerate(entry.shape.scenarios):
+            if name not in {*known, *dropped(parts.entry, "scenarios")}:
+                message = f"application `{entry.name}` names a scenario `{name}` that the study does not have"
+                message += did_you_mean(name, known)
+                desk.complaints.add(entry.fault("scenarios", place, message=message))
+    for scenario, entry in parts.scenarios:
+        if parts.applications and not any(one.is_tested_in(scenario.name) for one in parts.applications):
+            message = f"no application is tested in scenario `{scenario.name}`: `scenarios` of each names others"
+            desk.complaints.add(entry.fault(message=message, at_key=True, severity=Severity.NOTE))
 
 
 def _check_variants(parts: Parts, desk: Desk) -> None:

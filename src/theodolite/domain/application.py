@@ -282,6 +282,7 @@ class Application:
         mitigations: What it adds to the application that it is a variant of.
         guardrails: Where its guardrails live.
         variant_of: Name of the application that it is a variant of; empty for none.
+        scenarios: Names of the scenarios that it is tested in; empty for all.
     """
 
     name: str
@@ -291,8 +292,13 @@ class Application:
     mitigations: tuple[Mitigation, ...] = ()
     guardrails: GuardrailSite = GuardrailSite.NOT_DECLARED
     variant_of: str = ""
+    scenarios: tuple[str, ...] = ()
 
     @property
     def substance(self) -> Application:
         """The same without what is only said about it: to edit a claim makes no other application."""
-        return replace(self, claims=(), description="", variant_of="")
+        return replace(self, claims=(), description="", variant_of="", scenarios=())
+
+    def is_tested_in(self, scenario: str) -> bool:
+        """Tell whether the application is tested in a scenario."""
+        return not self.scenarios or scenario in self.scenarios

@@ -158,7 +158,7 @@ class Study:
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
         what annotators are like, what only people are asked, in which languages, topics, and what a series published.
         """
-        applications = tuple(application.substance for application in self.applications)
+        applications = tuple(replace(one.substance, scenarios=one.scenarios) for one in self.applications)
         endpoints = tuple(model.substance for model in self.models)
         asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)

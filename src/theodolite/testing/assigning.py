@@ -8,8 +8,9 @@ every full block each cell has been met equally often at each place of the order
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import lcm
 from typing import TYPE_CHECKING, TypeVar
 
 from theodolite.domain.application import RecordedFile
@@ -37,6 +38,7 @@ class SeatDesign:
         sessions: Sessions of each seat; count.
         assignment: Whether each seat meets all applications or one.
         seed: Every draw hangs on it.
+        bound: Scenarios of the applications that are not tested in all of them, by application.
     """
 
     level: Level
@@ -45,18 +47,26 @@ class SeatDesign:
     sessions: int
     assignment: Assignment = Assignment.WITHIN_SUBJECTS
     seed: int = 1
+    bound: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def block(self) -> int:
         """Return how many seats it takes until every cell has been met equally often at each place; count."""
-        met = self.applications if self.assignment is Assignment.WITHIN_SUBJECTS else self.scenarios
-        other = self.scenarios if self.assignment is Assignment.WITHIN_SUBJECTS else self.applications
-        return len(williams_rows(len(met))) * len(other)
+        numbers = [len(self._scenarios_of(name, self.scenarios)) for name in self.applications]
+        if self.assignment is Assignment.WITHIN_SUBJECTS:
+            return len(williams_rows(len(self.applications))) * lcm(*numbers)
+        return lcm(*(len(williams_rows(n)) for n in numbers)) * len(self.applications)
+
+    def _scenarios_of(self, application: str, scenarios: Sequence[str]) -> tuple[str, ...]:
+        """Return those of some scenarios that an application is tested in, in their order."""
+        own = self.bound.get(application)
+        return tuple(name for name in scenarios if own is None or name in own)
 
     def cells(self, number: int, stratum: str = "") -> tuple[Cell, ...]:
         """Return what the holder of a seat meets, in order.
 
         Within subjects a seat meets all applications of one scenario before it
-        comes to the next scenario. Orders are those of a Williams design: each
+        comes to the next scenario; an application that is bound to scenarios is met in
+        its own, in turn. Orders are those of a Williams design: each
         application follows each other one equally often. Between subjects a seat
         meets one application in one scenario after the other.
 
@@ -74,12 +84,14 @@ class SeatDesign:
         applications = self._shuffled(self.applications, "applications", stratum)
         scenarios = self._shuffled(self.scenarios, "scenarios", stratum)
         if self.assignment is Assignment.WITHIN_SUBJECTS:
-            pairs = _in_turn(applications, scenarios, place, self.sessions)
+            own = [self._scenarios_of(name, scenarios) for name in applications]
+            pairs = _in_turn(applications, own, place, self.sessions)
             return tuple(Cell(scenario=scenario, application=application) for application, scenario in pairs)
         order, which = divmod(place, len(applications))
-        rows = williams_rows(len(scenarios))
+        met = self._scenarios_of(applications[which], scenarios)
+        rows = williams_rows(len(met))
         return tuple(
-            Cell(scenario=scenarios[rows[order][at % len(scenarios)]], application=applications[which])
+            Cell(scenario=met[rows[order % len(rows)][at % len(met)]], application=applications[which])
             for at in range(self.sessions)
         )
 
@@ -96,10 +108,14 @@ def seat_design(study: Study, plan: LevelPlan) -> SeatDesign:
     does, all of them. Recorded applications cannot be met.
     """
     told = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
+    scenarios = told or tuple(scenario.name for scenario in study.scenarios)
+    live = [one for one in study.applications if not isinstance(one.connection, RecordedFile)]
+    tested = [one for one in live if any(map(one.is_tested_in, scenarios))]
     return SeatDesign(
         level=plan.level,
-        applications=tuple(one.name for one in study.applications if not isinstance(one.connection, RecordedFile)),
-        scenarios=told or tuple(scenario.name for scenario in study.scenarios),
+        applications=tuple(one.name for one in tested),
+        scenarios=scenarios,
+        bound={one.name: tuple(filter(one.is_tested_in, scenarios)) for one in tested if one.scenarios},
         sessions=plan.sessions,
         assignment=study.event.assign if study.event else Assignment.WITHIN_SUBJECTS,
         seed=study.sampling.seed,
@@ -121,14 +137,24 @@ def planned_seats(plan: LevelPlan) -> tuple[Seat, ...]:
     )
 
 
-def _in_turn(applications: Sequence[str], scenarios: Sequence[str], place: int, sessions: int) -> list[tuple[str, str]]:
-    """Return application and scenario of each session of a seat that meets all applications."""
+def _in_turn(
+    applications: Sequence[str], scenarios: Sequence[Sequence[str]], place: int, sessions: int
+) -> list[tuple[str, str]]:
+    """Return application and scenario of each session of a seat that meets all applications.
+
+    Args:
+        applications: The applications.
+        scenarios: The scenarios that each of them is tested in.
+        place: Place of the seat in its block.
+        sessions: Sessions of the seat; count.
+    """
     first, order = divmod(place, len(williams_rows(len(applications))))
     rows = williams_rows(len(applications))
     met = []
     for at in range(sessions):
         passed, column = divmod(at, len(applications))
         # Another scenario is met in another order, so that no application always comes first.
-        row = rows[(order + passed) % len(rows)]
-        met.append((applications[row[column]], scenarios[(first + passed) % len(scenarios)]))
+        which = rows[(order + passed) % len(rows)][column]
+        own = scenarios[which]
+        met.append((applications[which], own[(first + passed) % len(own)]))
     return met

@@ -131,6 +131,10 @@ class Cells:
         stretch, place = self._at(cell)
         return stretch.testers[place]
 
+    def scenario(self, cell: int) -> str:
+        """Return the name of a cell's scenario."""
+        return self._at(cell)[0].scenario.name
+
     def setting(self, cell: int, application: str) -> Setting:
         """Return what all sessions of a cell with an application share."""
         stretch, place = self._at(cell)

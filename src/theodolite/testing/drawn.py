@@ -9,13 +9,14 @@ from __future__ import annotations
 import heapq
 import re
 from array import array
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from theodolite.domain.application import Application
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.domain.identity import canonical_json, digest, keyed_draw
 from theodolite.domain.joined_sessions import JoinedSessions
@@ -60,9 +61,30 @@ class SessionsToHold:
         self._rounds = list(_rounds(_repeats_due(study, cells)))
         self._ends = list(accumulate(part.n for part in self._rounds))
         self._settings: dict[tuple[int, str], Setting] = {}
+        self._slots = self._bound_slots(study)
+
+    def _bound_slots(self, study: Study) -> array[int] | None:
+        """Return the slots of the plan that hold a session, where applications are bound to scenarios; None for all.
+
+        A slot is a pair's number times the number of applications, plus the application's place.
+        """
+        bound = {one.name: one for one in study.applications if one.scenarios}
+        if not bound.keys() & set(self._applications):
+            return None
+        slots = range(len(self._applications) * (self._ends[-1] if self._ends else 0))
+        return array("Q", (slot for slot in slots if self._is_held(slot, bound)))
+
+    def _is_held(self, slot: int, bound: Mapping[str, Application]) -> bool:
+        cell, _, application = self._in_slot(slot)
+        return application not in bound or bound[application].is_tested_in(self._cells.scenario(cell))
+
+    def _slot(self, position: int) -> int:
+        return position if self._slots is None else self._slots[position]
 
     def __len__(self) -> int:
         """Return how many there are; count."""
+        if self._slots is not None:
+            return len(self._slots)
         return len(self._applications) * (self._ends[-1] if self._ends else 0)
 
     def __iter__(self) -> Iterator[PlannedSession]:
@@ -76,7 +98,7 @@ class SessionsToHold:
 
     def label(self, position: int) -> str:
         """Return what people call the dialogue at a position."""
-        number, place = divmod(position, len(self._applications))
+        number, place = divmod(self._slot(position), len(self._applications))
         label = f"d{number + 1:03d}"
         return label if len(self._applications) == 1 else f"{self._applications[place]}/{label}"
 
@@ -101,12 +123,16 @@ class SessionsToHold:
         if found is None or (found["application"] or "") not in {"", *self._applications}:
             return None
         place = self._applications.index(found["application"]) if found["application"] else 0
-        position = (int(found["number"]) - 1) * len(self._applications) + place
+        slot = (int(found["number"]) - 1) * len(self._applications) + place
+        position = slot if self._slots is None else bisect_left(self._slots, slot)
         return position if 0 <= position < len(self) and self.label(position) == label else None
 
     def _at(self, position: int) -> tuple[int, int, str]:
         """Return cell, repeat and application of a position."""
-        number, place = divmod(position, len(self._applications))
+        return self._in_slot(self._slot(position))
+
+    def _in_slot(self, slot: int) -> tuple[int, int, str]:
+        number, place = divmod(slot, len(self._applications))
         at = bisect_right(self._ends, number)
         part = self._rounds[at]
         more, cell = divmod(number - (self._ends[at] - part.n), len(part.cells))
@@ -118,9 +144,13 @@ class SessionsToHold:
         for place, cell in enumerate(self._rounds[0].cells if self._rounds else ()):
             sight = bytes.fromhex(self._cells.sight(cell))
             if met.setdefault(sight, place) != place:
-                n = len(self._applications)
-                return met[sight] * n, place * n
+                return self._first_position(met[sight]), self._first_position(place)
         return None
+
+    def _first_position(self, number: int) -> int:
+        """Return the position of the first session of a pair."""
+        slot = number * len(self._applications)
+        return slot if self._slots is None else min(bisect_left(self._slots, slot), len(self._slots) - 1)
 
 
 class RecordedSessions:

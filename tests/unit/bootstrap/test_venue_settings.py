@@ -17,7 +17,7 @@ from theodolite.domain.application import (
     Runtime,
 )
 
-NOW = Runtime(isolation=Isolation.SESSION, python="/opt/python", requirements="r.txt", memory_mb=100, cpu_s=7)
+NOW = Runtime(isolation=Isolation.SESSION, python="python3.10", requirements="r.txt", memory_mb=100, cpu_s=7)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_settings_of_today_serve_the_version_that_was_published(published: C
     assert isinstance(connection, AriaClass | PythonCallable)
     assert connection == published
     assert connection.runtime.isolation is Isolation.APPLICATION
-    assert (connection.parallel, connection.runtime.python, connection.runtime.memory_mb) == (1, "/opt/python", 100)
+    assert (connection.parallel, connection.runtime.python, connection.runtime.memory_mb) == (1, "python3.10", 100)
 
 
 def test_other_applications_stay_what_they_are() -> None:

@@ -14,8 +14,8 @@ def test_a_venue_knows_its_run_and_the_way_to_its_applications(tmp_path):
     lay_out_event(tmp_path)
     store = FakeStore()
 
-    opened = open_venue(str(tmp_path), store, workspace=tmp_path)
-    again = open_venue(str(tmp_path), store, workspace=tmp_path)
+    opened = open_venue(str(tmp_path), store, workspace=tmp_path / ".theodolite")
+    again = open_venue(str(tmp_path), store, workspace=tmp_path / ".theodolite")
 
     assert opened.venue.run == again.venue.run
     assert opened.venue.study.name == "varn-event"

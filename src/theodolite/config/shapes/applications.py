@@ -40,6 +40,8 @@ class ApplicationShape(Shape):
     """What its team claims, and the scripts that test it."""
     mitigations: Mitigations | None = None
     """Declared guardrails and other measures: names, or names with a description."""
+    scenarios: list[Filled] = Field(default_factory=list)
+    """Names of the scenarios that it is tested in; all where left out."""
     variant_of: str = ""
     """Name of the application that it is a variant of; mitigations are then compared among its variants alone."""
 

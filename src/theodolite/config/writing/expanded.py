@@ -156,6 +156,7 @@ def _said_of(application: Application) -> dict[str, Any]:
         claims=claims,
         mitigations={item.name: item.description for item in application.mitigations},
         variant_of=application.variant_of,
+        scenarios=list(application.scenarios),
     )
 
 

@@ -1,0 +1,36 @@
+"""Applications may be bound to scenarios that the study has."""
+
+import pytest
+
+from theodolite.config.loading import StudyFaults, load_study
+
+STUDY = """study: s
+applications:
+  a: {kind: python, call: "json:dumps", scenarios: [%s]}
+scenarios: {travel: {scripts: {x: Hi}}, meal: {scripts: {y: Hi}}}
+judges: {polite: {ask: "Is it rude?", defect: "== yes", rule: {any: [stupid], then: yes, else: no}}}
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    def written(names):
+        (tmp_path / "bot.py").write_text("def reply(prompt): return prompt\n")
+        (tmp_path / "study.yaml").write_text((STUDY % names).replace("json:dumps", "bot.py:reply"))
+        return tmp_path
+
+    return written
+
+
+def test_a_scenario_that_is_not_there_is_named_with_the_likeliest(study):
+    with pytest.raises(
+        StudyFaults, match=r"names a scenario `travle` that the study does\s+not have; meant `travel`\?"
+    ):
+        load_study(study("travle"))
+
+
+def test_a_scenario_without_an_application_is_noted(study):
+    loaded = load_study(study("travel"))
+
+    assert loaded.study.applications[0].scenarios == ("travel",)
+    assert any("no application is tested in scenario `meal`" in note.message for note in loaded.notes)
