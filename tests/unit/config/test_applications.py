@@ -8,7 +8,7 @@ import pytest
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.places import render_faults
-from theodolite.domain.application import AriaClass, ClaimKind, GuardrailSite, PromptedModel, PythonCallable
+from theodolite.domain.application import ClaimKind, GuardrailSite, PromptedModel
 from theodolite.domain.fault import Severity
 
 STUDY = """study: a
