@@ -161,6 +161,15 @@ def test_guessing_codes_ends_soon_and_bars_nobody_elsewhere(event, organiser, st
     assert elsewhere.post("/code/", {"code": words_of(code)}).status_code == 302
 
 
+@pytest.mark.parametrize("header", ["X_FORWARDED_FOR", "X_REAL_IP", "FORWARDED"])
+def test_guessing_under_other_addresses_than_ones_own_ends_as_soon(event, stranger, header):
+    guesses = [(f"palm-river-otter-{n:04}", {f"HTTP_{header}": f"198.51.100.{n}"}) for n in range(21)]
+
+    answers = [stranger.post("/code/", {"code": code}, **headers).status_code for code, headers in guesses]
+
+    assert answers == [422] * 20 + [429]
+
+
 def test_a_restart_forgives_no_guess_and_the_counts_name_nobody(event, stranger):
     for n in range(20):
         stranger.post("/code/", {"code": f"palm-river-otter-{n:04}"})

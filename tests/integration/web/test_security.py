@@ -9,7 +9,14 @@ from theodolite.domain.people.role import Role
 from theodolite.web.accounts.inviting import invite
 from theodolite.web.models import Account, HostedStudy
 
-ELSEWHERE = ["https://evil.example/", "//evil.example/", "/\\evil.example", "http:evil.example", "javascript:alert(1)"]
+ELSEWHERE = [
+    "https://evil.example/",
+    "//evil.example/",
+    "/\\evil.example",
+    "http:evil.example",
+    "javascript:alert(1)",
+    "/%09/evil.example",
+]
 
 
 @pytest.mark.parametrize("target", ELSEWHERE)
@@ -30,6 +37,22 @@ def test_signing_out_leads_nowhere_else(client_as, target):
 
     assert "evil" not in answer.headers["Location"]
     assert answer.headers["Location"].startswith("/account/") or answer.headers["Location"] == "/"
+
+
+def test_a_session_key_that_somebody_planted_is_not_the_one_after_signing_in(event):
+    account = Account.objects.get(name="Anna")
+    account.set_password("a long walk by the sea")
+    account.save()
+    client = Client(SERVER_NAME="localhost")
+    client.cookies["sessionid"] = "planted0planted0planted0planted0"
+    client.post("/account/login/", {"login": account.email, "password": "a long walk by the sea"})
+
+    assert client.cookies["sessionid"].value not in {"", "planted0planted0planted0planted0"}
+    old = client.cookies["sessionid"].value
+    client.post("/account/logout/")
+    client.cookies["sessionid"] = old
+
+    assert "_auth_user_id" not in client.session
 
 
 def test_a_form_from_elsewhere_is_refused_in_our_words(event):

@@ -50,6 +50,24 @@ def test_cookies_are_out_of_scripts_reach_and_stay_here(server):
     assert all("HttpOnly" in cookie and "SameSite=Lax" in cookie for cookie in cookies)
 
 
+def test_a_head_of_more_than_64_kb_is_refused_and_a_usual_one_is_answered(server):
+    assert server.get("/account/login/", Cookie="a" * 30_000).status == 200
+    assert server.get("/account/login/", Cookie="a" * 70_000).status == 431
+    assert server.get("/account/login/", **{f"X_{n}": "a" * 1_000 for n in range(90)}).status == 431
+
+
+def test_other_users_of_the_machine_read_nothing_that_the_server_keeps(folder, server):
+    workspace = folder / ".theodolite"
+
+    assert workspace.stat().st_mode & 0o077 == 0
+    assert not [path for path in workspace.rglob("*") if path.stat().st_mode & 0o077 and path.suffix == ".key"]
+
+
+@pytest.mark.parametrize("path", ["../secret.key", "%2e%2e/secret.key", "..%2f..%2fetc/passwd", "x/../../secret.key"])
+def test_no_address_of_a_file_leads_out_of_its_folder(server, path):
+    assert server.get(f"/static/{path}").status in {400, 404}
+
+
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "a b"])
 def test_a_name_that_is_not_the_servers_is_refused_without_a_word_of_the_machinery(server, host):
     answer = server.get("/account/login/", Host=host)
