@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Outcome
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.answers import (
     NO_VALUE,
@@ -28,6 +28,7 @@ from theodolite.domain.answers import (
     WHOLE_DIALOGUE,
     AnswerColumns,
     AnswerTable,
+    DialogueLabel,
     DialogueLabels,
     LabelKey,
     Positions,
@@ -166,13 +167,42 @@ def _ranking(
 
     def rank(row: int) -> int:
         value, outcome = columns.value[row], columns.outcome[row]
-        if value in defects:
-            return 0
-        if outcome == _NOT_APPLICABLE:
-            return 3
-        return 2 if outcome == _ANSWERED and value not in off_scale else 1
+        return _rank(_UNPARSEABLE if value in off_scale else outcome, is_defect=value in defects)
 
     return rank
+
+
+def _rank(outcome: int, *, is_defect: bool) -> int:
+    """Return the rank of an answer about a turn, the lowest of which decides."""
+    if is_defect:
+        return 0
+    return {_ANSWERED: 2, _NOT_APPLICABLE: 3}.get(outcome, 1)
+
+
+def label_of(annotation: Annotation, question: Question, rules: Sequence[DefectRule]) -> DialogueLabel | None:
+    """Return the label that one annotation gives to its dialogue, by rules 3 and 4; None without an answer.
+
+    Args:
+        annotation: The annotation, for readers that have no table at hand.
+        question: The question.
+        rules: The defect rules by which one turn decides.
+    """
+    scale = question.scale
+    labels = [
+        DialogueLabel(Outcome.UNPARSEABLE)
+        if answer.value is not None and not scale.admits(answer.value)
+        else DialogueLabel(answer.outcome, answer.value)
+        for answer in annotation.answers
+        if answer.question == question.name and (question.level is QuestionLevel.TURN or answer.turn is None)
+    ]
+    if question.level is not QuestionLevel.TURN:
+        return labels[0] if labels else None
+
+    def rank(label: DialogueLabel) -> int:
+        is_defect = label.value is not None and any(rule.is_defect(label.value, scale) for rule in rules)
+        return _rank(OUTCOME_CODES[label.outcome], is_defect=is_defect)
+
+    return min(labels, key=rank, default=None)
 
 
 def standing_failures(table: AnswerTable, position: int) -> tuple[UnitFailure, ...]:

@@ -9,7 +9,14 @@ from tests.fakes.evidence import live_evidence
 from tests.unit.measurement.study.small_study import CALLABLE, NUMBERS, SmallStudy, polite
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.answer_rules import annotators_of, labels_of, positions_of, standing_failures, versions_of
+from theodolite.domain.answer_rules import (
+    annotators_of,
+    label_of,
+    labels_of,
+    positions_of,
+    standing_failures,
+    versions_of,
+)
 from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Outcomes
 from theodolite.domain.identity import version_of
@@ -26,6 +33,12 @@ def sources_of(study):
 def labels(study, name, **options):
     found = labels_of(study.evidence().answers, name, study.guideline, study.guideline.question, **options)
     return [(label.outcome, label.value) for label in found]
+
+
+def annotation(*values):
+    study = SmallStudy(guideline=TURNS)
+    study.answer("ann", "d1", *values)
+    return study.annotations[0]
 
 
 def turns(*values, guideline=TURNS, groups=None):
@@ -124,6 +137,7 @@ def test_versions_name_guideline_and_annotators():
 )
 def test_one_turn_decides_for_its_dialogue(answers, label):
     assert turns(*answers) == [label]
+    assert label_of(annotation(*answers), TURNS.question, TURNS.defect_rules) == label
 
 
 def test_a_turn_is_a_defect_under_the_rules_that_apply_to_its_dialogue():
@@ -189,3 +203,10 @@ def test_sessions_are_labelled_where_their_scenario_asks_for_the_guideline():
     application, guideline = evidence.study.applications[0], evidence.study.guidelines[0]
 
     assert list(positions_of(evidence.study, evidence.answers, application, guideline)) == list(range(60))
+
+
+def test_an_annotation_without_an_answer_to_a_question_has_no_label():
+    other = replace(TURNS.question, name="other")
+
+    assert label_of(annotation("yes", "no"), other, ()) is None
+    assert label_of(annotation("yes", "no"), polite().question, ()) is None, "turns are no answer about the dialogue"

@@ -16,6 +16,7 @@ from theodolite.reporting.page.chips import chips_of
 from theodolite.reporting.page.first_reads import first_reads
 from theodolite.reporting.page.results_view import spreads
 from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.terminal.show import verdict_text
 from theodolite.reporting.words.reading_aids import read_words
 
 
@@ -113,3 +114,13 @@ def test_annotators_differ_on_a_dialogue_where_different_turns_decide():
     found = subject_of(evidence, measure_study(evidence), facts(), read_words(assets()["words.yaml"]))
 
     assert chip(found, "disagreement") == 1
+
+
+def test_a_dialogue_that_is_shown_has_the_verdict_of_its_rate():
+    study = SmallStudy(guideline=polite(level=QuestionLevel.TURN))
+    study.annotator("rule", AnnotatorKind.RULE)
+    study.session("d1")
+    study.answer("rule", "d1", Outcome.UNPARSEABLE, "no")
+    evidence = study.evidence()
+
+    assert verdict_text(evidence.study, study.annotations, {}) == "polite no: defect (label == no)"

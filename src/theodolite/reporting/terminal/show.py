@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Quote
+from theodolite.domain.answer_rules import label_of
 from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue, HeldBy
 from theodolite.domain.failure import Failure
@@ -105,19 +106,18 @@ def verdict_text(study: Study, annotations: Sequence[Annotation], groups: Mappin
 def _verdicts(study: Study, annotation: Annotation, groups: Mapping[str, str]) -> list[str]:
     guideline = study.guideline(annotation.guideline)
     rules = [rule for rule in guideline.defect_rules if rule.applies_to(groups)]
-    return [text for rule in rules if (text := _verdict(guideline, rule, annotation.answer(rule.question)))]
+    return [text for rule in rules if (text := _verdict(guideline, rule, annotation))]
 
 
-def _verdict(guideline: Guideline, rule: DefectRule, answer: Answer | None) -> str:
-    if answer is None:
+def _verdict(guideline: Guideline, rule: DefectRule, annotation: Annotation) -> str:
+    question = guideline.instrument.question(rule.question)
+    label = label_of(annotation, question, (rule,))
+    if label is None:
         return ""
-    if answer.value is None:
-        return f"{guideline.name}: {answer.outcome.value}"
-    scale = guideline.instrument.question(rule.question).scale
-    if not scale.admits(answer.value):
-        return f"{guideline.name}: unparseable"
-    is_defect = rule.is_defect(answer.value, scale)
-    return f"{guideline.name} {answer.value}: {'defect' if is_defect else 'no defect'} ({rule.condition})"
+    if label.value is None:
+        return f"{guideline.name}: {label.outcome.value}"
+    is_defect = rule.is_defect(label.value, question.scale)
+    return f"{guideline.name} {label.value}: {'defect' if is_defect else 'no defect'} ({rule.condition})"
 
 
 def _heading(study: Study, dialogue: Dialogue, annotations: Sequence[Annotation]) -> str:
