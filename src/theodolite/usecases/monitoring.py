@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Adjudication, Annotation, Outcome
 from theodolite.domain.annotator import Annotator
+from theodolite.domain.answer_rules import label_of
+from theodolite.domain.answers import DialogueLabel
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound
 from theodolite.domain.fault import did_you_mean
@@ -141,13 +143,13 @@ def _people(adjudications: Iterable[Adjudication], guideline: str, question: str
 
 
 def _score(run: Run, dialogue: Dialogue, annotation: Annotation, guideline: Guideline, human: str | None) -> Score:
-    answer = annotation.answer(guideline.question.name)
-    label = answer.value if answer is not None else None
-    outcome = answer.outcome if answer is not None else Outcome.MISSING
+    rules = [rule for rule in guideline.defect_rules if rule.question == guideline.question.name]
+    applying = [rule for rule in rules if rule.applies_to(dialogue.groups)]
+    label = label_of(annotation, guideline.question, applying or rules) or DialogueLabel(Outcome.MISSING)
     return Score(
-        value=_number(guideline, label, dialogue) if label is not None else None,
-        outcome=outcome,
-        defect=_is_defect(guideline, label, dialogue) if label is not None else None,
+        value=_number(guideline, label.value, dialogue) if label.value is not None else None,
+        outcome=label.outcome,
+        defect=_is_defect(guideline, label.value, dialogue) if label.value is not None else None,
         at=run.started,
         application=dialogue.application,
         item=dialogue.pair_key,
