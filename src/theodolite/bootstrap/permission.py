@@ -68,7 +68,7 @@ def require_code_permission(loaded: LoadedStudy) -> None:
 
 def refusal_text(request: CodeRequest) -> str:
     """Return why code does not run, and how the operator allows it."""
-    names = ", ".join(f"`{code.target}`" for code in request.code)
+    names = ", ".join(f"`{code.shown}`" for code in request.code)
     return (
         f"study `{request.study}` runs code with your rights ({names}), and it has not been allowed on this machine."
         f" Read the code; then allow it with --allow-code (from Python: allow_code=True; in CI: {ALLOW_CODE}=1)"

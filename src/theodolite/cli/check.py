@@ -62,7 +62,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
 def _access(loaded: LoadedStudy) -> dict[str, object]:
     """Return the code that a run executes, and the files that were read from outside of the study's folder."""
     return {
-        "code": [code.target for code in named_code(loaded.study)],
+        "code": [code.shown for code in named_code(loaded.study)],
         "outside": {name: str(real) for name, real in loaded.outside.items()},
     }
 

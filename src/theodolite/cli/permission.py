@@ -77,9 +77,9 @@ def sits_at_terminal() -> bool:
 
 def _asked(request: CodeRequest) -> str:
     click.echo(f"Study `{request.study}` runs code with your rights:", err=True)
-    width = max(len(code.target) for code in request.code) + 2
+    width = max(len(code.shown) for code in request.code) + 2
     for code in request.code:
-        click.echo(f"  {code.target:<{width}}{', '.join(code.users)}", err=True)
+        click.echo(f"  {code.shown:<{width}}{', '.join(code.users)}", err=True)
     click.echo(f"It lies in {request.folder.resolve()}. Run it only if you trust its author.", err=True)
     click.echo("  y  yes, until the code changes      a  always for this folder      n  no", err=True)
     answer: str = click.prompt("Run it?", type=click.Choice(["y", "a", "n"]), default="n", err=True)

@@ -154,7 +154,7 @@ def _hosts(study: Study) -> str:
 
 
 def _code(study: Study) -> str:
-    named = [f"{code.target} ({', '.join(code.users)})" for code in named_code(study)]
+    named = [f"{code.shown} ({', '.join(code.users)})" for code in named_code(study)]
     return f"{', '.join(named)}: a run executes it with your rights" if named else ""
 
 

@@ -27,28 +27,42 @@ class NamedCode:
     Attributes:
         target: `file.py:function`, `module:function`, or the same of a class.
         users: Applications and judges that run it, e.g. `application bot`.
+        programs: Interpreters that run it and files of libraries that are installed for it; none for the usual ones.
     """
 
     target: str
     users: tuple[str, ...]
+    programs: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The name, with what else runs for it."""
+        return " with ".join([self.target, *self.programs])
 
 
 def named_code(study: Study) -> tuple[NamedCode, ...]:
-    """Return the functions and classes that a run of the study calls, without those of this package."""
-    users: dict[str, list[str]] = {}
-    for target, user in _targets(study):
-        if target.partition(":")[0].partition(".")[0] != _OWN_PACKAGE:
-            users.setdefault(target, []).append(user)
-    return tuple(NamedCode(target=target, users=tuple(named)) for target, named in users.items())
+    """Return the functions and classes that a run of the study calls, without those of this package.
+
+    One of this package counts where the study names the interpreter that runs it, or libraries to install.
+    """
+    users: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for target, programs, user in _targets(study):
+        if programs or target.partition(":")[0].partition(".")[0] != _OWN_PACKAGE:
+            users.setdefault((target, programs), []).append(user)
+    return tuple(
+        NamedCode(target=target, users=tuple(named), programs=programs) for (target, programs), named in users.items()
+    )
 
 
-def _targets(study: Study) -> Iterator[tuple[str, str]]:
+def _targets(study: Study) -> Iterator[tuple[str, tuple[str, ...], str]]:
     for application in study.applications:
-        if isinstance(application.connection, PythonCallable | AriaClass):
-            yield application.connection.target, f"application {application.name}"
+        connection = application.connection
+        if isinstance(connection, PythonCallable | AriaClass):
+            programs = tuple(filter(None, (connection.runtime.python, connection.runtime.requirements)))
+            yield connection.target, programs, f"application {application.name}"
     for annotator in study.annotators:
         if isinstance(annotator.labelling, PythonLabeller):
-            yield annotator.labelling.target, f"judge {annotator.name}"
+            yield annotator.labelling.target, (), f"judge {annotator.name}"
 
 
 def code_hash_of(study: Study, folder: Path) -> str:
@@ -60,34 +74,30 @@ def code_hash_of(study: Study, folder: Path) -> str:
     """
     seen = hashlib.sha256()
     for code in named_code(study):
-        seen.update(code.target.encode() + b"\0")
-    for text in _runtimes(study, folder):
-        seen.update(text.encode() + b"\0")
+        seen.update(code.shown.encode() + b"\0")
     for file in _code_files(study, folder):
         seen.update(str(file).encode() + b"\0" + hashlib.sha256((folder / file).read_bytes()).digest())
     return seen.hexdigest()
 
 
-def _runtimes(study: Study, folder: Path) -> Iterator[str]:
-    """Yield the interpreters and the libraries that a study names for its code, where it names any."""
-    for application in study.applications:
-        connection = application.connection
-        if isinstance(connection, PythonCallable | AriaClass):
-            runtime = connection.runtime
-            yield from filter(None, (runtime.python, runtime.requirements))
-            if runtime.requirements:
-                yield (folder / runtime.requirements).read_text(encoding="utf-8", errors="replace")
-
-
 def _code_files(study: Study, folder: Path) -> list[Path]:
-    """Return paths of code below the folder, and of named files outside of it, sorted."""
-    named = (Path(code.target.rpartition(":")[0]) for code in named_code(study))
+    """Return paths of code below the folder, and of named files outside of it, sorted; no virtual environments."""
+    named = [Path(code.target.rpartition(":")[0]) for code in named_code(study)]
     files = {file for file in named if file.suffix == ".py" and (folder / file).is_file()}
+    programs = (Path(program) for code in named_code(study) for program in code.programs)
+    files |= {program for program in programs if _lies_in(folder / program, folder)}  # others come with the system
     for parent, folders, names in os.walk(folder):
+        if "pyvenv.cfg" in names:
+            folders.clear()
+            continue
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _PASSED_OVER]
         paths = (Path(parent) / name for name in names)
         files |= {path.relative_to(folder) for path in paths if path.suffix in _IMPORTABLE and path.is_file()}
     return sorted(files)
+
+
+def _lies_in(file: Path, folder: Path) -> bool:
+    return file.is_file() and file.resolve().is_relative_to(folder.resolve())
 
 
 def foreign_module(target: str, paths: StudyPaths) -> str:

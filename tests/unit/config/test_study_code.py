@@ -73,3 +73,28 @@ def test_the_hash_of_code_follows_every_file_that_python_can_import(folder):
 
     assert first == same
     assert len({first, helper, changed}) == 3
+
+
+def test_an_interpreter_and_libraries_are_shown_and_belong_to_the_hash(folder):
+    """A program of the study's own choice may run in place of Python, whichever class it is to run."""
+    kit = STUDY.replace("app.py:answer", "theodolite.resources.kit.my_application:answer")
+    text = kit.replace('answer"}', 'answer", python: bin/python, requirements: libraries.txt}')
+
+    contents = {"study_yaml": text, "bin__python": b"\x7fELF one", "libraries.txt": "a==1\n"}
+    hashes = []
+    for change in ({}, {"bin__python": b"\x7fELF two"}, {"libraries.txt": "a==2\n"}):
+        loaded = load_study(folder(**{**contents, **change}))
+        hashes.append(code_hash_of(loaded.study, loaded.folder))
+
+    (code,) = named_code(loaded.study)
+    assert code.shown.endswith("bin/python with libraries.txt")
+    assert len(set(hashes)) == 3
+
+
+def test_packages_in_a_virtual_environment_do_not_ask_again(folder):
+    def hash_of(**files):
+        home = folder(study_yaml=STUDY, app_py=APP, venv__pyvenv__cfg="", **files)
+        (home / "venv" / "pyvenv.cfg").touch()
+        return code_hash_of(load_study(home).study, home)
+
+    assert hash_of() == hash_of(venv__lib_py="x = 1")
