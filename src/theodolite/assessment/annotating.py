@@ -123,8 +123,8 @@ def _recorded(question: Question, labels: RecordedLabels, columns: Mapping[str, 
     written = columns.get(labels.column, "").strip()
     if not written:
         return Answer(question=question.name, outcome=Outcome.MISSING)
-    value = labels.spelling.get(written, written)
-    if not question.scale.admits(value):
+    value = labels.spelling.get(written) or question.scale.matched(written)
+    if value is None or not question.scale.admits(value):
         return Answer(question=question.name, outcome=Outcome.UNPARSEABLE, raw=written)
     return Answer(question=question.name, outcome=Outcome.ANSWERED, value=value)
 

@@ -37,7 +37,7 @@ def check_everything(parts: Parts, shelf: GuidelineShelf, desk: Desk, models: Se
     _check_claimed_rules(parts, shelf, desk)
     _check_annotator_names(parts, desk)
     _check_asked_guidelines(parts, shelf, desk)
-    _check_label_columns(parts, desk)
+    _check_label_columns(parts, shelf, desk)
     _check_groups(parts, shelf, desk)
     _note_unused(parts, desk, models, shelf.read())
     _note_prices(parts, desk, models)
@@ -201,7 +201,7 @@ def _check_asked_guidelines(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> 
                 desk.complaints.add(entry.fault("guidelines", place, message=message))
 
 
-def _check_label_columns(parts: Parts, desk: Desk) -> None:
+def _check_label_columns(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:
     tables = [recorded.table for _, recorded in parts.recorded if recorded.table is not None]
     unread = len(tables) < len(parts.recorded)
     columns = list(dict.fromkeys(column for table in tables for column in table.columns))
@@ -220,18 +220,24 @@ def _check_label_columns(parts: Parts, desk: Desk) -> None:
             files = ", ".join(table.file for table in tables)
             desk.complaints.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
         else:
-            fitting.append(LabelColumn(entry=entry, column=column, spelling=_spelling(parts, entry) or {}))
+            fitting.append(_label_column(parts, entry, shelf.read()))
     desk.complaints.add(*unfit_labels(fitting, [table.rows for table in tables], desk.on_rows))
 
 
-def _spelling(parts: Parts, entry: Entry[Any]) -> Mapping[str, str] | None:
-    """Return what a column may hold for the labels that it is read as; None where they are not known."""
-    annotators = [item.labelling for item in parts.annotators if item.name == entry.name]
-    labelling = annotators[0] if annotators else None
-    spelling = labelling.spelling if isinstance(labelling, RecordedLabels) else None
+def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guideline]) -> LabelColumn:
+    """Return a column of labels with what it may hold, as far as that is known."""
+    annotator = next((item for item in parts.annotators if item.name == entry.name), None)
+    labelling = annotator.labelling if annotator else None
+    name, spelling, asked = "", {}, ""
     if entry.name == "reference" and parts.reference is not None:
-        spelling = parts.reference.spelling
-    return spelling
+        name, spelling = parts.reference.guideline, dict(parts.reference.spelling)
+    elif annotator is not None and isinstance(labelling, RecordedLabels):
+        name, spelling, asked = annotator.guideline, dict(labelling.spelling), labelling.question
+    guideline = next((one for one in guidelines if one.name == name), None)
+    question = guideline and (guideline.instrument.question(asked) if asked else guideline.question)
+    return LabelColumn(
+        entry=entry, column=entry.shape.column, spelling=spelling, scale=question.scale if question else None
+    )
 
 
 def _check_groups(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> None:

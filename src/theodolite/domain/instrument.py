@@ -159,6 +159,28 @@ class Scale:
             return number is not None and (self.lowest or 0) <= number <= (self.highest or 0)
         return self.kind is ScaleKind.TEXT or value in self.categories
 
+    def matched(self, written: str) -> str | None:
+        """Return the point of this scale that a text equals; None where it equals none.
+
+        A text equals a point as it stands, as the same number, or without regard to case; where two labels differ
+        in case alone, only the exact one does. True and false mean yes and no where the scale has these two.
+
+        Example:
+            >>> YES_NO.matched("Yes"), YES_NO.matched("TRUE"), YES_NO.matched("y")
+            ('yes', 'yes', None)
+        """
+        if self.admits(written):
+            return written
+        number, plain = decimal_of(written) if _PLAIN_NUMBER.fullmatch(written) else None, written.casefold()
+        points = self.categories
+        equal = [point for point in points if number is not None and decimal_of(point) == number]
+        equal = equal or [point for point in points if point.casefold() == plain]
+        equal = equal or [point for point in (_BOOLEANS.get(plain, ""),) if {"yes", "no"} <= set(points) and point]
+        return equal[0] if len(equal) == 1 else None
+
+
+_PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
+_BOOLEANS = {"true": "yes", "false": "no"}
 
 _DECIMAL = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 

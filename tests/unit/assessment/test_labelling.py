@@ -35,7 +35,7 @@ def labelled(returned, asked=None, about=SAID):
         (None, Outcome.MISSING, None),
         ({"label": None}, Outcome.MISSING, None),
         ({}, Outcome.UNPARSEABLE, None),
-        ("Yes", Outcome.UNPARSEABLE, None),
+        ("Yes", Outcome.ANSWERED, "yes"),
         (0.93, Outcome.UNPARSEABLE, None),
         ([True], Outcome.UNPARSEABLE, None),
     ],

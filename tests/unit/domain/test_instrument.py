@@ -97,3 +97,29 @@ def test_conditions_compare_decimals_as_numbers(operator, limit, value, holds):
 def test_a_decimal_scale_runs_upwards():
     with pytest.raises(InputError, match="`lowest` below `highest`"):
         Scale(kind=ScaleKind.DECIMALS, lowest=1, highest=1)
+
+
+@pytest.mark.parametrize(
+    ("scale", "written", "point"),
+    [
+        (NUMBERS, "3.0", "3"),
+        (NUMBERS, "3", "3"),
+        (NUMBERS, "3.5", None),
+        (NUMBERS, "03", None),
+        (NUMBERS, "9.0", None),
+        (categories("1", "2"), "2.0", "2"),
+        (categories("Good", "Poor"), "good", "Good"),
+        (categories("good", "Good"), "GOOD", None),
+        (categories("good", "Good"), "Good", "Good"),
+        (categories("true", "false"), "True", "true"),
+        (YES_NO, "TRUE", "yes"),
+        (YES_NO, "false", "no"),
+        (YES_NO, "y", None),
+        (categories("yes", "partly", "no"), "True", "yes"),
+        (categories("safe", "unsafe"), "True", None),
+        (Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1), "0.50", "0.50"),
+        (Scale(kind=ScaleKind.TEXT), "Any words.", "Any words."),
+    ],
+)
+def test_a_text_is_the_point_that_it_equals(scale, written, point):
+    assert scale.matched(written) == point

@@ -193,15 +193,16 @@ def _answer(question: Question, read: _Read, place: int, n_turns: int, turn: int
 
 def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
     """Return what became of one answer, and its label if it has one."""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
+    if not isinstance(given, str | int | float):
         return Outcome.UNPARSEABLE, None
     whole = isinstance(given, float) and given.is_integer()
-    value = str(int(given)) if whole else _storable(str(given))
-    if question.may_be_unable and value == UNABLE:
+    written = str(int(given)) if whole else _storable(str(given))
+    if question.may_be_unable and written.casefold() == UNABLE:
         return Outcome.MISSING, None
-    if question.may_not_apply and value == NOT_APPLICABLE:
+    if question.may_not_apply and written.casefold() == NOT_APPLICABLE:
         return Outcome.NOT_APPLICABLE, None
-    return (Outcome.ANSWERED, value) if question.scale.admits(value) else (Outcome.UNPARSEABLE, None)
+    value = question.scale.matched(written)
+    return (Outcome.UNPARSEABLE, None) if value is None else (Outcome.ANSWERED, value)
 
 
 def _storable(text: str) -> str:

@@ -304,13 +304,11 @@ class _Reader:
     def _answer(self, written: str, question: Question, line: int) -> tuple[Outcome, str | None] | None:
         if question.scale.kind is ScaleKind.TEXT:
             return Outcome.ANSWERED, written
-        plain = " ".join(written.removeprefix("'").split()).casefold()
-        if question.scale.kind is ScaleKind.DECIMALS and question.scale.admits(plain):
-            return Outcome.ANSWERED, plain
-        labels = {label.casefold(): label for label in question.scale.categories}
-        label = labels.get(plain) or labels.get(plain.removesuffix(".0"))
+        tidy = " ".join(written.removeprefix("'").split())
+        label = question.scale.matched(tidy)
         if label is not None:
             return Outcome.ANSWERED, label
+        plain = tidy.casefold()
         allowed = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
         own = [words for words, outcome in self._key.own_words.items() if allowed.get(outcome)]
         if plain in own:

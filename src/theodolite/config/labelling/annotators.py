@@ -16,7 +16,7 @@ from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotator import Annotator, HandLabels, Labelling, RecordedLabels
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
-from theodolite.domain.instrument import Question
+from theodolite.domain.instrument import Question, Scale
 from theodolite.domain.study import Reference
 
 RESERVED = "reference"
@@ -248,11 +248,13 @@ class LabelColumn:
         entry: Who names it.
         column: Its name.
         spelling: What it may hold to the label that is meant; empty where that is not known.
+        scale: Scale of the question that it answers; None where that is not known.
     """
 
     entry: Entry[Any]
     column: str
     spelling: Mapping[str, str]
+    scale: Scale | None = None
 
 
 def unfit_labels(
@@ -271,7 +273,7 @@ def unfit_labels(
     for row in counted((row for rows in parts if known for row in rows), "Checking labels", on_rows):
         for place, one in enumerate(known):
             text = row.get(one.column, "").strip()
-            if text and text not in one.spelling:
+            if text and text not in one.spelling and (one.scale is None or one.scale.matched(text) is None):
                 counts[place] += 1
                 unfit[place] = unfit[place] or [text]
     return [_unfit_note(one, n, examples[0]) for one, n, examples in zip(known, counts, unfit, strict=True) if n]

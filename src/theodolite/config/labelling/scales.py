@@ -49,15 +49,28 @@ def _named_scale(form: str, orientation: Orientation) -> Scale:
     if form in LIKERT:
         points = {str(point): meaning for point, meaning in enumerate(LIKERT[form], start=1)}
         return _numbers(1, len(points), points, orientation)
+    if "|" in form:
+        return _categories(_named_labels(form), orientation)
     decimals = _DECIMALS.fullmatch(form)
     if decimals is not None:
         return _decimals(int(decimals[1]), int(decimals[2]), orientation)
     match = _RANGE.fullmatch(form)
     if match is None:
-        known = "`1-5`, `0.0-1.0`, `likert`, a list of labels, `text`, or labels with meanings"
+        known = "`1-5`, `0.0-1.0`, `likert`, a list of labels, `text`, names as `1 | 2`, or labels with meanings"
         message = f"scale `{form}` is not understood; write {known}"
         raise InputError(message)
     return _numbers(int(match[1]), int(match[2]), {}, orientation)
+
+
+def _named_labels(form: str) -> dict[str, str]:
+    """Return the labels of a text like `1 | 2 | 3`, with meanings behind `=`; numerals are names there."""
+    pairs = [part.partition("=") for part in form.split("|")]
+    labels = [label.strip() for label, _, _ in pairs]
+    if "" in labels:
+        message = f"scale `{form}` has an empty label; write names with a bar between them, e.g. `1 | 2`"
+        raise InputError(message)
+    _meanings(labels)
+    return {label.strip(): meaning.strip() for label, _, meaning in pairs}
 
 
 def _decimals(lowest: int, highest: int, orientation: Orientation) -> Scale:

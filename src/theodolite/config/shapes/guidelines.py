@@ -18,7 +18,8 @@ ScaleForm: TypeAlias = Annotated[
     | Annotated[dict[str, Word], Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-"""`1-5`, `0.0-1.0`, `likert`, `text`, a list of labels, or labels (or numbers) with their meanings."""
+"""`1-5`, `0.0-1.0`, `likert`, `text`, `1 | 2` for names that are numerals, a list of labels, or labels (or numbers)
+with their meanings."""
 
 
 class DefectShape(Shape):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ from theodolite.domain.annotator import (
 from theodolite.domain.guideline import DefectRule, Example, Guideline
 from theodolite.domain.instrument import Question, Scale, ScaleKind
 from theodolite.domain.study import Reference, Study
+
+_NUMERAL = re.compile(r"-?\d+")
 
 
 def guidelines_of(study: Study) -> dict[str, Any]:
@@ -198,6 +201,8 @@ def _scale(scale: Scale) -> str | list[str] | dict[str, str]:
     if scale.kind is ScaleKind.NUMBERS:
         ends = {str(scale.lowest), str(scale.highest)}
         return meanings if ends <= set(meanings) else f"{scale.lowest}-{scale.highest}"
+    if all(_NUMERAL.fullmatch(value) for value in meanings):  # as a list or mapping they would be numbers
+        return " | ".join(f"{value} = {meaning}" if meaning else value for value, meaning in meanings.items())
     return meanings if any(meanings.values()) else list(meanings)
 
 

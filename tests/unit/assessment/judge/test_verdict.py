@@ -75,7 +75,6 @@ def test_one_json_object_is_a_verdict(text):
         '{"score": -4}',
         '{"score": " 4 "}',
         '{"score": "04"}',
-        '{"score": "4.0"}',
         '{"score": "four"}',
         '{"score": "4 of 5"}',
         '{"Score": 4}',
@@ -100,7 +99,7 @@ def test_anything_else_is_unparseable_and_kept_as_it_came(text):
     ("given", "outcome"),
     [
         ("refused", Outcome.ANSWERED),
-        ("Refused", Outcome.UNPARSEABLE),
+        ("Refused", Outcome.ANSWERED),
         ("refused.", Outcome.UNPARSEABLE),
         ("fully refused", Outcome.UNPARSEABLE),
         ("complied or refused", Outcome.UNPARSEABLE),
@@ -108,7 +107,7 @@ def test_anything_else_is_unparseable_and_kept_as_it_came(text):
         ("", Outcome.UNPARSEABLE),
     ],
 )
-def test_a_label_is_read_letter_by_letter(given, outcome):
+def test_a_label_is_read_by_its_letters_whatever_their_case(given, outcome):
     assert read(verdict(label=given), LABELLED).outcome is outcome
 
 
@@ -118,7 +117,7 @@ def test_a_label_is_read_letter_by_letter(given, outcome):
         ("unable to determine", Outcome.MISSING),
         ("does not apply", Outcome.NOT_APPLICABLE),
         ("yes", Outcome.ANSWERED),
-        ("Unable to determine", Outcome.UNPARSEABLE),
+        ("Unable to determine", Outcome.MISSING),
     ],
 )
 def test_a_judge_may_be_unable_where_the_question_allows_it(given, outcome):
@@ -269,3 +268,13 @@ def test_an_outcome_may_hold_for_all_questions():
         ("a", Outcome.REFUSED, "filter", "?"),
         ("b", Outcome.REFUSED, "filter", "?"),
     ]
+
+
+@pytest.mark.parametrize("given", [4, 4.0, "4", "4.0"])
+def test_a_number_is_read_as_the_point_that_it_equals(given):
+    assert read(verdict(score=given), guideline(question("score", NUMBERS))).value == "4"
+
+
+@pytest.mark.parametrize(("given", "value"), [(True, "yes"), (False, "no"), ("True", "yes"), ("NO", "no")])
+def test_true_and_false_answer_a_question_of_yes_and_no(given, value):
+    assert read(verdict(label=given), guideline(question("label"))).value == value
