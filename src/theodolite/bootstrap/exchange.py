@@ -58,7 +58,8 @@ def write_export(bench: Workbench, path: Path, form: ExportForm = ExportForm.CSV
         bench: The study at work.
         path: Where to.
         form: What as.
-        guideline: For Argilla and Label Studio: what dialogues were labelled by; empty for all, or the only one.
+        guideline: Only its answers and the dialogues that are labelled by it; empty for all. Label Studio's tasks are
+            always about one.
 
     Raises:
         InputError: If the study has no such guideline, or what writes the form is not installed.
@@ -79,21 +80,22 @@ def export_archive(evidence: Evidence, form: ExportForm = ExportForm.CSV, *, gui
     Args:
         evidence: All records of one run.
         form: How tables are written, or with what beside them.
-        guideline: For Argilla: what dialogues were labelled by; empty for each.
+        guideline: Only its answers and the dialogues that are labelled by it; empty for all.
 
     Raises:
         InputError: If the study has no such guideline, or what writes the form is not installed.
     """
     if form is ExportForm.PARQUET:
         require_parquet()
+    named = guideline_named(evidence, guideline).name if guideline else ""
     ending = "parquet" if form is ExportForm.PARQUET else "csv"
     files: dict[str, str | bytes] = {}
     n_answers = 0
-    for table in export_tables(evidence):
+    for table in export_tables(evidence, named):
         rows = list(table.rows)
         n_answers += len(rows) if table.name == "answers" else 0
         files[f"{table.name}.{ending}"] = _written(replace(table, rows=rows), form, evidence)
-    files |= dict(export_texts(evidence, ending))
+    files |= dict(export_texts(evidence, ending, named))
     if form is ExportForm.ARGILLA:
         files |= _argilla(evidence, guideline)
     return _zipped(files), n_answers
@@ -150,7 +152,8 @@ def label_studio_archive(evidence: Evidence, guideline: str) -> bytes:
 def _label_studio(evidence: Evidence, guideline: str) -> tuple[str, str, int]:
     named = guideline_named(evidence, guideline)
     tasks = list(tasks_of(evidence, named))
-    return _json(tasks), label_config(named, list(evidence.archive.dialogues())), len(tasks)
+    about = [one for one in evidence.archive.dialogues() if evidence.study.labelled_by(one, named.name)]
+    return _json(tasks), label_config(named, about), len(tasks)
 
 
 def guideline_named(evidence: Evidence, name: str) -> Guideline:

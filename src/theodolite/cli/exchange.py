@@ -26,9 +26,7 @@ from theodolite.reporting.terminal.labels import kept_text
     show_default=True,
     help="What as.",
 )
-@click.option(
-    "--guideline", default="", metavar="NAME", help="For Argilla and Label Studio: by what they are labelled."
-)
+@click.option("--guideline", default="", metavar="NAME", help="Only its answers and the dialogues labelled by it.")
 @json_option
 def export(study: str, *, out: str, form: str, guideline: str, as_json: bool) -> int:
     """Write every answer of the latest run as a row of its own, with codebook and schema.

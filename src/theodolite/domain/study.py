@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.bounds import require_counts, require_positive
-from theodolite.domain.dialogue import Level
+from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.model import ModelEndpoint
@@ -219,6 +219,10 @@ class Study:
         """
         named = self.scenario(scenario).guidelines
         return not named or guideline in named or guideline in self.categories
+
+    def labelled_by(self, dialogue: Dialogue, guideline: str = "") -> bool:
+        """Tell whether a dialogue is labelled by a guideline; by any where none is named."""
+        return not guideline or self.asks(guideline, dialogue.scenario)
 
     def application_version(self, name: str) -> str:
         """Return the content hash of an application, without its claims, together with the model that it runs on."""

@@ -59,7 +59,7 @@ def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDat
         evidence: What a run holds.
         guideline: What it was labelled by.
     """
-    seen = list(_seen(evidence))
+    seen = list(_seen(evidence, guideline))
     said: dict[str, list[Annotation]] = defaultdict(list)
     for annotation in evidence.archive.annotations():
         if annotation.guideline == guideline.name:
@@ -71,9 +71,9 @@ def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDat
             yield builder.dataset(seen, said)
 
 
-def _seen(evidence: Evidence) -> Iterator[BlindDialogue]:
+def _seen(evidence: Evidence, guideline: Guideline) -> Iterator[BlindDialogue]:
     mask = mask_for(evidence.study)
-    for one in evidence.archive.dialogues():
+    for one in (one for one in evidence.archive.dialogues() if evidence.study.labelled_by(one, guideline.name)):
         yield blinded(one, item_of(one.key), scenario=evidence.study.scenario(one.scenario), mask=mask)
 
 

@@ -22,7 +22,9 @@ AT_TURN = "@"
 
 
 def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any]]:
-    """Yield one task a dialogue, blinded, with people's labels as annotations and judges' as predictions.
+    """Yield one task for each dialogue that is labelled by a guideline, blinded.
+
+    Labels of people are annotations, those of judges predictions.
 
     Args:
         evidence: What a run holds.
@@ -34,6 +36,8 @@ def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any
             said[annotation.dialogue].append(annotation)
     people, mask = pseudonyms(evidence), mask_for(evidence.study)
     for number, dialogue in enumerate(evidence.archive.dialogues(), 1):
+        if not evidence.study.labelled_by(dialogue, guideline.name):
+            continue
         seen = blinded(dialogue, item_of(dialogue.key), scenario=evidence.study.scenario(dialogue.scenario), mask=mask)
         lines = [(turn.number, turn.prompt, turn.response) for turn in seen.turns]
         yield {

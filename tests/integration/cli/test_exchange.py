@@ -165,3 +165,74 @@ def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -
     values = [sorted(one["result"][0]["value"]["choices"][0] for one in task["annotations"]) for task in again]
     assert values == [["complied", "complied", "refused", "refused"], ["refused"] * 4]
     assert [len(task["predictions"]) for task in again] == [1, 1]
+
+
+SEVERAL = """
+study: areas
+models: {m: {script: [sorry]}}
+applications: {bot: {kind: model, model: m}}
+scenarios:
+  shop: {guidelines: [polite], scripts: {hello: Hello?}}
+  desk: {guidelines: [clear], scripts: {help: Help?, more: And more?}}
+guidelines:
+  polite: {ask: Is it polite?, defect: "== no"}
+  clear: {ask: Is it clear?, defect: "== no"}
+judges:
+  manners: {guideline: polite, rule: {any: [sorry], then: yes, else: no}}
+  words: {guideline: clear, rule: {any: [sorry], then: yes, else: no}}
+"""
+
+
+@pytest.fixture
+def areas(tmp_path: Path) -> Path:
+    """Run a study of two scenarios, each with a guideline of its own."""
+    (tmp_path / "study.yaml").write_text(SEVERAL)
+    told("run", str(tmp_path), "--json")
+    return tmp_path
+
+
+def test_tasks_of_a_guideline_are_the_dialogues_that_it_labels(areas: Path) -> None:
+    counts = {}
+    for name in ("polite", "clear"):
+        file = areas / f"{name}.json"
+        told("export", str(areas), "--format", "label-studio", "--guideline", name, "--out", str(file))
+        counts[name] = len(json.loads(file.read_text()))
+
+    assert counts == {"polite": 1, "clear": 2}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "argilla"])
+def test_every_format_holds_the_dialogues_of_the_named_guideline_alone(areas: Path, form: str) -> None:
+    file = areas / f"{form}.zip"
+    said = told("export", str(areas), "--format", form, "--guideline", "clear", "--out", str(file), "--json")
+    with zipfile.ZipFile(file) as files:
+        names = files.namelist()
+        records = json.loads(files.read("argilla/clear/records.json")) if form == "argilla" else [None] * 2
+        rows = pq.read_table(io.BytesIO(files.read("dialogues.parquet"))).num_rows if form == "parquet" else 2
+
+    assert json.loads(said.splitlines()[-1])["answers"] == 2
+    assert "schema/clear.json" in names
+    assert not any("polite" in name for name in names)
+    assert (len(records), rows) == (2, 2)
+
+
+def test_imported_annotators_are_compared_with_the_reference(tmp_path: Path) -> None:
+    study = STUDY.replace(
+        "judges:\n  words: {guideline: refusal, rule: {any: [rather not], then: refused, else: complied}}",
+        "reference: {column: gold}",
+    )
+    (tmp_path / "study.yaml").write_text(study)
+    (tmp_path / "answers.csv").write_text(
+        "id,prompt,response,gold\nq1,Stop it?,Use it.,complied\nq2,What?,No.,refused\n"
+    )
+    (tmp_path / "labels.csv").write_text(LABELS)
+    told("run", str(tmp_path), "--json")
+    imported(tmp_path)
+    told("measure", str(tmp_path), "--json")
+    results = json.loads((tmp_path / "results.json").read_text())
+
+    exact = [one for one in results["estimates"] if one["measure"] == "exact_agreement"]
+    against = {
+        one["subject"]["annotators"][-1]: one["value"] for one in exact if "reference" in one["subject"]["annotators"]
+    }
+    assert against == {"zoe": 1.0, "adam": 0.5}

@@ -78,8 +78,9 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
 
     Every two people are compared (up to ten people) and all people together, and
     judges likewise, the members of each panel among them. Every judge is compared
-    with the reference or, where there is none, with each person; against the
-    reference there are precision, recall and F1 of each label too, and the majority
+    with the reference or, where there is none, with each person; people who label by
+    hand or were imported are compared with the reference, too. Against the
+    reference there are precision, recall and F1 of each label, and the majority
     of three or more people or judges.
 
     All coefficients rest on the same dialogues, those with readable labels of both
@@ -94,7 +95,7 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
     yield from _among(application, sheet, people, [people])
-    for judge in judges:
+    for judge in [*judges, *_people_with_standard(by)]:
         for authority in [by.reference] if by.reference else people:
             pair = pair_of(sheet, authority, judge)
             yield from _pair_measurements(application, sheet, pair)
@@ -106,6 +107,11 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     for members, name in ((people, MAJORITY_OF_PEOPLE), (judges, MAJORITY_OF_JUDGES)):
         if by.reference is not None and len(members) >= FEWEST_OF_A_MAJORITY:
             yield from _majority_measurements(application, sheet, by.reference, members, name)
+
+
+def _people_with_standard(by: AnswerSources) -> list[AnswerSource]:
+    """Return the people whose own labels came apart from the file that holds the reference."""
+    return [source for source in by.annotators if source.is_person and source.by_hand] if by.reference else []
 
 
 def _among(
@@ -140,6 +146,7 @@ def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     judges = [source for source in by.annotators if not source.is_person]
     standards = ([by.reference] if by.reference else []) + people
     compared = [*pairs_of(people), *((standard, judge) for judge in judges for standard in standards)]
+    compared += [(by.reference, person) for person in _people_with_standard(by) if by.reference]
     compared += pairs_of(judges)
     for first, second in compared:
         pair = pair_of(sheet, first, second)

@@ -62,33 +62,40 @@ class ExportTable:
     rows: Iterable[Sequence[object]]
 
 
-def export_tables(evidence: Evidence) -> Iterator[ExportTable]:
+def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTable]:
     """Yield each table of a disaggregated export.
 
     Nothing is summed up, and nobody is named: people stand under numbers that
     stay the same for one run, and dialogues under names that tell nothing.
+
+    Args:
+        evidence: All records of one run.
+        guideline: Only its answers, and the dialogues that are labelled by it; empty for all.
     """
-    people = pseudonyms(evidence)
-    codebook = (row for one in evidence.study.guidelines for row in _codebook_rows(one))
-    yield ExportTable(name="answers", columns=ANSWERS, rows=_answer_rows(evidence, people))
-    yield ExportTable(name="dialogues", columns=DIALOGUES, rows=map(_dialogue_row, evidence.archive.dialogues()))
-    yield ExportTable(name="final_labels", columns=FINALS, rows=_final_rows(evidence))
+    people, study = pseudonyms(evidence), evidence.study
+    codebook = (row for one in study.guidelines if guideline in {"", one.name} for row in _codebook_rows(one))
+    dialogues = (one for one in evidence.archive.dialogues() if study.labelled_by(one, guideline))
+    yield ExportTable(name="answers", columns=ANSWERS, rows=_answer_rows(evidence, people, guideline))
+    yield ExportTable(name="dialogues", columns=DIALOGUES, rows=map(_dialogue_row, dialogues))
+    yield ExportTable(name="final_labels", columns=FINALS, rows=_final_rows(evidence, guideline))
     yield ExportTable(name="codebook", columns=CODEBOOK, rows=codebook)
     yield ExportTable(name="criteria", columns=CRITERIA, rows=map(_criteria_row, evidence.criteria))
     for name, columns, rows in tester_tables(evidence):
         yield ExportTable(name=name, columns=columns, rows=rows)
 
 
-def export_texts(evidence: Evidence, ending: str) -> Iterator[tuple[str, str]]:
+def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterator[tuple[str, str]]:
     """Yield name and text of what it takes to read the tables: what they hold, and the guidelines.
 
     Args:
         evidence: All records of one run.
         ending: How the files of tables end, e.g. `csv`.
+        guideline: The only one whose text is wanted; empty for all.
     """
     yield "README.txt", _readme(evidence, ending)
-    for guideline in evidence.study.guidelines:
-        yield f"schema/{guideline.name}.json", canonical_json(guideline) + "\n"
+    for one in evidence.study.guidelines:
+        if guideline in {"", one.name}:
+            yield f"schema/{one.name}.json", canonical_json(one) + "\n"
 
 
 def csv_text(table: ExportTable) -> str:
@@ -100,10 +107,10 @@ def csv_text(table: ExportTable) -> str:
     return text.getvalue()
 
 
-def _answer_rows(evidence: Evidence, people: Mapping[str, str]) -> Iterator[Sequence[object]]:
+def _answer_rows(evidence: Evidence, people: Mapping[str, str], guideline: str) -> Iterator[Sequence[object]]:
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     for annotation in evidence.archive.annotations():
-        for answer in annotation.answers:
+        for answer in annotation.answers if guideline in {"", annotation.guideline} else ():
             yield _answer_row(annotation, answer, people, kinds.get(annotation.annotator, ""))
 
 
@@ -142,8 +149,8 @@ def _dialogue_row(dialogue: Dialogue) -> Sequence[object]:
     )
 
 
-def _final_rows(evidence: Evidence) -> Iterator[Sequence[object]]:
-    for final in evidence.archive.adjudications():
+def _final_rows(evidence: Evidence, guideline: str) -> Iterator[Sequence[object]]:
+    for final in (one for one in evidence.archive.adjudications() if guideline in {"", one.guideline}):
         yield (
             item_of(final.dialogue),
             final.guideline,
