@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
@@ -37,14 +38,28 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
     """Return areas by applications, level by level; empty where there are few areas or one application.
 
     An area is a defect rule or, where the study splits by scenario, a rule in one
-    scenario. Each annotator whose labels lead has rows of its own.
+    scenario. Each annotator whose labels lead has rows of its own. Areas of one name
+    have the rule behind it: no two are called alike.
     """
     applications = [application.name for application in study.applications]
-    rows = [row for guideline, rule in rules_of(study) for row in _rows(study, guideline, rule, rates, applications)]
+    by_rule = [
+        (guideline, rule, _rows(study, guideline, rule, rates, applications)) for guideline, rule in rules_of(study)
+    ]
+    rows = list(_named_apart(by_rule))
     stations = dict.fromkeys(row.station for row in rows)
     if len(applications) < 2 or len({row.area for row in rows}) < AREAS:
         return ()
     return tuple(row for station in sorted(stations, key=bool) for row in rows if row.station == station)
+
+
+def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixRow]]]) -> Iterator[MatrixRow]:
+    """Yield the rows of all rules; where two rules have areas of one name, guideline and rule stand behind it."""
+    called = Counter(area for _, _, rows in by_rule for area in {row.area for row in rows})
+    for guideline, rule, rows in by_rule:
+        for row in rows:
+            alike = [one for one, _, others in by_rule if row.area in {other.area for other in others}]
+            which = rule.name if len({one.name for one in alike}) == 1 else f"{guideline.name}, {rule.name}"
+            yield replace(row, area=f"{row.area}: {which}") if called[row.area] > 1 else row
 
 
 def _rows(

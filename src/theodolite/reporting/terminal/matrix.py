@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from theodolite.domain.study import Study
@@ -27,12 +28,21 @@ def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[st
 def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]]) -> list[str]:
     lines = [_line("", names)]
     station = ""
+    shown = Counter((row.station, _area(row)[: _NAME - 1]) for row, _ in rows)
     for row, cells in rows:
         if row.station != station:
             station = row.station
             lines.append(station)
-        lines.append(_line(f"{'  ' if station else ''}{row.area}", [_cell(rate) for rate in cells]))
+        name = _area(row)
+        if shown[station, name[: _NAME - 1]] > 1:  # cut off, two areas would have one name
+            lines.append(name)
+            name = ""
+        lines.append(_line(name, [_cell(rate) for rate in cells]))
     return lines
+
+
+def _area(row: MatrixRow) -> str:
+    return f"{'  ' if row.station else ''}{row.area}"
 
 
 def _line(name: str, cells: Sequence[str]) -> str:

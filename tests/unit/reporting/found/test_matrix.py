@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.fakes.builders import guideline, live, study
+from tests.fakes.builders import guideline, live, rule, study
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.reporting.found.matrix import matrix_of
@@ -14,14 +14,14 @@ STUDY = replace(
 )
 
 
-def rate(area, application, defects, n=20, low=0.1, high=0.5, ceiling=None, **subject):
+def rate(area, application, defects, n=20, low=0.1, high=0.5, ceiling=None, *, by_rule="defect", **subject):
     result = Estimate(
         value=defects / n, n=n, count=defects, low=low, high=high, method="wilson", unit="dialogue", confidence=0.95
     )
     measurement = Measurement(
         measure=Measure.DEFECT_RATE,
         subject=EstimateSubject(
-            application=application, guideline=area, rule="defect", annotators=("signs",), **subject
+            application=application, guideline=area, rule=by_rule, annotators=("signs",), **subject
         ),
         result=result,
         outcomes=Outcomes(planned=n, used=n),
@@ -57,3 +57,54 @@ def test_one_guideline_in_several_scenarios_is_several_areas():
     rows = matrix_of(STUDY, (*rates(("songs",)), *split))
 
     assert [row.area for row in rows] == ["a", "b", "c", "d"]
+
+
+TWO_RULES = guideline(
+    name="travel-facts",
+    rules=[
+        replace(rule(), name="wrong", title="Travel facts"),
+        replace(rule(), name="unsupported", title="Travel facts"),
+    ],
+)
+
+
+def test_two_rules_of_one_title_are_told_apart_by_their_names():
+    several = replace(STUDY, guidelines=(*STUDY.guidelines, TWO_RULES))
+    found = (
+        *rates(),
+        *(
+            rate("travel-facts", app, 1, by_rule=name)
+            for name in ("wrong", "unsupported")
+            for app in ("none", "strict")
+        ),
+    )
+
+    areas = [row.area for row in matrix_of(several, found)]
+
+    assert areas == [*AREAS, "Travel facts: wrong", "Travel facts: unsupported"]
+
+
+def test_two_rules_in_one_scenario_are_told_apart():
+    several = replace(STUDY, guidelines=(TWO_RULES,))
+    found = tuple(
+        rate("travel-facts", app, 1, by_rule=name, group=scene and GroupValue(name="scenario", value=scene))
+        for name in ("wrong", "unsupported")
+        for scene in (None, "isle", "coast")
+        for app in ("none", "strict")
+    )
+
+    areas = [row.area for row in matrix_of(several, found)]
+
+    assert areas == ["isle: wrong", "coast: wrong", "isle: unsupported", "coast: unsupported"]
+
+
+def test_two_guidelines_of_one_title_are_told_apart_by_both_names():
+    rules = [replace(rule(), title="Released")]
+    alike = tuple(guideline(name=name, rules=rules) for name in ("first", "second"))
+    several = replace(STUDY, guidelines=(*STUDY.guidelines, *alike))
+    found = (*rates(), *rates(("first", "second")))
+
+    assert [row.area for row in matrix_of(several, found)][-2:] == [
+        "Released: first, defect",
+        "Released: second, defect",
+    ]

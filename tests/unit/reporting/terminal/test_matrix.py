@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from tests.fakes.builders import guideline
 from tests.unit.reporting.found.test_matrix import AREAS, STUDY, rate, rates
 from theodolite.domain.dialogue import HeldBy, Level
 from theodolite.reporting.found.matrix import matrix_of
@@ -36,3 +39,12 @@ def test_applications_that_do_not_fit_follow_in_a_further_table():
     assert [line.strip() for line in lines if line.strip() in {"none", "strict"}] == ["none", "strict"]
     assert max(len(line) for line in lines[:-1]) <= 45
     assert max(len(line) for line in lines) <= 80
+
+
+def test_names_that_are_cut_off_alike_stand_in_full_on_a_line_of_their_own():
+    names = ("a very long name of an area, one", "a very long name of an area, two", "books", "news")
+    long = replace(STUDY, guidelines=tuple(guideline(name=name) for name in names))
+
+    lines = matrix_lines(long, matrix_of(long, rates(names)), width=80)
+
+    assert [line for line in lines if line in names] == list(names[:2])
