@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from theodolite.measurement import (  # noqa: E402
+    classification_report,
     cohen_kappa,
     corrected_mean,
     corrected_rate,
@@ -228,6 +229,62 @@ def agreements(n_reps: int) -> list[str]:
     return lines
 
 
+MACRO_F1 = [
+    ("100 dialogues, right on .8", (100, 1, 0.0), ((0.4, 0.3, 0.3), 0.80)),
+    ("150 dialogues, two rare labels, right on .9", (150, 1, 0.0), ((0.85, 0.10, 0.05), 0.90)),
+    ("80 dialogues, right on .98", (80, 1, 0.0), ((0.4, 0.3, 0.3), 0.98)),
+    ("20 personas x 5, right on .8, correlation .3", (20, 5, 0.3), ((0.5, 0.3, 0.2), 0.80)),
+    ("50 personas x 4, two rare labels, right on .9, correlation .3", (50, 4, 0.3), ((0.85, 0.10, 0.05), 0.90)),
+    ("10 personas x 20, right on .8, correlation .1", (10, 20, 0.1), ((0.5, 0.3, 0.2), 0.80)),
+]
+
+
+def macro_f1_of(cells: np.ndarray) -> float:
+    """Return the mean F1 of the labels of a confusion matrix."""
+    sizes = cells.sum(axis=0) + cells.sum(axis=1)
+    return float(np.mean(2 * np.diag(cells)[sizes > 0] / sizes[sizes > 0]))
+
+
+def by_delta(cells: np.ndarray) -> tuple[float, float]:
+    """Return the normal interval of macro-F1 by the delta method (Takahashi et al. 2022), clipped to 0..1."""
+    n, slope, middle = cells.sum(), np.zeros(cells.shape), macro_f1_of(cells)
+    for place in np.ndindex(cells.shape):
+        up, down = cells.copy(), cells.copy()
+        up[place] += 1e-3
+        down[place] -= 1e-3
+        slope[place] = (macro_f1_of(up) - macro_f1_of(down)) / 2e-3 * n
+    shares = cells / n
+    error = np.sqrt(max(float((shares * slope**2).sum() - (shares * slope).sum() ** 2), 0.0) / n)
+    return max(middle - 1.96 * error, 0.0), min(middle + 1.96 * error, 1.0)
+
+
+def macro_f1_scores(n_reps: int) -> list[str]:
+    """Return the table of macro-F1, over independent dialogues and over personas."""
+    methods = ("normal, delta method", "as if independent", "clusters given")
+    lines = ["| design | " + " | ".join(methods) + " |", "|---" * 4 + "|"]
+    for number, (title, (n, size, correlation), (labels, right)) in enumerate(MACRO_F1):
+        rng, tally, wrong = np.random.default_rng([9, number]), Tally(), (1 - right) / 2
+        shares = np.array(labels)[:, None] * np.where(np.eye(3) > 0, right, wrong)
+        truth, ids = macro_f1_of(shares), [place // size for place in range(n * size)]
+        for _ in range(n_reps):
+            kept = shares.ravel() * (1 - correlation) / correlation if correlation else None
+            own = [shares.ravel() if kept is None else rng.dirichlet(kept) for _ in range(n if correlation else 1)]
+            drawn = np.concatenate([rng.choice(9, size=n * size // len(own), p=one) for one in own])
+            people, judge = (drawn // 3).tolist(), (drawn % 3).tolist()
+            cells = np.bincount(drawn, minlength=9).reshape(3, 3).astype(float)
+            tally.note(methods[0], truth, by_delta(cells))
+            plain = classification_report(people, judge, categories=[0, 1, 2])
+            tally.note(methods[1], truth, plain.macro_f1)
+            if correlation:
+                over = classification_report(people, judge, categories=[0, 1, 2], clusters=ids)
+                tally.note(methods[2], truth, over.macro_f1)
+        ours = methods[2] if correlation else methods[1]
+        cells_of = [tally.cell(method, ours=method == ours) if tally.asked[method] else "" for method in methods]
+        lines.append(f"| {title} | " + " | ".join(cells_of) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
 def pairs(rng: np.random.Generator, design: tuple[int, int, float, str]) -> tuple[np.ndarray, np.ndarray, float]:
     """Return what two applications did on the same cases, persona after persona, and the true difference."""
     n, size, rate, kind = design
@@ -353,6 +410,7 @@ SECTIONS = [
     ("Corrected rates over clusters", corrected_clusters, 0.3),
     ("Sensitivity of a judge, half of the labels on its alarms", accuracies, 0.6),
     ("Cohen's kappa where a judge errs by persona", agreements, 0.6),
+    ("Macro-F1 of three labels", macro_f1_scores, 0.6),
     ("Paired differences of two applications", differences, 0.2),
     ("Designs that had no say in the methods", held_out, 0.4),
 ]
