@@ -12,6 +12,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.labels import keep_read
+from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.brought.label_imports import ImportColumns, read_import
 from theodolite.config.loading import StudyFaults
@@ -65,6 +66,7 @@ def write_export(bench: Workbench, path: Path, form: ExportForm = ExportForm.CSV
         InputError: If the study has no such guideline, or what writes the form is not installed.
         StorageUnavailable: If it cannot be written.
     """
+    require_output_inside(bench.loaded.folder, path, path.with_suffix(".xml"))
     if form is ExportForm.PARQUET:
         require_parquet()
     if form is ExportForm.LABEL_STUDIO:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.brought.label_files import ReadLabels, label_file_text, read_label_file
 from theodolite.config.loading import StudyFaults
@@ -28,6 +29,7 @@ def write_label_sample(bench: Workbench, request: LabelRequest, path: Path, *, b
     if path.exists():
         message = f"`{path}` is there already, and people may have labelled in it. Name another file with --out"
         raise InputError(message)
+    require_output_inside(bench.loaded.folder, path)
     drawn = draw_labels(bench.evidence(), request)
     write_whole(path, label_file_text(drawn.slips, name=path.name, by=by))
     bench.store.file(LabelSample.subject(bench.loaded.study.name), drawn.sample)

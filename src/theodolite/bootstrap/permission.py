@@ -75,6 +75,29 @@ def refusal_text(request: CodeRequest) -> str:
     )
 
 
+def require_output_inside(folder: Path, *files: Path) -> None:
+    """Refuse to write through links that a study brings in its folder, and that lead to other files of the machine.
+
+    Args:
+        folder: The study's folder.
+        files: Files to be written; those in other folders are the operator's choice.
+
+    Raises:
+        InputError: If a link leads out of the study's folder, to a place that was not allowed.
+    """
+    home = folder.resolve()
+    for file in files:
+        real = file.resolve()
+        if not file.is_symlink() or file.parent.resolve() != home or real.is_relative_to(home):
+            continue
+        if not read_permissions(folder).allows_path(real):
+            message = (
+                f"`{file}` is a link that leads out of the study's folder, to `{real}`. Remove it, name another place"
+                f" with --out, or allow it:  theodolite check {folder} --allow-path {real.parent}"
+            )
+            raise InputError(message)
+
+
 def allow_paths(path: str, allowed: Iterable[str]) -> None:
     """Let a study read files and folders outside of its own, now and later.
 

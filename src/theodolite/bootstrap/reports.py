@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.config.hosts import hosts_of, judge_code
@@ -74,15 +75,18 @@ def write_reports(
         took_s: Length of the sitting that led to it; seconds, None where there was none.
 
     Raises:
+        InputError: If a file is a link that leads out of the study's folder.
         StorageUnavailable: If a file cannot be written.
     """
     folder = Path(out) if out else bench.loaded.folder
     facts = facts_of(bench, took_s)
     results, report = folder / RESULTS, folder / REPORT
+    trees = [folder / tree_file_name(design) for design in evidence.study.trees]
+    require_output_inside(bench.loaded.folder, results, report, *trees)
     before = _study_in(results)
     write_whole(results, results_pieces(evidence, findings, facts))
-    for design in evidence.study.trees:
-        write_whole(folder / tree_file_name(design), tree_file_pieces(evidence, findings, design))
+    for file, design in zip(trees, evidence.study.trees, strict=True):
+        write_whole(file, tree_file_pieces(evidence, findings, design))
     if with_report:
         write_whole(report, report_pieces(evidence, findings, facts, report_assets()))
     replaced = before if before != evidence.study.name else ""

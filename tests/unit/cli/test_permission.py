@@ -179,3 +179,19 @@ def test_a_study_cannot_bring_its_own_permission(study, tmp_path, monkeypatch):
 
     assert theodolite("test", study).code == 2
     assert not has_run(study)
+
+
+@pytest.mark.parametrize("name", ["report.html", "results.json"])
+def test_a_link_in_a_study_does_not_let_a_run_overwrite_other_files(study, tmp_path, name):
+    (tmp_path / "precious").write_text("mine")
+    (study / name).symlink_to(tmp_path / "precious")
+
+    refused = theodolite("run", study, "--allow-code")
+    assert refused.code == 2
+    assert "leads out of the study's folder" in refused.said
+    assert (tmp_path / "precious").read_text() == "mine"
+
+    allowed = theodolite("run", study, "--allow-path", tmp_path)
+
+    assert "leads out" not in allowed.said
+    assert (tmp_path / "precious").read_text() != "mine"

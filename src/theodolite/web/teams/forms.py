@@ -13,6 +13,7 @@ from django.conf import settings
 from theodolite.bootstrap.examining import connection_fault
 from theodolite.domain.application import GuardrailSite
 from theodolite.domain.errors import InputError, TemplateError
+from theodolite.domain.secret_shapes import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.models import Submission
 from theodolite.web.teams.connecting import application_of
@@ -148,6 +149,8 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         safe = parts.scheme == "https" or (parts.scheme == "http" and settings.ALLOW_PRIVATE)
         if not safe or not parts.hostname or parts.username or parts.password or "{" in parts.netloc:
             self.add_error("url", "An address begins with https:// and a fixed host, without user and password.")
+        elif holds_secret(url):
+            self.add_error("url", "A key stands in the address. Leave it out, and enter it under Credentials.")
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc] # the stubs leave it out
