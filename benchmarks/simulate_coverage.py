@@ -20,6 +20,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
+from benchmarks.coverage_of_clusters import (  # noqa: E402
+    bounds_of_none,
+    pairs_on_a_grid,
+    rates_on_a_grid,
+    roots_of_trees,
+)
 from theodolite.measurement import (  # noqa: E402
     classification_report,
     cohen_kappa,
@@ -405,6 +411,8 @@ def held_out_pairs(n_reps: int) -> list[str]:
 
 SECTIONS = [
     ("Rates over clusters", clustered_rates, 1.0),
+    ("Rates over clusters, on a fine grid of rates", rates_on_a_grid, None),
+    ("No defect at all: how often it happens at the bound", bounds_of_none, None),
     ("Rates over clusters of unequal size", unequal, 0.2),
     ("Rates corrected by people's labels on a random part of 5,000 judged dialogues", corrected_rates, 1.0),
     ("Corrected rates over clusters", corrected_clusters, 0.3),
@@ -412,9 +420,20 @@ SECTIONS = [
     ("Cohen's kappa where a judge errs by persona", agreements, 0.6),
     ("Macro-F1 of three labels", macro_f1_scores, 0.6),
     ("Paired differences of two applications", differences, 0.2),
+    ("Paired differences of rare defects over clusters", lambda n: pairs_on_a_grid(n, Tally), 0.4),
+    ("Roots of trees: the mean of three questions", lambda n: roots_of_trees(n, Tally), 0.4),
     ("Designs that had no say in the methods", held_out, 0.4),
 ]
-"""Title, what is drawn, and the share of the repetitions that it gets, since some take long."""
+"""Title, what is drawn, and the share of the repetitions that it gets, since some take long; None = nothing is drawn
+a row."""
+
+NOTES = {
+    "Rates over clusters, on a fine grid of rates": "70 rates from .004 to .3 a row; samples of up to 12 defects are"
+    " counted exactly, others are weighted draws.",
+    "No defect at all: how often it happens at the bound": "Probability of no defect if the true rate is the printed"
+    " one-sided bound, which is .05 on the average over the prior of the correlation, Beta(.8, 4).",
+}
+"""What is said of the sections that draw nothing a row."""
 
 
 def short_of(lines: list[str]) -> list[str]:
@@ -436,10 +455,10 @@ def main(n_reps: int) -> None:
         "No figure there is an independent test; those of the last table were written down afterwards and drawn once.",
     ]
     for title, section, share in SECTIONS:
-        n = round(n_reps * share)
+        n = round(n_reps * (share or 1.0))
         known = 1.96 * math.sqrt(0.95 * 0.05 / n)
-        lines += ["", f"## {title}", "", f"{n} repetitions a row; a share near .95 is known to {known:.3f} or so.", ""]
-        lines += section(n)
+        note = f"{n} repetitions a row; a share near .95 is known to {known:.3f} or so."
+        lines += ["", f"## {title}", "", NOTES.get(title, note), "", *section(n)]
     lines += ["", "## Short of what is wanted", "", *short_of(lines)]
     (ROOT / "benchmarks" / "COVERAGE.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.alpha_moments import interval_concord, interval_ratio, interval_sums
 from theodolite.measurement.beyond_chance import CORRECTED, NO_SHARED_UNIT, beyond_chance
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import Concord, check_confidence, student_quantile, whole_count
@@ -75,7 +76,11 @@ def krippendorff_alpha(
     labelled_twice = np.count_nonzero(~np.isnan(table), axis=0) >= 2
     if clusters is not None:
         clusters = kept_clusters(clusters, labelled_twice.tolist())
-    units = _histograms(table[:, labelled_twice], clusters)
+    labels = table[:, labelled_twice]
+    if scale == "interval" and len(np.unique(labels[~np.isnan(labels)])) > MOST_POINTS:
+        draws = whole_count(replicates, "replicates")
+        return _from_sums(labels, clusters, replicates=draws, seed=seed, confidence=confidence)
+    units = _histograms(labels, clusters)
     if units.n == 0:
         return Undefined(reason=NO_SHARED_UNIT, unit=CORRECTED)
     if len(units.points) < 2:
@@ -89,6 +94,21 @@ def krippendorff_alpha(
     error = _jackknife_error(units, scale)
     quantile = student_quantile(confidence, max(units.n_clusters - 1, 1))
     over = "jackknife over units" if clusters is None else "jackknife over clusters"
+    return beyond_chance(value, error, quantile, concord, confidence=confidence, method=over)
+
+
+def _from_sums(
+    labels: Floats, clusters: ClusterIds | None, *, replicates: int, seed: int, confidence: float
+) -> Estimate:
+    """Return alpha on an interval scale with many different values, which a table of coincidences is too large for."""
+    sums, concord = interval_sums(labels, clusters), interval_concord(labels, clusters)
+    value = 1.0 - float(interval_ratio(sums.total))
+    if replicates:
+        ratios = sums.bootstrap(interval_ratio, replicates=replicates, seed=seed)
+        return _between_quantiles(value, 1.0 - ratios[~np.isnan(ratios)], concord, confidence)
+    over = "jackknife over units" if clusters is None else "jackknife over clusters"
+    quantile = student_quantile(confidence, max(sums.n - 1, 1))
+    error = sums.jackknife_error(interval_ratio)
     return beyond_chance(value, error, quantile, concord, confidence=confidence, method=over)
 
 
@@ -146,7 +166,10 @@ def _histograms(table: Floats, clusters: ClusterIds | None) -> _Histograms:
     """Return how often each unit got which value; the table holds units with two labels or more."""
     points = np.unique(table[~np.isnan(table)])
     if len(points) > MOST_POINTS:
-        message = f"`ratings` must be points of a scale, at most {MOST_POINTS}; got {len(points)} different values"
+        message = (
+            f"`ratings` must be points of a scale, at most {MOST_POINTS} unless `scale` is interval;"
+            f" got {len(points)} different values. Use `interval`, or round them"
+        )
         raise InputError(message)
     n = table.shape[1]
     units = np.zeros((n, len(points)), dtype=np.int64)

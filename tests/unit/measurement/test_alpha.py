@@ -55,7 +55,7 @@ def test_a_hundred_thousand_units_are_no_burden():
         ([[1, float("inf")], [1, 2]], "nominal", "must be finite"),
         ([[1, 2], [1, 2]], "cardinal", "`scale` must be nominal, ordinal, interval or ratio; got 'cardinal'"),
         ([[-1, 2], [1, 2]], "ratio", "a ratio scale starts at 0; got a rating of -1.0"),
-        ([list(range(501))] * 2, "nominal", "at most 500; got 501 different values"),
+        ([list(range(501))] * 2, "nominal", "at most 500 unless `scale` is interval; got 501 different values"),
     ],
 )
 def test_ratings_that_are_none_are_refused(ratings, scale, words):
@@ -97,3 +97,42 @@ def test_scales_with_many_points_are_counted_too():
     ratings = np.arange(2 * 80).reshape(2, 80) // 2 % 80
 
     assert krippendorff_alpha(ratings, scale="interval").n == 80
+
+
+def slider(n_units=40, annotators=3, seed=3):
+    """Return labels of a slider from 0 to 1,000 with gaps, shape (annotators, units)."""
+    rng = np.random.default_rng(seed)
+    truth = rng.uniform(100, 900, n_units)
+    table = np.rint(truth + rng.normal(0, 60, (annotators, n_units)))
+    table[rng.random(table.shape) < 0.1] = np.nan
+    return table
+
+
+@pytest.mark.parametrize("clusters", [None, [unit // 4 for unit in range(40)]], ids=["units", "clusters"])
+def test_alpha_of_sums_is_the_alpha_of_coincidences(monkeypatch, clusters):
+    by_table = krippendorff_alpha(slider(), scale="interval", clusters=clusters)
+    monkeypatch.setattr("theodolite.measurement.alpha.MOST_POINTS", 10)
+    by_sums = krippendorff_alpha(slider(), scale="interval", clusters=clusters)
+
+    assert (by_sums.value, by_sums.low, by_sums.high) == pytest.approx((by_table.value, by_table.low, by_table.high))
+    assert (by_sums.n, by_sums.n_clusters, by_sums.method) == (by_table.n, by_table.n_clusters, by_table.method)
+
+
+def test_a_fine_interval_scale_has_an_alpha_and_other_scales_say_what_to_use():
+    table = slider(600)
+    found = krippendorff_alpha(table, scale="interval")
+    drawn = krippendorff_alpha(table, scale="interval", replicates=200, seed=1)
+
+    assert len(np.unique(table[~np.isnan(table)])) > 500
+    assert found.low < 0.94 < found.high
+    assert (drawn.low, drawn.high) == pytest.approx((found.low, found.high), abs=0.01)
+    with pytest.raises(InputError, match="at most 500 unless `scale` is interval"):
+        krippendorff_alpha(table, scale="ordinal")
+
+
+def test_large_values_keep_their_digits_in_sums():
+    table = slider(600)
+
+    far = krippendorff_alpha(table * 1e300, scale="interval")
+
+    assert far.value == pytest.approx(krippendorff_alpha(table, scale="interval").value, abs=1e-9)
