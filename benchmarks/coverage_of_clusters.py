@@ -106,9 +106,7 @@ def rates_on_a_grid(_: int) -> list[str]:
             name = f"{n_clusters} x {size}, {0 if correlation < 0.01 else correlation:g}"
             mean = np.mean([coverage for coverage, _ in cells])
             lowest.append(f"| {name} | **{cells[at][0]:.3f} / {cells[at][1]:.3f}** | {RATES[at]:.3f} | {mean:.3f} |")
-            shown.append(
-                f"| {name} | " + " | ".join(f"{design.coverage(r, correlation)[0]:.3f}" for r in SHOWN) + " |"
-            )
+            shown.append(f"| {name} | " + " | ".join(f"{design.coverage(r, correlation)[0]:.3f}" for r in SHOWN) + " |")
             print(lowest[-1], flush=True)
     return lowest + shown
 

@@ -46,7 +46,7 @@ def refuse_infinite(column: Floats, name: str) -> None:
     if len(infinite):
         message = (
             f"`{name}` must hold finite numbers; {len(infinite):,} of {len(column):,} are infinite, the first"
-            f" ({column[infinite[0]]}) at position {infinite[0]}. Put None where a score is missing"
+            f" ({column[infinite[0]]}) at position {infinite[0]}. A missing score is None, or left out"
         )
         raise InputError(message)
 

@@ -95,7 +95,7 @@ def signed_rank_test(a: Answers, b: Answers) -> Significance | Undefined:
         not change are left out. `Undefined` when none changed.
 
     Raises:
-        InputError: If the lengths differ.
+        InputError: If the lengths differ or an answer is infinite.
 
     Example:
         >>> test = signed_rank_test([10, 12, 15, 9], [11, 15, 17, 14])
@@ -109,8 +109,8 @@ def signed_rank_test(a: Answers, b: Answers) -> Significance | Undefined:
     if len(a) != len(b):
         message = f"`a` and `b` must be answers of the same people; got {len(a)} and {len(b)}"
         raise InputError(message)
-    gaps = given([None if x is None or y is None else y - x for x, y in zip(a, b, strict=True)])
-    gaps = gaps[gaps != 0.0]
+    gaps = score_column(b, "b") - score_column(a, "a")
+    gaps = gaps[~np.isnan(gaps) & (gaps != 0.0)]
     n = len(gaps)
     if n == 0:
         return Undefined(reason="Nobody's answer changed.", method="Wilcoxon")

@@ -58,3 +58,9 @@ def test_nobodys_change_is_undefined_and_lists_must_match():
 
 def test_answers_that_are_all_the_same_cannot_be_ranked():
     assert rank_sum_test([2, 2], [2, 2]).reason.startswith("All answers are the same")
+
+
+@pytest.mark.parametrize("test", [signed_rank_test, rank_sum_test, superiority, brunner_munzel_test])
+def test_infinite_answers_are_refused(test):
+    with pytest.raises(InputError, match="must hold finite numbers"):
+        test([1, 2, float("inf"), 3], [1, 3, float("inf"), 4])
