@@ -86,7 +86,7 @@ def main() -> None:
 
 def page(n: int, killed: Sitting, rest: Sitting, seen: dict[str, float], results: dict[str, object]) -> str:
     """Return the page of results."""
-    spending, (conduct,) = results["spending"], results["conduct"]
+    spending, (conduct,) = results["spending"], results["judge_diagnostics"]
     wanted = n * VOTES
     rows = [
         ("readings that were wanted", f"{wanted:,}"),

@@ -169,7 +169,7 @@ def test_the_second_study_is_labelled_as_scripted_wherever_it_shows(demo):
     shown = in_a_process("show", folder, "d001")
     summary = in_a_process("report", folder)
 
-    assert demo.results("spoiler-guard")["scripted"]
+    assert demo.results("spoiler-guard")["stubbed"]
     assert "SCRIPTED" in shown.out.splitlines()[0]
     assert "A SCRIPT answered in place of a model; this measures nothing." in summary.out
     assert "script" in (folder / "report.html").read_text(encoding="utf-8").lower()

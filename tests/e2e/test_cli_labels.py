@@ -119,4 +119,4 @@ def test_results_hold_certificate_sample_and_corrected_rates(study, sample):
         (name, "anna") for name in SYSTEMS
     }
     assert sum(stratum["drawn"] for stratum in results["label_samples"][0]["strata"]) == 40
-    assert [one["judge"] for one in results["certificates"]] == ["gpt-4"]
+    assert [one["judge"] for one in results["judge_validations"]] == ["gpt-4"]

@@ -73,13 +73,13 @@ def test_what_people_said_and_answered_is_measured_level_by_level(played: tuple[
     folder, told = played
     results = json.loads((folder / told["results"]).read_text(encoding="utf-8"))
 
-    assert results["run"]["held_dialogues"] == 12
-    assert {one["name"]: one["held"] for one in results["applications"]} == {"careful-toy": 6, "leaky-toy": 6}
+    assert results["run"]["completed_dialogues"] == 12
+    assert {one["name"]: one["completed"] for one in results["applications"]} == {"careful-toy": 6, "leaky-toy": 6}
     testers = Counter(one["cluster"] for one in results["sessions"] if one["cluster"].startswith("tester-"))
     assert sorted(testers.values()) == [3, 3, 3, 3]
     answered = {one["level"]: (one["responses"], one["other_versions"]) for one in results["responses"]}
     assert answered == {"red teaming": (4, 0), "field testing": (4, 0)}
-    assert {(one["level"], one["held_by"]) for one in results["strategies"]} == {("red teaming", "person")}
+    assert {(one["level"], one["tester_type"]) for one in results["strategies"]} == {("red teaming", "person")}
 
 
 def test_a_dead_application_is_named_as_the_one_at_fault(tmp_path: Path) -> None:

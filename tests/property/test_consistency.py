@@ -103,7 +103,7 @@ def check_rate(entry, units: list[Unit]) -> None:
 
 def check_dispositions(published: Published) -> None:
     study = published.drawn.study
-    for guideline, account in zip(study.guidelines, published.results["accounts"], strict=True):
+    for guideline, account in zip(study.guidelines, published.results["dispositions"], strict=True):
         published_counts = Counter({name: account[name] for name in DISPOSITIONS})
         published_counts["failed"] = sum(part["n"] for part in account["failed"])
         assert +published_counts == published.reference.dispositions(guideline), guideline.name
@@ -209,7 +209,7 @@ def check_report(published: Published) -> None:
 def check_votes(published: Published) -> None:
     """The rate by majorities is the headline of a judge that votes: the dialogues without a vote have no label."""
     study = published.drawn.study
-    for entry in published.results["conduct"]:
+    for entry in published.results["judge_diagnostics"]:
         guideline = study.guideline(entry["guideline"])
         if entry["votes"] is not None:
             rule = guideline.defect_rules[0].name

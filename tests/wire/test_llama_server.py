@@ -163,10 +163,10 @@ def test_a_whole_study_runs_on_it(url: str, tmp_path: Path, monkeypatch: pytest.
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
     results = json.loads((tmp_path / "results.json").read_text())
-    [account] = results["accounts"]
+    [account] = results["dispositions"]
     assert (account["planned"], account["labelled"], account["unparseable"]) == (2, 2, 0)
     assert results["spending"]["calls"] == 2 * (2 + 2 + 1)
-    assert results["scripted"] == []
+    assert results["stubbed"] == []
 
 
 async def test_last_a_slow_reply_is_given_up_in_time(url: str) -> None:

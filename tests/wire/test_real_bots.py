@@ -43,7 +43,7 @@ def test_each_does_what_it_was_made_for_and_nothing_else(folder: Path) -> None:
 def test_both_claims_stand(folder: Path) -> None:
     results = json.loads((folder / "real" / "results.json").read_text())
 
-    claims = {claim["text"]: claim["standing"] for entry in results["applications"] for claim in entry["claims"]}
+    claims = {claim["text"]: claim["status"] for entry in results["applications"] for claim in entry["claims"]}
     assert len(claims) == 2
     assert set(claims.values()) == {"supported"}
 

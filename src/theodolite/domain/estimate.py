@@ -44,11 +44,11 @@ class Measurement:
         result: The number, or why there is none.
         outcomes: Account of all units that were planned for it.
         versions: Content hashes of the instruments by name.
-        bounds: For rates with unmeasured units: the rate if all of them were
-            sound, and if all were defects; fractions.
+        bounds: For rates with unlabelled units: the rate if none of them were a
+            defect, and if all were; fractions.
         dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
-        sound: Labels of the other dialogues of the denominator, for whole rates.
-        unmeasured: Labels of planned dialogues without a label, for whole rates.
+        non_defects: Labels of the other dialogues of the denominator, for whole rates.
+        unlabelled: Labels of planned dialogues without a label, for whole rates.
         weighting: How much a disagreement counts, for coefficients that have several ways.
         statistic: Which number of `score_agreement` it is.
     """
@@ -60,8 +60,8 @@ class Measurement:
     versions: Mapping[str, str] = field(default_factory=dict)
     bounds: tuple[float, float] | None = None
     dialogues: tuple[str, ...] = ()
-    sound: tuple[str, ...] = ()
-    unmeasured: tuple[str, ...] = ()
+    non_defects: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
     weighting: Weighting | None = None
     statistic: ScoreStatistic | None = None
 

@@ -83,7 +83,7 @@ def test_the_same_bot_as_classes_of_the_dialogue_interface_fares_the_same(outcom
     for rule, level in (("released", "model testing"), ("released", "red teaming"), ("withheld", "model testing")):
         for scenario in ("", *SCENARIOS):
             assert by_class.counts(rule, level, scenario) == outcome.counts(rule, level, scenario)
-    claims = [claim["standing"] for entry in results["applications"] for claim in entry["claims"]]
+    claims = [claim["status"] for entry in results["applications"] for claim in entry["claims"]]
     assert claims == ["contradicted", "supported"]
 
 

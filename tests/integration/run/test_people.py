@@ -99,7 +99,7 @@ def held(event: Event) -> Event:
 
 
 def accounts(results: dict) -> tuple[int, int, int, dict[str, int]]:
-    (told,) = results["accounts"]
+    (told,) = results["dispositions"]
     return told["planned"], told["labelled"], told["missing"], {one["what"]: one["n"] for one in told["failed"]}
 
 
@@ -156,7 +156,7 @@ def test_real_users_are_held_beside_simulated_ones(event):
     (realism,) = event.run()["realism"]
 
     assert realism["scenario"] == "shop"
-    assert realism["people"]["held_by"] == "person"
+    assert realism["people"]["tester_type"] == "person"
     assert realism["people"]["dialogues"] == 2
 
 

@@ -35,8 +35,8 @@ def test_results_hold_both_sides(ran):
     style = {entry["mark"]: entry for entry in found["style"]}
     capital = style["share of prompts that begin with a capital letter"]
 
-    assert (found["people"]["held_by"], found["people"]["dialogues"]) == ("recorded", 3)
-    assert (found["simulated"]["held_by"], found["simulated"]["dialogues"]) == ("simulated user", 10)
+    assert (found["people"]["tester_type"], found["people"]["dialogues"]) == ("recorded", 3)
+    assert (found["simulated"]["tester_type"], found["simulated"]["dialogues"]) == ("simulated user", 10)
     assert style["words a prompt"]["people"]["quartiles"] == [3, 4, 4.5]
     assert (capital["people"]["value"], capital["simulated"]["value"]) == (pytest.approx(1 / 3), 1)
 

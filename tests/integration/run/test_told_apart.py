@@ -111,6 +111,6 @@ def test_each_kind_of_application_has_each_ending_under_its_own_name(root: str, 
     endings = {"answered with an error": 1, "timed out": 1, "gave an empty reply": 1}
     for entry in entries:
         assert {failed["what"]: failed["n"] for failed in entry["failed"]} == endings, entry["name"]
-        assert (entry["planned"], entry["held"], entry["open"], entry["failed_by_others"]) == (5, 2, 0, 0)
+        assert (entry["planned"], entry["completed"], entry["open"], entry["failed_by_others"]) == (5, 2, 0, 0)
     filtered = {entry["name"]: entry["filtered"] for entry in entries}
     assert filtered == {"python": 1, "aria": 0, "http": 1, "model": 1}

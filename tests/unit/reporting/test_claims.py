@@ -50,7 +50,7 @@ def test_refusals_by_a_filter_are_told_apart_from_failures(evidence):
 def test_the_parts_of_an_application_s_account_add_up(evidence):
     (entry,) = results_document(evidence, findings_named("live"), facts())["applications"]
 
-    parts = entry["held"] + entry["failed_by_others"] + entry["open"] + sum(part["n"] for part in entry["failed"])
+    parts = entry["completed"] + entry["failed_by_others"] + entry["open"] + sum(part["n"] for part in entry["failed"])
     assert parts == entry["planned"] == 60
     assert (entry["guardrails"], entry["mitigations"]) == ("at the team's site", ["filter"])
 
@@ -61,7 +61,7 @@ def test_results_say_how_a_claim_stands(evidence):
     (entry,) = results_document(evidence, findings, facts())["applications"]
 
     (claim,) = entry["claims"]
-    assert (claim["standing"], claim["n"], claim["planned"]) == ("contradicted", 4, 5)
+    assert (claim["status"], claim["n"], claim["planned"]) == ("contradicted", 4, 5)
     assert (claim["contradicting"], claim["reason"]) == (["d003"], None)
 
 

@@ -32,7 +32,7 @@ def test_results_hold_the_plan_and_where_the_study_departs_from_it(evidence):
 
     assert entry["name"] == "aria-0.1"
     assert entry["published"]["criteria"] == "Nothing <secret> is told."
-    assert entry["departures"] == ["application `bot-1.4` belongs to none of its teams"]
+    assert entry["deviations"] == ["application `bot-1.4` belongs to none of its teams"]
 
 
 def test_the_report_shows_the_plan_as_text(evidence):
@@ -46,6 +46,6 @@ def test_the_report_shows_the_plan_as_text(evidence):
 def test_a_name_without_a_plan_says_so_and_no_series_says_nothing():
     study = evidence_named("live").study
 
-    assert series_entry(replace(study, series="x")) == {"name": "x", "published": None, "departures": []}
+    assert series_entry(replace(study, series="x")) == {"name": "x", "published": None, "deviations": []}
     assert series_facts(replace(study, series="x")) == (("Series", "x; its plan is not written down here"),)
     assert (series_entry(study), series_facts(study)) == (None, ())

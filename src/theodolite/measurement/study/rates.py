@@ -30,19 +30,19 @@ class Defects:
         labels: Labels of the dialogues with a defect.
         clusters: Pairs (defects, labelled), one a cluster; None where no two
             labelled dialogues share one.
-        sound: Labels of the dialogues that have a label and no defect.
-        unmeasured: Labels of the planned dialogues that have no label.
+        non_defects: Labels of the dialogues that have a label and no defect.
+        unlabelled: Labels of the planned dialogues that have no label.
     """
 
     outcomes: Outcomes
     labels: tuple[str, ...]
     clusters: Clusters | None
-    sound: tuple[str, ...] = ()
-    unmeasured: tuple[str, ...] = ()
+    non_defects: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The rate if all unmeasured were sound, and if all were defects; None where all are measured."""
+        """The rate if no unlabelled unit were a defect, and if all were; None where all are measured."""
         relevant = self.outcomes.planned - self.outcomes.not_applicable
         if not self.outcomes.unmeasured:
             return None
@@ -107,14 +107,14 @@ def _rate(
         versions=versions_of(sheet.guideline, [source]),
         bounds=defects.bounds,
         dialogues=defects.labels,
-        sound=() if is_split else defects.sound,
-        unmeasured=() if is_split else defects.unmeasured,
+        non_defects=() if is_split else defects.non_defects,
+        unlabelled=() if is_split else defects.unlabelled,
     )
     yield measurement
     if defects.outcomes.used and not defects.labels:
         sizes = [labelled for _, labelled in defects.clusters] if defects.clusters else None
         bound = zero_defect_bound(defects.outcomes.used, clusters=sizes)
-        yield replace(measurement, measure=Measure.ZERO_DEFECT_BOUND, result=bound, sound=(), unmeasured=())
+        yield replace(measurement, measure=Measure.ZERO_DEFECT_BOUND, result=bound, non_defects=(), unlabelled=())
 
 
 def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) -> Defects:
@@ -122,15 +122,15 @@ def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) 
     scale = sheet.question.scale
     name_of, settings = sheet.table.sessions.label, sheet.table.settings
     found: list[str] = []
-    sound: list[str] = []
-    unmeasured: list[str] = []
+    non_defects: list[str] = []
+    unlabelled: list[str] = []
     labelled: Counter[str] = Counter()
     defects: Counter[str] = Counter()
     bad = {code for code in set(labels.values) if code != NO_VALUE and rule.is_defect(labels.texts[code], scale)}
     for position, outcome, value in zip(sheet.positions, labels.outcomes, labels.values, strict=True):
         name = name_of(position)
         if value == NO_VALUE:
-            unmeasured += [name] * (outcome != _NOT_APPLICABLE)
+            unlabelled += [name] * (outcome != _NOT_APPLICABLE)
             continue
         cluster = settings[position].cluster or name  # a dialogue without a cluster resembles no other
         labelled[cluster] += 1
@@ -138,14 +138,14 @@ def defects_of(sheet: QuestionLabels, rule: DefectRule, labels: DialogueLabels) 
             defects[cluster] += 1
             found.append(name)
         else:
-            sound.append(name)
+            non_defects.append(name)
     shared = len(labelled) < labelled.total()
     return Defects(
         outcomes=labels.outcome_counts(),
         labels=tuple(found),
         clusters=[(defects[cluster], n) for cluster, n in labelled.items()] if shared else None,
-        sound=tuple(sound),
-        unmeasured=tuple(unmeasured),
+        non_defects=tuple(non_defects),
+        unlabelled=tuple(unlabelled),
     )
 
 

@@ -137,16 +137,16 @@ def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> 
     """
     if measurement.application not in side.applications:
         return None
-    defects, sound, unmeasured = (
+    defects, non_defects, unlabelled = (
         [cluster for cluster in _clusters(evidence, labels, side) if cluster is not None]
-        for labels in (measurement.dialogues, measurement.sound, measurement.unmeasured)
+        for labels in (measurement.dialogues, measurement.non_defects, measurement.unlabelled)
     )
-    kept = len(defects) + len(sound) + len(unmeasured)
-    if kept == len(measurement.dialogues) + len(measurement.sound) + len(measurement.unmeasured):
+    kept = len(defects) + len(non_defects) + len(unlabelled)
+    if kept == len(measurement.dialogues) + len(measurement.non_defects) + len(measurement.unlabelled):
         return measurement.result if kept else None
-    if not defects and not sound:
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES) if unmeasured else None
-    labelled, bad = Counter(defects + sound), Counter(defects)
+    if not defects and not non_defects:
+        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES) if unlabelled else None
+    labelled, bad = Counter(defects + non_defects), Counter(defects)
     shared = len(labelled) < labelled.total()
     pairs = [(bad[cluster], n) for cluster, n in labelled.items()] if shared else None
     return defect_rate(len(defects), labelled.total(), clusters=pairs)

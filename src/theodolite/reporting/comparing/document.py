@@ -51,7 +51,7 @@ def _rate(rate: PairedRate) -> dict[str, Json]:
         "defects": [rate.n_first, rate.n_second],
         "fixed": [[flip.first, flip.second] for flip in rate.mended],
         "regressed": [[flip.first, flip.second] for flip in rate.broken],
-        "unmeasured": rate.n_unmeasured,
+        "unlabelled": rate.n_unmeasured,
         "unpaired": rate.n_unpaired,
         "difference": number(rate.difference),
         "p_value": test.p_value if test else None,

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from theodolite.domain.comparison import ComparedSide, RuleVerdict, Ruling
 from theodolite.domain.errors import InputError
 from theodolite.reporting.results.subjects import subject_from
+from theodolite.reporting.results.upgrading import upgraded
 
 Results: TypeAlias = Mapping[str, Any]
 """A results document, as `results.json` holds it."""
@@ -24,12 +25,12 @@ def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
         InputError: If it is no results document, or of a form without pairs.
     """
     try:
-        return _sides(results)
-    except (KeyError, TypeError, ValueError) as error:
+        return _sides(upgraded(results))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         version = results.get("schema_version")
         message = (
-            f"`{place}` is no results.json that can be compared: expected schema_version 1.4 or later of the form"
-            f" 1, got {version!r} ({type(error).__name__}: {error}). Write it anew:  theodolite report STUDY"
+            f"`{place}` is no results.json that can be compared: expected schema_version 2.x, or 1.4 or later of form"
+            f" 1; got {version!r} ({type(error).__name__}: {error}). Write it again:  theodolite report STUDY"
         )
         raise InputError(message) from error
 
@@ -64,7 +65,7 @@ def _is_whole(entry: Mapping[str, Any]) -> bool:
 def _ruling(rate: Mapping[str, Any], sessions: Mapping[tuple[str, str], Mapping[str, Any]]) -> Ruling:
     application = rate["subject"]["application"]
     verdicts: dict[str, RuleVerdict] = {}
-    lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("sound", False), ("unmeasured", None))
+    lists: Sequence[tuple[str, bool | None]] = (("dialogues", True), ("non_defects", False), ("unlabelled", None))
     for name, is_defect in lists:
         for label in rate[name]:
             session = sessions[application, label]

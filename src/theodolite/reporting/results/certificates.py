@@ -21,5 +21,5 @@ def certificate_entry(certificate: Certificate) -> dict[str, Json]:
         "authorities": list(certificate.authorities),
         "estimates": [estimate_entry(measurement) for measurement in certificate.measurements],
         "confusions": [confusion_entry(confusion) for confusion in certificate.confusions],
-        "lacking": list(certificate.lacking),
+        "limitations": list(certificate.lacking),
     }

@@ -12,7 +12,7 @@ def claim_entry(test: ClaimTest) -> dict[str, Json]:
         "text": test.claim.text,
         "kind": test.claim.kind.value,
         "scripts": list(test.claim.scripts),
-        "standing": test.standing.value,
+        "status": test.standing.value,
         "guideline": test.guideline or None,
         "rule": test.rule or None,
         "annotator": test.annotator or None,

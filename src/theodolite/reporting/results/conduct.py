@@ -22,7 +22,7 @@ def conduct_entry(conduct: Conduct) -> dict[str, Json]:
             "unanswered": conduct.control_unanswered,
         },
         "answered_as": list(conduct.answered_as),
-        "scripted": conduct.scripted,
+        "stubbed": conduct.scripted,
         "votes": _votes_entry(conduct.votes) if conduct.votes else None,
     }
 

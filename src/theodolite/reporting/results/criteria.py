@@ -12,7 +12,7 @@ def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
     """Return every statement as the results file has it, the first first; who made it stays in the store."""
     return [
         {
-            "about": one.about.value,
+            "subject": one.about.value,
             "revision": one.revision,
             "at": one.at.isoformat(),
             "text": one.text,

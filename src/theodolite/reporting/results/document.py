@@ -71,16 +71,16 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "generated": _moment(facts.generated),
         "hosts": list(facts.hosts),
         "network": [network_entry(use) for use in facts.network],
-        "scripted": list(scripted_names(evidence)),
+        "stubbed": list(scripted_names(evidence)),
         "spending": _spending(evidence),
-        "accounts": [_account(account) for account in accounts_of(study, cases)],
+        "dispositions": [_account(account) for account in accounts_of(study, cases)],
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "sessions": (_session(evidence, place) for place in range(len(evidence.answers))),
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
-        "conduct": [conduct_entry(conduct) for conduct in findings.conducts],
+        "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.conducts],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
         "codings": [coding_entry(found) for found in findings.codings],
@@ -88,13 +88,13 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "proxies": [proxy_entry(check) for check in findings.proxies],
         "event": event_entry(findings.event),
         "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
-        "raters": [raters_entry(found) for found in findings.raters],
+        "annotator_models": [raters_entry(found) for found in findings.raters],
         "order_effects": [order_effect_entry(effect) for effect in findings.orders],
         "order_metrics": order_metrics_entry(findings.order_metrics),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
-        "certificates": [certificate_entry(certificate) for certificate in evidence.certificates],
+        "judge_validations": [certificate_entry(certificate) for certificate in evidence.certificates],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
@@ -127,7 +127,7 @@ def _run(evidence: Evidence, facts: RunFacts) -> dict[str, Json]:
         "plan_version": run.plan_version,
         "seed": evidence.study.sampling.seed,
         "planned_dialogues": len(evidence.sessions),
-        "held_dialogues": evidence.answers.n_completed,
+        "completed_dialogues": evidence.answers.n_completed,
         "command": facts.command,
     }
 
@@ -170,7 +170,7 @@ def _application(account: ApplicationAccount, findings: Findings) -> dict[str, J
         "mitigations": [mitigation.name for mitigation in application.mitigations],
         "variant_of": application.variant_of or None,
         "planned": account.planned,
-        "held": len(account.held),
+        "completed": len(account.held),
         "filtered": len(account.filtered),
         "filtered_replies": account.filtered_replies,
         "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in account.failed],
@@ -204,7 +204,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
             for setting, dialogue in completed
         ),
         "failures": sum(f.party is Party.SIMULATED_USER for failed in table.failures.values() for f in failed),
-        "lapses": [
+        "role_breaks": [
             {
                 "kind": check.kind.value,
                 "meaning": check.meaning,
@@ -212,7 +212,9 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
                 "unread": check.unread,
                 "count": check.n_dialogues,
                 "dialogues": check.dialogues(),
-                "found": ({"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses),
+                "occurrences": (
+                    {"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.lapses
+                ),
             }
             for check in findings.lapses
         ],
@@ -248,7 +250,7 @@ def _instruments(evidence: Evidence) -> dict[str, Json]:
                 "guideline": a.guideline,
                 "version": study.annotator_version(a.name),
                 "answer_schema": _answer_schema(evidence, a.name),
-                "certificate": _moment(one.issued) if (one := certificate_of_judge(evidence, a.name)) else None,
+                "validated": _moment(one.issued) if (one := certificate_of_judge(evidence, a.name)) else None,
             }
             for a in study.annotators
         ],

@@ -20,8 +20,8 @@ def estimate_entry(measurement: Measurement) -> dict[str, Json]:
         "versions": dict(measurement.versions),
         "bounds": list(measurement.bounds) if measurement.bounds is not None else None,
         "dialogues": list(measurement.dialogues),
-        "sound": list(measurement.sound),
-        "unmeasured": list(measurement.unmeasured),
+        "non_defects": list(measurement.non_defects),
+        "unlabelled": list(measurement.unlabelled),
     }
 
 

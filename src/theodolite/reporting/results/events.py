@@ -24,7 +24,7 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
 
 def _leak(leak: Leak) -> dict[str, Json]:
     return {
-        "about": leak.about.value,
+        "guessed": leak.about.value,
         "level": leak.level.value if leak.level else None,
         "right": number_entry(leak.rate),
         "by_chance": leak.chance,

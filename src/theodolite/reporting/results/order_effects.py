@@ -25,4 +25,4 @@ def order_effect_entry(effect: OrderEffect) -> dict[str, Json]:
 
 
 def _side_entry(side: OrderSide) -> dict[str, Json]:
-    return {"shown": side.shown, "n": side.n, "without_value": side.n_without_value, "given": dict(side.given)}
+    return {"shown": side.shown, "n": side.n, "without_value": side.n_without_value, "answers": dict(side.given)}

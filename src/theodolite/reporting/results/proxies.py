@@ -15,7 +15,7 @@ def proxy_entry(check: ProxyCheck) -> dict[str, Json]:
         "rule": check.rule,
         "annotator": check.annotator,
         "planned": check.n_planned,
-        "held": check.n_held,
+        "completed": check.n_held,
         "labelled": check.n_labelled,
         "reach": check.reach.value,
         "rates": [_rate(rate) for rate in check.rates],

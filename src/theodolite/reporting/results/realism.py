@@ -23,7 +23,7 @@ def realism_entry(realism: Realism) -> dict[str, Json]:
 def _side(side: SpokenSide) -> dict[str, Json]:
     return {
         "level": side.level.value,
-        "held_by": side.held_by.value,
+        "tester_type": side.held_by.value,
         "dialogues": side.n,
         "applications": list(side.applications),
     }

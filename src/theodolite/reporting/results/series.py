@@ -12,7 +12,7 @@ def series_entry(study: Study) -> dict[str, Json] | None:
     if not study.series:
         return None
     published = _published(study.announced) if study.announced else None
-    return {"name": study.series, "published": published, "departures": list(departures_of(study))}
+    return {"name": study.series, "published": published, "deviations": list(departures_of(study))}
 
 
 def _published(series: Series) -> dict[str, Json]:

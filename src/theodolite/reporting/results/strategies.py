@@ -14,7 +14,7 @@ def strategy_entry(tally: StrategyTally) -> dict[str, Json]:
         "strategy": tally.strategy,
         "application": tally.application,
         "level": tally.level,
-        "held_by": tally.held_by,
+        "tester_type": tally.held_by,
         "planned": tally.planned,
         "tries": tally.tries,
         "attempts": tally.attempts,

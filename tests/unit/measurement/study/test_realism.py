@@ -108,8 +108,8 @@ def rate(application, defects, sound, unmeasured=(), group=None):
         result=defect_rate(len(defects), n),
         outcomes=Outcomes(planned=n, used=n),
         dialogues=tuple(defects),
-        sound=tuple(sound),
-        unmeasured=tuple(unmeasured),
+        non_defects=tuple(sound),
+        unlabelled=tuple(unmeasured),
     )
 
 

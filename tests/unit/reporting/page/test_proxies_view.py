@@ -63,6 +63,6 @@ def test_what_cannot_be_tested_or_hardly_be_chance_is_said(change, words):
 def test_the_entry_holds_every_count():
     entry = proxy_entry(CHECK)
 
-    assert (entry["planned"], entry["held"], entry["labelled"], entry["reach"]) == (40, 38, 36, "between")
+    assert (entry["planned"], entry["completed"], entry["labelled"], entry["reach"]) == (40, 38, 36, "between")
     assert entry["orders"] == [{"levels": ["model testing", "red teaming"], "alike": 2, "opposed": 0, "tied": 1}]
     assert (entry["apart"]["p_value"], entry["rates"][0]["defect"]["n"]) == (0.03, 10)

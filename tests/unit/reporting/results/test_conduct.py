@@ -14,4 +14,4 @@ def test_results_hold_it_in_the_published_form(votes):
     schema = json.loads(shipped_text("schemas/results.schema.json"))
     entry = conduct_entry(replace(PLAIN, votes=votes, control_failed=("d001",)))
 
-    jsonschema.validate(entry, {"$ref": "#/$defs/conduct", "$defs": schema["$defs"]})
+    jsonschema.validate(entry, {"$ref": "#/$defs/judge_diagnostics", "$defs": schema["$defs"]})

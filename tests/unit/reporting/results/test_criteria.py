@@ -7,7 +7,7 @@ from theodolite.reporting.results.criteria import criteria_entries
 def test_the_results_file_keeps_every_statement_and_nobody_s_name():
     entries = criteria_entries(STATED)
 
-    assert [(one["about"], one["revision"]) for one in entries] == [
+    assert [(one["subject"], one["revision"]) for one in entries] == [
         ("selection", 1),
         ("selection", 2),
         ("recruitment", 1),

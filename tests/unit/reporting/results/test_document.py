@@ -79,7 +79,7 @@ def test_a_full_refusal_rate_of_a_published_system_stands_in_the_results():
 
 
 def test_accounts_add_up_and_name_whose_fault_it_is():
-    account = document("live")["accounts"][0]
+    account = document("live")["dispositions"][0]
 
     assert account["failed"] == [{"party": "application", "what": "application timed out", "n": 2}]
     assert account["planned"] == account["labelled"] + 2 + account["unparseable"] == 60
@@ -94,5 +94,5 @@ def test_how_a_judges_answers_were_asked_for_stands_beside_it():
 
 
 def test_scripted_endpoints_are_named():
-    assert document("scripted")["scripted"] == ["large"]
-    assert document("live")["scripted"] == []
+    assert document("scripted")["stubbed"] == ["large"]
+    assert document("live")["stubbed"] == []

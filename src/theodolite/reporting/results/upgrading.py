@@ -1,0 +1,121 @@
+"""Results files of form 1, read as files of form 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.former_subjects import former_subject
+from theodolite.reporting.results.subjects import subject_entry
+
+Entry: TypeAlias = Mapping[str, Any]
+
+_DOCUMENT = {
+    "scripted": "stubbed",
+    "accounts": "dispositions",
+    "conduct": "judge_diagnostics",
+    "raters": "annotator_models",
+    "certificates": "judge_validations",
+}
+"""Former to present key; the tables below likewise, each for one kind of entry."""
+
+_RUN = {"held_dialogues": "completed_dialogues"}
+_SERIES = {"departures": "deviations"}
+_APPLICATION = {"held": "completed"}
+_CLAIM = {"standing": "status"}
+_ESTIMATE = {"sound": "non_defects", "unmeasured": "unlabelled"}
+_SIMULATED_USERS = {"lapses": "role_breaks"}
+_ROLE_BREAK = {"found": "occurrences"}
+_TESTERS = {"held_by": "tester_type"}
+_DIAGNOSTICS = {"scripted": "stubbed"}
+_PROXY = {"held": "completed"}
+_VALIDATION = {"lacking": "limitations"}
+_ORDER_SIDE = {"given": "answers"}
+_BLINDING = {"about": "guessed"}
+_CRITERIA = {"about": "subject"}
+_ANNOTATOR = {"certificate": "validated"}
+_NEW: Mapping[str, Any] = {"network": [], "order_metrics": {"sequences": [], "rankings": []}}
+"""Parts that form 1 did not have."""
+
+
+def upgraded(results: Entry) -> dict[str, Any]:
+    """Return a results document in form 2; one of form 2 is returned as it is.
+
+    Parts that form 1 did not have are empty, and parts that an early file lacks stay absent.
+
+    Raises:
+        ValueError: If the form is neither 1 nor 2, or a word is unknown.
+        KeyError: If a part has no form 1 either.
+        TypeError: Likewise.
+    """
+    version = str(results["schema_version"])
+    if version.startswith("2."):
+        return dict(results)
+    if not version.startswith("1."):
+        message = f"form {version} is unknown"
+        raise ValueError(message)
+    found = {name: _PARTS.get(name, _unchanged)(part) for name, part in results.items()}
+    return {**_NEW, **_renamed(found, _DOCUMENT), "schema_version": "2.0"}
+
+
+def _renamed(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
+    return {names.get(name, name): part for name, part in entry.items()}
+
+
+def _unchanged(part: Any) -> Any:
+    return part
+
+
+def _each(upgrade: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda entries: [upgrade(entry) for entry in entries]
+
+
+def _renaming(names: Mapping[str, str], **parts: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what renames the keys of an object, and upgrades some of its parts first; null stays null."""
+
+    def upgrade(entry: Any) -> Any:
+        if entry is None:
+            return None
+        return _renamed({name: parts.get(name, _unchanged)(part) for name, part in entry.items()}, names)
+
+    return upgrade
+
+
+def _estimate(entry: Entry) -> dict[str, Any]:
+    found = former_subject(Measure(entry["measure"]), entry["application"], entry["about"])
+    rest = {name: part for name, part in entry.items() if name not in {"measure", "application", "about"}}
+    return {
+        "measure": entry["measure"],
+        "subject": subject_entry(found.subject),
+        "weighting": found.weighting.value if found.weighting else None,
+        "statistic": found.statistic.value if found.statistic else None,
+        **_renamed(rest, _ESTIMATE),
+    }
+
+
+def _realism_rate(entry: Entry) -> dict[str, Any]:
+    found = former_subject(Measure.DEFECT_RATE, entry["application"], entry["about"])
+    rest = {name: part for name, part in entry.items() if name not in {"application", "about"}}
+    return {"subject": subject_entry(found.subject), **rest}
+
+
+_PARTS: Mapping[str, Callable[[Any], Any]] = {
+    "run": _renaming(_RUN),
+    "series": _renaming(_SERIES),
+    "applications": _each(_renaming(_APPLICATION, claims=_each(_renaming(_CLAIM)))),
+    "estimates": _each(_estimate),
+    "simulated_users": _renaming(_SIMULATED_USERS, lapses=_each(_renaming(_ROLE_BREAK))),
+    "realism": _each(
+        _renaming({}, people=_renaming(_TESTERS), simulated=_renaming(_TESTERS), rates=_each(_realism_rate))
+    ),
+    "strategies": _each(_renaming(_TESTERS)),
+    "conduct": _each(_renaming(_DIAGNOSTICS)),
+    "proxies": _each(_renaming(_PROXY)),
+    "certificates": _each(_renaming(_VALIDATION, estimates=_each(_estimate))),
+    "order_effects": _each(_renaming({}, first=_renaming(_ORDER_SIDE), second=_renaming(_ORDER_SIDE))),
+    "event": _renaming({}, blinding=_each(_renaming(_BLINDING))),
+    "criteria": _each(_renaming(_CRITERIA)),
+    "instruments": _renaming({}, annotators=_each(_renaming(_ANNOTATOR))),
+}
+"""Key of form 1 to what upgrades its part."""

@@ -1,0 +1,36 @@
+"""Certificates of programs that knew flat subjects only are read with typed ones."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from theodolite.domain.certificate import Certificate
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
+from theodolite.domain.identity import canonical_json
+from theodolite.store.filing import with_typed_subjects
+from theodolite.store.records import record_from
+
+FORMER = Path(__file__).parents[2] / "golden" / "results_1_19" / "stored_certificate.json.gz"
+
+
+def former() -> str:
+    return gzip.decompress(FORMER.read_bytes()).decode()
+
+
+def test_a_former_certificate_is_read_whole():
+    certificate = record_from(Certificate, with_typed_subjects(former()))
+
+    exact = certificate.figure(Measure.EXACT_AGREEMENT, authority="anna")
+    alpha = certificate.figure(Measure.KRIPPENDORFF_ALPHA, authority="ben")
+    assert certificate.authorities == ("anna", "ben")
+    assert (exact.application, exact.subject.annotators) == (ALL_APPLICATIONS, ("anna", "grounded"))
+    assert alpha.weighting is Weighting.ORDINAL
+    assert certificate.figure(Measure.JUDGE_SENSITIVITY, authority="anna", rule="defect").result.n > 0
+
+
+def test_a_present_certificate_is_read_as_it_is():
+    present = with_typed_subjects(former())
+
+    assert with_typed_subjects(present) == present
+    assert canonical_json(record_from(Certificate, present)).count('"about"') == 0
