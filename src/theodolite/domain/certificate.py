@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from theodolite.domain.estimate import Confusion, Measurement
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure
+from theodolite.domain.former_subjects import former_subject
+from theodolite.domain.identity import canonical_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,15 @@ class Certificate:
     confusions: tuple[Confusion, ...] = ()
     lacking: tuple[str, ...] = ()
 
+    @staticmethod
+    def in_present_shape(text: str) -> str:
+        """Return the JSON of a certificate with typed subjects, whichever program wrote it (ADR-0061)."""
+        certificate = json.loads(text)
+        if all("subject" in one for one in certificate["measurements"]):
+            return text
+        typed = [_with_typed_subject(one) for one in certificate["measurements"]]
+        return canonical_json(certificate | {"measurements": typed})
+
     def figure(self, measure: Measure, *, authority: str = "", rule: str = "") -> Measurement | None:
         """Return the first figure of a measure over all dialogues; None without one.
 
@@ -66,3 +80,9 @@ class Certificate:
             ),
             None,
         )
+
+
+def _with_typed_subject(members: Mapping[str, Any]) -> dict[str, Any]:
+    found = former_subject(Measure(members["measure"]), members["application"], members["about"])
+    kept = {name: part for name, part in members.items() if name not in {"application", "about"}}
+    return {**kept, "subject": found.subject, "weighting": found.weighting, "statistic": found.statistic}

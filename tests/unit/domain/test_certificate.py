@@ -8,7 +8,6 @@ from pathlib import Path
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
 from theodolite.domain.identity import canonical_json
-from theodolite.store.filing import with_typed_subjects
 from theodolite.store.records import record_from
 
 FORMER = Path(__file__).parents[2] / "golden" / "results_1_19" / "stored_certificate.json.gz"
@@ -19,7 +18,7 @@ def former() -> str:
 
 
 def test_a_former_certificate_is_read_whole():
-    certificate = record_from(Certificate, with_typed_subjects(former()))
+    certificate = record_from(Certificate, Certificate.in_present_shape(former()))
 
     exact = certificate.figure(Measure.EXACT_AGREEMENT, authority="anna")
     alpha = certificate.figure(Measure.KRIPPENDORFF_ALPHA, authority="ben")
@@ -30,7 +29,7 @@ def test_a_former_certificate_is_read_whole():
 
 
 def test_a_present_certificate_is_read_as_it_is():
-    present = with_typed_subjects(former())
+    present = Certificate.in_present_shape(former())
 
-    assert with_typed_subjects(present) == present
+    assert Certificate.in_present_shape(present) == present
     assert canonical_json(record_from(Certificate, present)).count('"about"') == 0
