@@ -12,8 +12,8 @@ from theodolite.bootstrap.clock import SystemClock
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.workbench import open_workbench
 from theodolite.config.histories import HistoryForm, ScoreTable, read_history
-from theodolite.config.loading import StudyFaults
 from theodolite.config.report_assets import report_words
+from theodolite.config.stored_rows import OnRows
 from theodolite.config.tables import read_table
 from theodolite.domain.errors import InputError
 from theodolite.domain.monitoring.history import History
@@ -69,12 +69,13 @@ class Seen:
         return watch_text(self.watch, words, width=width, unicode=unicode, chart=self.page, data=self.data)
 
 
-def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None) -> Seen:
+def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on_rows: OnRows | None = None) -> Seen:
     """Read a history, watch it, and write page and data.
 
     Args:
         request: What is to be watched.
         environ: Environment variables; those of the process where left out.
+        on_rows: Called now and then with the step and its rows.
 
     Raises:
         InputError: If the history cannot be used.
@@ -82,8 +83,8 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None) ->
     """
     from theodolite.measurement import watch_history  # numpy and scipy: only who measures waits for them
 
-    history, folder = _history(request, environ)
-    watch = watch_history(history, request.rules, now=SystemClock().now())
+    history, folder = _history(request, environ, on_rows)
+    watch = watch_history(history, request.rules, now=SystemClock().now(), on_rows=on_rows)
     code = 1 if any(counts(alert, request.since) for alert in watch.alerts) else 0
     place = Path(request.out) if request.out else folder
     page, data = place / PAGE, place / DATA
@@ -97,7 +98,7 @@ def counts(alert: Alert, since: datetime | None) -> bool:
     return since is None or alert.last_at is None or alert.last_at >= since
 
 
-def _history(request: Request, environ: Mapping[str, str] | None) -> tuple[History, Path]:
+def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRows | None) -> tuple[History, Path]:
     """Return the history, and the folder beside which it is kept."""
     place = request.place
     if is_database(place):
@@ -105,9 +106,9 @@ def _history(request: Request, environ: Mapping[str, str] | None) -> tuple[Histo
             message = "a database needs a question; add  --query 'SELECT score, at FROM ...'"
             raise InputError(message)
         columns, rows = query_rows(place, request.query)
-        numbers = tuple(range(1, len(rows) + 1))
-        table = ScoreTable(name="query", described=f"{len(rows):,} rows", columns=columns, rows=rows, lines=numbers)
-        return read_history(table, request.form), Path()
+        cells = ((number, [row[name] for name in columns]) for number, row in enumerate(rows, start=1))
+        table = ScoreTable(name="query", columns=columns, rows=cells)
+        return read_history(table, request.form, on_rows=on_rows), Path()
     path = Path(place)
     if path.is_dir() or path.suffix in _STUDIES:
         bench = open_workbench(place, environ=environ)
@@ -115,8 +116,8 @@ def _history(request: Request, environ: Mapping[str, str] | None) -> tuple[Histo
             return history_of_runs(bench.store, bench.loaded.study, request.watched), bench.loaded.folder
         finally:
             bench.close()
-    read = read_table(path, path.name)
-    if read.faults:
-        raise StudyFaults(read.faults, ending="Nothing was watched.")
-    table = ScoreTable(name=path.name, described=read.described, columns=read.columns, rows=read.rows, lines=read.lines)
-    return read_history(table, request.form), path.parent
+    read = read_table(path, path.name, on_rows=on_rows)
+    cells = ((line, [row[name] for name in read.columns]) for line, row in zip(read.lines, read.rows, strict=True))
+    form = f"{read.encoding}, {read.delimiter}"
+    table = ScoreTable(name=path.name, columns=read.columns, rows=cells, form=form, faults=read.faults)
+    return read_history(table, request.form, on_rows=on_rows), path.parent

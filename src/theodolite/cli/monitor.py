@@ -10,7 +10,7 @@ import click
 
 from theodolite.bootstrap.monitoring import Request, Seen, keep_watch
 from theodolite.cli.json_ending import as_line
-from theodolite.cli.terminal import speaks_unicode, width
+from theodolite.cli.terminal import RowProgress, speaks_unicode, width
 from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.config.labelling.defect_text import parse_condition
 from theodolite.domain.errors import InputError
@@ -40,6 +40,8 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
     "--anchors", default="", metavar="APPLICATION", help="Of a study: whose dialogues are the frozen anchors."
 )
 @click.option("--window", default=8, show_default=True, help="Scores in a rolling window.")
+@click.option("--order", default=3, show_default=True, help="Scores in a pattern of permutation entropy (PEN), 2 to 7.")
+@click.option("--delay", default=1, show_default=True, help="Step between the scores of a pattern.")
 @click.option("--reference", default=100, show_default=True, help="First scores of a stretch: the good times.")
 @click.option("--baseline", type=float, help="Defect rate of the good times; learned if left out.")
 @click.option("--limit", type=float, help="Defect rate that must not be passed.")
@@ -61,7 +63,8 @@ def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> in
       theodolite monitor stars.csv --defect "<= 3"      a table
       theodolite monitor sqlite:///app.db --query "SELECT score, at FROM replies"
     """  # noqa: D301 - click's mark for "keep these lines"
-    seen = keep_watch(_request(history, options))
+    with RowProgress() as told:
+        seen = keep_watch(_request(history, options), on_rows=told)
     click.echo(_line(seen) if as_json else seen.screen(width=width(), unicode=speaks_unicode()))
     if open_it:
         click.launch(seen.page)
@@ -94,6 +97,8 @@ def _request(history: str, options: dict[str, Any]) -> Request:
         watched=Watched(guideline=options["guideline"], annotator=options["annotator"], anchors=options["anchors"]),
         rules=WatchRules(
             window=options["window"],
+            order=options["order"],
+            delay=options["delay"],
             reference=options["reference"],
             baseline=options["baseline"],
             limit=options["limit"],

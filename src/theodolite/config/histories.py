@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from theodolite.config.loading import StudyFaults
 from theodolite.config.places import PlacedFault
+from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.fault import did_you_mean
 from theodolite.domain.instrument import Condition, Operator
 from theodolite.domain.monitoring.history import History, Score, Worse
+from theodolite.domain.monitoring.score_columns import ScoreColumns, in_order_of_time
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "value", "stars", "rating"),
@@ -27,6 +30,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "judge": ("judge", "judge_version"),
     "data": ("data", "dataset", "data_version"),
     "schema": ("schema", "guideline", "schema_version"),
+    "reason": ("reason", "why", "reasoning"),
 }
 """What a column may be for, and the names that are understood without being told."""
 
@@ -86,53 +90,77 @@ class ScoreTable:
 
     Attributes:
         name: What people call it.
-        described: How it was read.
         columns: Names of the columns.
-        rows: Column to text, one mapping a row.
-        lines: Line or number of each row, for messages.
+        rows: Line or number of each row, for messages, with its cells; read once.
+        form: How it was read, e.g. `UTF-8, comma`; empty where there is nothing to say.
+        faults: What is wrong with rows that cannot be read; complete after the last row.
     """
 
     name: str
-    described: str
     columns: Sequence[str]
-    rows: Sequence[Mapping[str, str]]
-    lines: Sequence[int]
+    rows: Iterable[tuple[int, Sequence[str]]]
+    form: str = ""
+    faults: Sequence[PlacedFault] = ()
 
 
-def read_history(table: ScoreTable, form: HistoryForm) -> History:
+def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None = None) -> History:
     """Return the scores of a table in order of time.
 
     Rows without a time keep their order. A score that is empty is missing, one
     that names an outcome has that outcome, and one that is no number is
     unparseable; none of them is dropped.
 
+    Args:
+        table: The rows.
+        form: How they are to be read.
+        on_rows: Called now and then with the step and its rows.
+
     Raises:
         StudyFaults: If columns or cells cannot be used; all that was found.
     """
+    if table.faults and not table.columns:
+        raise StudyFaults(tuple(table.faults), ending=_ENDING)
     chosen, faults = _columns(table, form)
-    if not faults and not table.rows:
+    if faults:
+        raise StudyFaults((*table.faults, *faults), ending=_ENDING)
+    reader = _Reader(table=table, form=form, columns=chosen)
+    scores = ScoreColumns(reader.scores(on_rows))
+    faults = [*table.faults, *reader.faults]
+    if not faults and not len(scores):
         faults = [PlacedFault(file=table.name, message="has no row; expected one for each score")]
+    if not faults and form.scale is None:
+        faults = _without_values(table, chosen["score"], scores)
     if faults:
         raise StudyFaults(tuple(faults), ending=_ENDING)
-    reader = _Reader(table=table, form=form, columns=chosen)
-    scores = [reader.score(place, row) for place, row in enumerate(table.rows)]
-    lowest, highest = form.scale or reader.guessed_scale([s.value for s in scores if s.value is not None])
+    lowest, highest = form.scale or reader.guessed_scale(scores.value)
     if reader.faults:
         raise StudyFaults(tuple(reader.faults), ending=_ENDING)
-    if all(score.at is not None for score in scores):
-        scores.sort(key=_moment)
+    scores = in_order_of_time(scores)
     if form.published:
-        scores = list(_marked(scores))
+        scores = ScoreColumns(_marked(scores))
     told = "scale " + ("given" if form.scale else "told from the scores")
     columns = ", ".join(f"{role} <- {column}" for role, column in chosen.items())
+    n_rows = f"{len(scores):,} row{'' if len(scores) == 1 else 's'}"
+    described = ", ".join(part for part in (n_rows, table.form) if part)
     return History(
         name=table.name,
-        scores=tuple(scores),
+        scores=scores,
         lowest=lowest,
         highest=highest,
         worse=form.worse or _worse(form.defect),
-        source=f"{table.described}; {columns}; {told}, {lowest:g} to {highest:g}",
+        source=f"{described}; {columns}; {told}, {lowest:g} to {highest:g}",
     )
+
+
+def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> list[PlacedFault]:
+    """Return that no row has a value, and what became of them; empty where one has."""
+    if scores.n_of(Outcome.ANSWERED):
+        return []
+    counts = {outcome.value: scores.n_of(outcome) for outcome in Outcome}
+    kinds = ", ".join(f"{n:,} {name}" for name, n in counts.items() if n)
+    hint = f"is `{column}` the right column?" if set(filter(counts.get, counts)) == {Outcome.UNPARSEABLE.value} else ""
+    message = f"none of {len(scores):,} rows has a score ({kinds}), so there is nothing to watch"
+    return [PlacedFault(file=table.name, message=f"{message}; {hint}" if hint else message)]
 
 
 def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[PlacedFault]]:
@@ -157,10 +185,6 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
     return {role: column for role, column in chosen.items() if column}, faults
 
 
-def _moment(score: Score) -> datetime:
-    return score.at or datetime.min.replace(tzinfo=UTC)
-
-
 def _marked(scores: Sequence[Score]) -> Iterator[Score]:
     """Yield scores, those that equal the one before of the same application and item marked as repeats."""
     known: dict[tuple[str, str], tuple[object, object]] = {}
@@ -183,32 +207,41 @@ class _Reader:
     columns: Mapping[str, str]
     faults: list[PlacedFault] = field(default_factory=list)
 
-    def score(self, place: int, row: Mapping[str, str]) -> Score:
-        cells = {role: row[column].strip() for role, column in self.columns.items()}
+    def scores(self, on_rows: OnRows | None) -> Iterator[Score]:
+        """Yield the score of each row; equal texts are one object."""
+        where = {role: self.table.columns.index(column) for role, column in self.columns.items()}
+        for line, row in counted(self.table.rows, f"Reading scores of {self.table.name}", on_rows):
+            yield self._score(line, {role: row[index].strip() for role, index in where.items()})
+
+    def _score(self, line: int, cells: Mapping[str, str]) -> Score:
         value, outcome = _value(cells["score"])
-        at = self._time(place, cells.get("at", ""))
+        if outcome is Outcome.UNPARSEABLE and _is_endless(cells["score"]):
+            self._complain(line, f"`{cells['score']}` in `{self.columns['score']}` is no finite number")
+        at = self._time(line, cells.get("at", ""))
         return Score(
             value=value,
             outcome=outcome,
-            defect=self._defect(place, cells.get("defect"), value),
+            defect=self._defect(line, cells.get("defect"), value),
             at=at,
             application=cells.get("application", ""),
             item=cells.get("item", ""),
             session=cells.get("session", ""),
             batch=cells.get("batch", ""),
             instruments=self._instruments(cells, at),
-            human=self._number(place, "human", cells.get("human", "")),
-            is_anchor=self._flag(place, "anchor", cells.get("anchor", "")),
+            human=self._number(line, "human", cells.get("human", "")),
+            is_anchor=self._flag(line, "anchor", cells.get("anchor", "")),
+            reason=cells.get("reason", ""),
         )
 
     def guessed_scale(self, values: Sequence[float]) -> tuple[float, float]:
-        """Return the shortest usual scale that holds all scores."""
+        """Return the shortest usual scale that holds all scores; NaN stands for a score without a value."""
+        present = {value for value in values if value == value}  # noqa: PLR0124 - NaN differs from itself
         for low, high in _SCALES:
             whole = high in {5.0, 10.0}
-            if values and all(low <= v <= high and (not whole or v.is_integer()) for v in values):
+            if all(low <= v <= high and (not whole or v.is_integer()) for v in present):
                 return low, high
         message = "the scores fit no usual scale (0..1, 1..5, 1..10, 0..100); state it:  --scale LOW..HIGH"
-        self._complain(0, message if values else "holds no score that is a number; is `score` the right column?")
+        self._complain(0, message)
         return 0.0, 1.0
 
     def _instruments(self, cells: Mapping[str, str], at: datetime | None) -> dict[str, str]:
@@ -221,14 +254,14 @@ class _Reader:
                     parts.setdefault(change.part, EARLIER)
         return parts
 
-    def _defect(self, place: int, cell: str | None, value: float | None) -> bool | None:
+    def _defect(self, line: int, cell: str | None, value: float | None) -> bool | None:
         if cell is not None:
-            return self._flag(place, "defect", cell) if cell else None
+            return self._flag(line, "defect", cell) if cell else None
         if self.form.defect is None or value is None:
             return None
         return holds(self.form.defect, value)
 
-    def _time(self, place: int, cell: str) -> datetime | None:
+    def _time(self, line: int, cell: str) -> datetime | None:
         if not cell:
             return None
         try:
@@ -237,24 +270,21 @@ class _Reader:
                 return datetime.fromtimestamp(seconds, tz=UTC)
             return aware(cell)
         except ValueError:
-            self._complain(place, f"`{cell}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
+            self._complain(line, f"`{cell}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
             return None
 
-    def _number(self, place: int, role: str, cell: str) -> float | None:
+    def _number(self, line: int, role: str, cell: str) -> float | None:
         value, outcome = _value(cell)
         if outcome is Outcome.UNPARSEABLE:
-            self._complain(
-                place, f"`{cell}` in `{self.columns[role]}` is no number; leave it empty where there is none"
-            )
+            self._complain(line, f"`{cell}` in `{self.columns[role]}` is no number; leave it empty where there is none")
         return value
 
-    def _flag(self, place: int, role: str, cell: str) -> bool:
+    def _flag(self, line: int, role: str, cell: str) -> bool:
         if cell.casefold() not in _YES | _NO:
-            self._complain(place, f"`{cell}` in `{self.columns[role]}` is neither yes nor no")
+            self._complain(line, f"`{cell}` in `{self.columns[role]}` is neither yes nor no")
         return cell.casefold() in _YES
 
-    def _complain(self, place: int, message: str) -> None:
-        line = self.table.lines[place] if self.table.lines else 0
+    def _complain(self, line: int, message: str) -> None:
         self.faults.append(PlacedFault(file=self.table.name, line=line, message=message))
 
 
@@ -278,6 +308,14 @@ def _value(cell: str) -> tuple[float | None, Outcome]:
     except ValueError:
         return None, Outcome.UNPARSEABLE
     return (value, Outcome.ANSWERED) if abs(value) < float("inf") else (None, Outcome.UNPARSEABLE)
+
+
+def _is_endless(cell: str) -> bool:
+    """Tell whether a text is an infinity or `nan`, which no scale holds."""
+    try:
+        return not math.isfinite(float(cell))
+    except ValueError:
+        return False
 
 
 def holds(condition: Condition, value: float) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from theodolite.domain.annotation import Annotation, AnnotatorKind, Outcome
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.answers import (
     NO_VALUE,
@@ -37,7 +37,7 @@ from theodolite.domain.answers import (
 from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import version_of
-from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.instrument import Question, QuestionLevel, ScaleKind
 from theodolite.domain.plan import Setting
 from theodolite.domain.study import Study
 
@@ -372,3 +372,11 @@ def versions_of(guideline: Guideline, sources: Iterable[AnswerSource]) -> dict[s
         f"guideline {guideline.name}": version_of(guideline),
         **{source.name if source.kind is None else f"annotator {source.name}": source.version for source in sources},
     }
+
+
+def reason_of(annotation: Annotation, answer: Answer, guideline: Guideline) -> str:
+    """Return an annotator's reason: the answer's reasoning, else the answers to the guideline's text questions."""
+    if answer.reasoning:
+        return answer.reasoning
+    texts = {one.name for one in guideline.instrument.questions if one.scale.kind is ScaleKind.TEXT}
+    return " ".join(one.value for one in annotation.answers if one.question in texts and one.turn is None and one.value)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from theodolite.domain.annotation import Annotation
+from theodolite.domain.answer_rules import label_of
 from theodolite.domain.findings.order_metrics import RunScores
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
@@ -77,11 +78,11 @@ def _of_run(
                     question=question,
                     annotator=annotator,
                     annotator_version=own[-1].annotator_version,
-                    values=tuple(_score(one, question) for one in own),
+                    values=tuple(_score(one, guidelines[guideline]) for one in own),
                     n_repeated=n_repeated,
                 )
 
 
-def _score(annotation: Annotation, question: str) -> float | None:
-    answer = annotation.answer(question)
-    return decimal_of(answer.value) if answer is not None and answer.value is not None else None
+def _score(annotation: Annotation, guideline: Guideline) -> float | None:
+    label = label_of(annotation, guideline.question, guideline.defect_rules)
+    return decimal_of(label.value) if label is not None and label.value is not None else None

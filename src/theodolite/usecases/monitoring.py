@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Adjudication, Annotation, Outcome
 from theodolite.domain.annotator import Annotator
-from theodolite.domain.answer_rules import label_of
+from theodolite.domain.answer_rules import label_of, reason_of
 from theodolite.domain.answers import DialogueLabel
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound
@@ -160,7 +160,16 @@ def _score(run: Run, dialogue: Dialogue, annotation: Annotation, guideline: Guid
             "schema": annotation.instrument_version[:_SHORT],
         },
         human=_number(guideline, human, dialogue) if human is not None else None,
+        reason=_reason(dialogue, annotation, guideline),
     )
+
+
+def _reason(dialogue: Dialogue, annotation: Annotation, guideline: Guideline) -> str:
+    """Return why the annotator scored so; empty where the dialogue's texts are withheld."""
+    answer = annotation.answer(guideline.question.name)
+    if answer is None or any(turn.withheld for turn in dialogue.turns):
+        return ""
+    return reason_of(annotation, answer, guideline)
 
 
 def _number(guideline: Guideline, label: str, dialogue: Dialogue) -> float:

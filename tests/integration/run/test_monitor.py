@@ -70,6 +70,68 @@ def test_an_alert_ends_with_1_and_is_told_to_scripts(kept, tmp_path):
     assert json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))["alerts"] == ended.found["alerts"]
 
 
+def test_the_published_example_is_told_in_both_units(tmp_path):
+    (tmp_path / "eight.csv").write_text("stars\n5\n4\n5\n4\n5\n4\n5\n4\n", encoding="utf-8")
+
+    ended = watch(tmp_path / "eight.csv", out=tmp_path)
+
+    text = " ".join(ended.out.split())
+    assert "PEN 0.6931 nats, 0.39 normalised (medium, in a gap of the published table;" in text
+    assert "CIN 10 (high;" in text
+    assert "LIS 2 (low;" in text
+
+
+def test_order_and_delay_reach_the_screen_and_the_data(tmp_path):
+    (tmp_path / "stars.csv").write_text("stars\n" + "5\n4\n3\n1\n" * 4, encoding="utf-8")
+
+    ended = watch(tmp_path / "stars.csv", "--order", "4", "--delay", "2", "--window", "12", out=tmp_path)
+
+    document = json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))
+    assert "normalised, order 4, delay 2" in " ".join(ended.out.split())
+    assert (document["rules"]["order"], document["rules"]["delay"]) == (4, 2)
+
+
+def test_fewer_than_eight_scores_are_undefined_with_the_reason(tmp_path):
+    (tmp_path / "few.csv").write_text("stars\n5\n4\n5\n", encoding="utf-8")
+
+    ended = watch(tmp_path / "few.csv", out=tmp_path)
+
+    assert "undefined: order metrics need 8 scores; there are 3" in " ".join(ended.out.split())
+    assert "order metrics need 8 scores" in (tmp_path / "monitor.html").read_text(encoding="utf-8")
+
+
+def test_scores_that_all_failed_are_told_as_failed(tmp_path):
+    (tmp_path / "failed.csv").write_text("stars\n" + "failed\n" * 9, encoding="utf-8")
+
+    refused = watch(tmp_path / "failed.csv", out=tmp_path)
+    ended = watch(tmp_path / "failed.csv", "--scale", "1..5", out=tmp_path)
+
+    assert refused.code == 2
+    assert "none of 9 rows has a score (9 failed), so there is nothing to watch" in " ".join(refused.err.split())
+    assert "9 scores, 9 of them failed" in ended.out
+    assert "No score has a value (9 failed), so nothing can be watched" in " ".join(ended.out.split())
+
+
+def test_reasons_stand_beside_low_scores_on_the_page(tmp_path):
+    (tmp_path / "stars.csv").write_text("stars,why\n1,<b>no brand</b>\n" + "5,fine\n" * 9, encoding="utf-8")
+
+    watch(tmp_path / "stars.csv", out=tmp_path)
+
+    page = (tmp_path / "monitor.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;no brand&lt;/b&gt;" in page
+    assert "<b>no brand" not in page
+
+
+def test_infinite_scores_are_refused_with_their_lines(tmp_path):
+    (tmp_path / "stars.csv").write_text("stars\n5\ninf\nNaN\n", encoding="utf-8")
+
+    ended = watch(tmp_path / "stars.csv", out=tmp_path)
+
+    assert ended.code == 2
+    assert "stars.csv:3" in ended.err
+    assert "stars.csv:4" in ended.err
+
+
 def test_a_database_is_asked(kept, tmp_path):
     query = "SELECT stars AS score, at, item, run, human, anchor FROM replies"
 
@@ -98,6 +160,9 @@ def test_an_alert_that_is_over_does_not_count_for_ever(kept, tmp_path):
         (("--changed", "judge=2@soon"), "`soon` is no time"),
         (("--since", "soon"), "`soon` is no time"),
         (("--window", "3"), "`window` must be larger than 3"),
+        (("--window", "8", "--order", "4", "--delay", "3"), "`window` must be larger than 10"),
+        (("--order", "8"), "`order` must be within 2..7"),
+        (("--delay", "0"), "`delay` must be 1 or more"),
         (("--columns", "score=star"), "meant `stars`?"),
     ],
 )

@@ -7,13 +7,14 @@ import pytest
 from theodolite.config.histories import EARLIER, DeclaredChange, HistoryForm, ScoreTable, aware, holds, read_history
 from theodolite.config.labelling.defect_text import parse_condition
 from theodolite.config.loading import StudyFaults
+from theodolite.config.stored_rows import EVERY
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.monitoring.history import Worse
 
 
 def table(*rows, columns=("stars", "at", "model", "anchor", "human")):
-    cells = [dict(zip(columns, (*row, *[""] * len(columns)), strict=False)) for row in rows]
-    return ScoreTable(name="t.csv", described="rows", columns=columns, rows=cells, lines=range(2, 2 + len(cells)))
+    cells = [(*row, *[""] * len(columns))[: len(columns)] for row in rows]
+    return ScoreTable(name="t.csv", columns=columns, rows=enumerate(cells, start=2))
 
 
 def read(*rows, **form):
@@ -24,6 +25,10 @@ def complaints(*rows, **form):
     with pytest.raises(StudyFaults) as caught:
         read(*rows, **form)
     return str(caught.value)
+
+
+def plain(text):
+    return " ".join(text.split())
 
 
 def test_columns_are_understood_by_their_usual_names():
@@ -40,7 +45,7 @@ def test_rows_are_put_in_order_of_time_unless_one_has_none():
 
 @pytest.mark.parametrize(
     ("cell", "outcome"),
-    [("", Outcome.MISSING), ("Failed", Outcome.FAILED), ("good", Outcome.UNPARSEABLE), ("inf", Outcome.UNPARSEABLE)],
+    [("", Outcome.MISSING), ("Failed", Outcome.FAILED), ("good", Outcome.UNPARSEABLE)],
 )
 def test_what_is_no_score_keeps_its_place(cell, outcome):
     scores = read((cell,), ("4",)).scores
@@ -106,7 +111,7 @@ def test_columns_that_are_not_there_are_guessed(columns, words):
 def test_a_table_without_scores_says_so():
     assert "no column looks like a score" in _faults(table(("4",), columns=("mark",)))
     assert "has no row" in _faults(table())
-    assert "holds no score that is a number" in complaints(("good",))
+    assert "(1 unparseable), so there is nothing to watch; is `stars` the right column?" in plain(complaints(("good",)))
     assert "fit no usual scale" in complaints(("-4",))
 
 
@@ -127,3 +132,30 @@ def test_times_in_many_forms(text):
 )
 def test_rules_compare_numbers(rule, value, expected):
     assert holds(parse_condition(rule), value) is expected
+
+
+@pytest.mark.parametrize("cell", ["inf", "-Infinity", "NaN", "1e999"])
+def test_infinities_and_nan_are_refused_with_their_lines(cell):
+    assert f"t.csv:3 `{cell}` in `stars` is no finite number" in " ".join(complaints(("4",), (cell,)).split())
+
+
+def test_a_table_of_failures_says_so_and_does_not_blame_the_column():
+    text = " ".join(complaints(("failed",), ("failed",), ("refused",)).split())
+
+    assert "none of 3 rows has a score (1 refused, 2 failed), so there is nothing to watch" in text
+    assert "column" not in text
+
+
+def test_the_reason_of_a_score_is_read_from_its_column():
+    rows = table(("1", "no brand"), columns=("stars", "why"))
+
+    assert read_history(rows, HistoryForm()).scores[0].reason == "no brand"
+
+
+def test_progress_is_told_while_rows_are_read():
+    told = []
+    rows = ScoreTable(name="t.csv", columns=("stars",), rows=((line, ("4",)) for line in range(EVERY + 1)))
+
+    read_history(rows, HistoryForm(), on_rows=lambda *step: told.append(step))
+
+    assert told == [("Reading scores of t.csv", 0), ("Reading scores of t.csv", EVERY)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -155,10 +156,10 @@ class RollingWindows:
         lnds: Longest subsequence that does not fall; counts.
     """
 
-    positions: tuple[int, ...] = ()
-    level: tuple[float, ...] = ()
-    defect_share: tuple[float, ...] = ()
-    pen: tuple[float, ...] = ()
-    cin: tuple[int, ...] = ()
-    lis: tuple[int, ...] = ()
-    lnds: tuple[int, ...] = ()
+    positions: Sequence[int] = ()
+    level: Sequence[float] = ()
+    defect_share: Sequence[float] = ()
+    pen: Sequence[float] = ()
+    cin: Sequence[int] = ()
+    lis: Sequence[int] = ()
+    lnds: Sequence[int] = ()

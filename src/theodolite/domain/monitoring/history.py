@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
+from theodolite.domain.monitoring.score import Score
+from theodolite.domain.monitoring.score_columns import ScoreColumns
+
+__all__ = ["History", "InstrumentChange", "Score", "Worse"]
 
 
 class Worse(StrEnum):
@@ -19,51 +22,12 @@ class Worse(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """One score at one moment, under the instruments of that moment.
-
-    Attributes:
-        value: In points of the scale; None unless the outcome is `ANSWERED`.
-        outcome: What became of it.
-        defect: Whether it is a defect; None where no rule says so, or there is no value.
-        at: When, in the zone in which it was written; None where the history has an order but no times.
-        application: What was scored; empty where there is one only.
-        item: What was asked, so that anchors can be found again.
-        session: Scores of one session resemble each other and count once.
-        batch: Run, or other sitting, that the score belongs to.
-        instruments: Part of the instrument to its version, e.g. judge, data, schema.
-        human: What people gave; None where nobody did.
-        is_anchor: Whether it belongs to the frozen set that is judged again each time.
-        is_repeat: Whether it publishes an earlier measurement again and is no new one.
-    """
-
-    value: float | None
-    outcome: Outcome = Outcome.ANSWERED
-    defect: bool | None = None
-    at: datetime | None = None
-    application: str = ""
-    item: str = ""
-    session: str = ""
-    batch: str = ""
-    instruments: Mapping[str, str] = field(default_factory=dict)
-    human: float | None = None
-    is_anchor: bool = False
-    is_repeat: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse a value without an answer, and an answer without a value."""
-        if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
-            message = f"only an `answered` score has a value; outcome={self.outcome.value!r}, value={self.value!r}"
-            raise InputError(message)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """Scores in the order of time.
 
     Attributes:
         name: What people call it.
-        scores: In order of time.
+        scores: In order of time; any sequence becomes columns.
         lowest: Lower end of the scale.
         highest: Upper end of the scale.
         worse: Which end is the bad one.
@@ -71,7 +35,7 @@ class History:
     """
 
     name: str
-    scores: tuple[Score, ...]
+    scores: Sequence[Score]
     lowest: float
     highest: float
     worse: Worse = Worse.LOW
@@ -82,7 +46,8 @@ class History:
         if not self.lowest < self.highest:
             message = f"a scale needs a lower and a higher end; got {self.lowest} and {self.highest}"
             raise InputError(message)
-        strange = [s.value for s in self.scores if s.value is not None and not self.lowest <= s.value <= self.highest]
+        object.__setattr__(self, "scores", _columns(self.scores))
+        strange = [value for value in self.columns.value if value < self.lowest or value > self.highest]
         if strange:
             message = (
                 f"{len(strange):,} of {len(self.scores):,} scores lie outside the scale {self.lowest:g} to"
@@ -90,10 +55,19 @@ class History:
             )
             raise InputError(message)
 
+    @property
+    def columns(self) -> ScoreColumns:
+        """The scores, column by column."""
+        return _columns(self.scores)
+
     def badness(self, value: float) -> float:
         """Return a value as a fraction of the scale, 0 the good end and 1 the bad one."""
         share = (value - self.lowest) / (self.highest - self.lowest)
         return share if self.worse is Worse.HIGH else 1.0 - share
+
+
+def _columns(scores: Sequence[Score]) -> ScoreColumns:
+    return scores if isinstance(scores, ScoreColumns) else ScoreColumns(scores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

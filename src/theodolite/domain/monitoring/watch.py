@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -10,6 +10,7 @@ from enum import StrEnum
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
+from theodolite.domain.findings.order_metrics import WorstScore
 from theodolite.domain.monitoring.history import History, InstrumentChange
 
 
@@ -42,6 +43,7 @@ class WatchRules:
     Attributes:
         window: Scores in a window; count.
         order: Scores in a pattern of permutation entropy; count.
+        delay: Step between them; count.
         arl: Scores between two false alarms, at least on average; count.
         reference: Scores from which the good times are learned; count.
         baseline: Defect rate of the good times; fraction, None to learn it.
@@ -52,6 +54,7 @@ class WatchRules:
 
     window: int = 8
     order: int = 3
+    delay: int = 1
     arl: int = 10_000
     reference: int = 100
     baseline: float | None = None
@@ -59,12 +62,19 @@ class WatchRules:
     confidence: float = 0.95
     recalibrate_days: int | None = 90
 
+    @property
+    def reach(self) -> int:
+        """Scores from the first to the last of a pattern; count."""
+        return self.delay * (self.order - 1) + 1
+
     def __post_init__(self) -> None:
         """Refuse rules that mean nothing; all are named at once."""
         wrong = [
             text
             for is_wrong, text in (
-                (self.window <= self.order, f"`window` must be larger than {self.order}; got {self.window}"),
+                (not 2 <= self.order <= 7, f"`order` must be within 2..7; got {self.order}"),
+                (self.delay < 1, f"`delay` must be 1 or more; got {self.delay}"),
+                (self.window <= self.reach, f"`window` must be larger than {self.reach}; got {self.window}"),
                 (self.arl < 100, f"`arl` must be 100 scores at least; got {self.arl}"),
                 (self.reference < 20, f"`reference` must be 20 scores at least; got {self.reference}"),
                 (not _fraction(self.baseline), f"`baseline` must be a fraction in (0, 1); got {self.baseline}"),
@@ -74,6 +84,9 @@ class WatchRules:
         ]
         if wrong:
             raise InputError("; ".join(wrong))
+
+
+_NO_SCORES = Undefined(reason="There is no score.")
 
 
 def _fraction(value: float | None) -> bool:
@@ -133,17 +146,18 @@ class Stretch:
         over_limit: Whether the rate is above the limit (True), below it (False), or neither is shown (None).
         baseline: Defect rate that alarms are held against; fraction, None where there is no rule.
         windows: Metrics of its rolling windows.
-        latest: Profile of its latest window.
+        latest: Profile of its latest window, or why there is none.
         rate_detector: Statistic of the rate detector at each session; logarithms.
         level_detector: The same of the level detector; logarithms.
         cusum: Upper cumulative sum of badness at each session; standard deviations.
         ewma: Weighted moving average of badness at each session; fractions.
+        worst: The worst of the latest scores with their reasons.
         notes: What could not be watched here, and why.
     """
 
     application: str
     instruments: Mapping[str, str]
-    positions: tuple[int, ...]
+    positions: Sequence[int]
     n: int
     n_missing: int
     n_sessions: int
@@ -152,11 +166,12 @@ class Stretch:
     over_limit: bool | None = None
     baseline: float | None = None
     windows: RollingWindows = field(default_factory=RollingWindows)
-    latest: OrderProfile | None = None
-    rate_detector: tuple[float, ...] = ()
-    level_detector: tuple[float, ...] = ()
-    cusum: tuple[float, ...] = ()
-    ewma: tuple[float, ...] = ()
+    latest: OrderProfile | Undefined = _NO_SCORES
+    rate_detector: Sequence[float] = ()
+    level_detector: Sequence[float] = ()
+    cusum: Sequence[float] = ()
+    ewma: Sequence[float] = ()
+    worst: tuple[WorstScore, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -98,8 +98,9 @@ def _batches(history: History) -> Iterator[list[Placed]]:
     """
     current: list[Placed] = []
     seen: set[str] = set()
-    for place, score in enumerate(history.scores):
-        if not score.is_anchor or score.is_repeat or score.value is None:
+    for place in history.columns.anchors():
+        score = history.scores[place]
+        if score.is_repeat or score.value is None:
             continue
         if current and (score.batch != current[-1][1].batch or score.item in seen):
             yield current

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement.order.sequence import as_scores
+from theodolite.measurement.order.sequence import Floats, as_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def cusum(observations: Sequence[float], *, target: float, slack: float, limit: 
     if slack < 0 or limit <= 0:
         message = f"`slack` must be 0 or more and `limit` above 0; got slack={slack}, limit={limit}"
         raise InputError(message)
-    upper, lower = (_reflected(sign * (row - target) - slack) for sign in (1.0, -1.0))
+    upper, lower = (tuple(one_sided_sums(sign * (row - target) - slack).tolist()) for sign in (1.0, -1.0))
     signals = np.flatnonzero((np.array(upper) > limit) | (np.array(lower) > limit))
     return ControlChart(
         upper=upper,
@@ -72,10 +72,11 @@ def cusum(observations: Sequence[float], *, target: float, slack: float, limit: 
     )
 
 
-def _reflected(steps: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, ...]:
-    """Return a running sum that never falls below 0: the sum less its lowest value so far."""
+def one_sided_sums(steps: Floats) -> Floats:
+    """Return a running sum that never falls below 0: the sum less its lowest value so far; shape (n,)."""
     running = np.concatenate(([0.0], np.cumsum(steps)))
-    return tuple((running - np.minimum.accumulate(running))[1:].tolist())
+    sums: Floats = (running - np.minimum.accumulate(running))[1:]
+    return sums
 
 
 def ewma(
@@ -109,14 +110,11 @@ def ewma(
     if not 0.0 < weight <= 1.0 or sd < 0:
         message = f"`weight` must lie in (0, 1] and `sd` be 0 or more; got weight={weight}, sd={sd}"
         raise InputError(message)
-    averages, average = [], target
-    for observation in row.tolist():
-        average = weight * observation + (1.0 - weight) * average
-        averages.append(average)
+    averages = moving_averages(row, target=target, weight=weight)
     times = np.arange(1, len(row) + 1)
     step = width * sd * math.sqrt(weight / (2.0 - weight)) * np.sqrt(1.0 - (1.0 - weight) ** (2 * times))
-    outside = np.flatnonzero(np.abs(np.array(averages) - target) > step) if len(row) else np.empty(0, dtype=int)
-    path = tuple(averages)
+    outside = np.flatnonzero(np.abs(averages - target) > step) if len(row) else np.empty(0, dtype=int)
+    path = tuple(averages.tolist())
     return ControlChart(
         upper=path,
         lower=path,
@@ -124,3 +122,12 @@ def ewma(
         low=tuple((target - step).tolist()),
         signals=tuple(outside.tolist()),
     )
+
+
+def moving_averages(row: Floats, *, target: float, weight: float) -> Floats:
+    """Return z = weight * x + (1 - weight) * z at each observation, from the target on; shape (n,)."""
+    averages, average = np.empty(len(row)), target
+    for index, observation in enumerate(row):
+        average = weight * float(observation) + (1.0 - weight) * average
+        averages[index] = average
+    return averages

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement.order.sequence import Floats, as_scores
+from theodolite.measurement.order.sequence import Floats, Whole, as_scores, packed
 
 TIMES_BASELINE: Final = (1.5, 2.0, 3.0, 5.0, 10.0)
 """Rates that are bet on, as multiples of the baseline."""
 
 BETS: Final = (0.05, 0.1, 0.2, 0.4, 0.7)
 """Stakes of the bets on a bounded mean, as fractions of the largest safe one."""
+
+_SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65_536
+"""Observations that are taken at a time, after an alarm and while nothing alarms; counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +47,11 @@ class Detection:
     """
 
     alarms: tuple[Alarm, ...]
-    path: tuple[float, ...]
+    path: Sequence[float]
     threshold: float
 
 
-def rate_detector(outcomes: Sequence[float], *, baseline: float, arl: float) -> Detection:
+def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: float) -> Detection:
     """Watch a share of defects for a rise above its baseline.
 
     A Shiryaev-Roberts detector, R = (R + 1) * likelihood ratio, averaged over
@@ -82,12 +85,11 @@ def rate_detector(outcomes: Sequence[float], *, baseline: float, arl: float) -> 
         message = "`outcomes` must be 0 or 1, one for each session; use `level_detector` for scores"
         raise InputError(message)
     rates = np.array([min(times * baseline, (1.0 + baseline) / 2.0) for times in TIMES_BASELINE])
-    is_defect = row[:, None] == 1.0
-    increments = np.where(is_defect, np.log(rates / baseline), np.log((1.0 - rates) / (1.0 - baseline)))
-    return _shiryaev_roberts(increments, arl)
+    of_defect, of_sound = np.log(rates / baseline), np.log((1.0 - rates) / (1.0 - baseline))
+    return _shiryaev_roberts(row, lambda part: np.where(part[:, None] == 1.0, of_defect, of_sound), arl)
 
 
-def level_detector(badness: Sequence[float], *, baseline: float, arl: float) -> Detection:
+def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: float) -> Detection:
     """Watch the mean of bounded scores for a turn to the worse.
 
     The same detector with bets in place of likelihoods: 1 + stake * (score -
@@ -118,7 +120,7 @@ def level_detector(badness: Sequence[float], *, baseline: float, arl: float) -> 
         message = f"`badness` must lie within 0..1, fractions of the scale; got {row.min():g} to {row.max():g}"
         raise InputError(message)
     stakes = np.array(BETS) / baseline
-    return _shiryaev_roberts(np.log1p(stakes * (row[:, None] - baseline)), arl)
+    return _shiryaev_roberts(row, lambda part: np.log1p(stakes * (part[:, None] - baseline)), arl)
 
 
 def _check(baseline: float, arl: float) -> None:
@@ -130,26 +132,84 @@ def _check(baseline: float, arl: float) -> None:
         raise InputError(message)
 
 
-def _shiryaev_roberts(increments: Floats, arl: float) -> Detection:
+def _shiryaev_roberts(row: Floats, increments_of: Callable[[Floats], Floats], arl: float) -> Detection:
     """Run the detector over log likelihood ratios, shape (observations, bets); it starts anew after each alarm.
 
     R_n = sum over starts j of the product of ratios j..n, so its logarithm is
-    S_n + logsumexp of -S_(j-1), j = 1..n, with S the running sum.
+    S_n + logsumexp of -S_(j-1), j = 1..n, with S the running sum. The row is
+    taken in blocks that grow while nothing alarms, so that time and memory do
+    not grow with the number of alarms.
     """
     threshold, alarms = float(np.log(arl)), list[Alarm]()
-    path = np.empty(len(increments))
-    start = 0
-    while start < len(increments):
-        running = np.cumsum(increments[start:], axis=0)
-        before = np.concatenate([np.zeros((1, running.shape[1])), running[:-1]])
-        each = running + np.logaddexp.accumulate(-before, axis=0)
-        whole = np.logaddexp.reduce(each, axis=1) - np.log(each.shape[1])
+    path = np.empty(len(row))
+    start, block, state = 0, _SHORTEST_BLOCK, _State.fresh(0)
+    while start < len(row):
+        increments = increments_of(row[start : start + block])
+        whole, each, before = state.extend(increments)
         crossed = np.flatnonzero(whole >= threshold)
         end = int(crossed[0]) if len(crossed) else len(whole) - 1
         path[start : start + end + 1] = whole[: end + 1]
         if len(crossed):
             best = int(each[end].argmax())
-            since = start + int(before[: end + 1, best].argmin())
+            since = state.since(before[: end + 1, best], start, best)
             alarms.append(Alarm(index=start + end, since=since, log_evidence=float(whole[end])))
+            state, block = _State.fresh(start + end + 1), _SHORTEST_BLOCK
+        else:
+            state, block = state.after(increments, before, start), min(2 * block, _LONGEST_BLOCK)
         start += end + 1
-    return Detection(alarms=tuple(alarms), path=tuple(path.tolist()), threshold=threshold)
+    return Detection(alarms=tuple(alarms), path=packed(path), threshold=threshold)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """Sums of a detector from its start up to a block.
+
+    Attributes:
+        begin: First observation since the detector started anew.
+        total: Running sum before the block; shape (bets,), None before the first observation.
+        spread: Logarithm of the sum of exp(-S) over all starts before the block; likewise.
+        lowest: Smallest running sum before an observation; likewise.
+        lowest_at: The observation before which it occurred; likewise.
+    """
+
+    begin: int
+    total: Floats | None = None
+    spread: Floats | None = None
+    lowest: Floats | None = None
+    lowest_at: Whole | None = None
+
+    @classmethod
+    def fresh(cls, begin: int) -> _State:
+        """Return the state of a detector that starts."""
+        return cls(begin=begin)
+
+    def extend(self, increments: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the statistic, its parts by bet, and the running sums before each observation of a block."""
+        total = np.zeros(increments.shape[1]) if self.total is None else self.total
+        sums = np.cumsum(np.concatenate([total[None], increments]), axis=0)
+        before, running = sums[:-1], sums[1:]
+        if self.spread is None:
+            spreads = np.logaddexp.accumulate(-before, axis=0)
+        else:
+            spreads = np.logaddexp.accumulate(np.concatenate([self.spread[None], -before]), axis=0)[1:]
+        each = running + spreads
+        return np.logaddexp.reduce(each, axis=1) - np.log(each.shape[1]), each, before
+
+    def after(self, increments: Floats, before: Floats, start: int) -> _State:
+        """Return the state after a block without an alarm."""
+        lowest, at = before.min(axis=0), start + before.argmin(axis=0)
+        if self.spread is not None and self.lowest is not None and self.lowest_at is not None:
+            # The order of the sums is that of one pass, so that blocks change no digit.
+            spreads = np.logaddexp.accumulate(np.concatenate([self.spread[None], -before]), axis=0)[-1]
+            at = np.where(lowest < self.lowest, at, self.lowest_at)
+            lowest = np.minimum(lowest, self.lowest)
+        else:
+            spreads = np.logaddexp.accumulate(-before, axis=0)[-1]
+        return _State(begin=self.begin, total=before[-1] + increments[-1], spread=spreads, lowest=lowest, lowest_at=at)
+
+    def since(self, before: Floats, start: int, bet: int) -> int:
+        """Return the observation from which on a bet won most."""
+        here = int(before.argmin())
+        if self.lowest is None or self.lowest_at is None or before[here] < self.lowest[bet]:
+            return start + here
+        return int(self.lowest_at[bet])

@@ -38,20 +38,26 @@ def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
     Returns:
         The changes in order of time.
     """
-    declared = tuple(_declared(history.scores))
+    declared = tuple(_declared(history))
     lines = {change.position for change in declared}
-    suspected = tuple(_suspected(history.scores, lines))
+    names = {plain_name(name) for name in history.columns.application.values}
+    # Fewer applications can never move in such numbers, so that nobody looks.
+    suspected = tuple(_suspected(history.scores, lines)) if len(names) >= FEWEST_MOVED else ()
     return tuple(sorted((*declared, *suspected), key=lambda change: change.position))
 
 
-def _declared(scores: Sequence[Score]) -> Iterator[InstrumentChange]:
+def _declared(history: History) -> Iterator[InstrumentChange]:
     known: dict[str, str] = {}
-    for place, score in enumerate(scores):
-        for part, version in score.instruments.items():
+    pool, previous = history.columns.instruments, -1
+    for place, code in enumerate(pool.codes):
+        if code == previous:
+            continue
+        previous = code
+        for part, version in pool.values[code].items():
             before = known.get(part)
             known[part] = version
             if before is not None and before != version:
-                yield _change(scores, place, part, before, version)
+                yield _change(history.scores, place, part, before, version)
 
 
 def _change(scores: Sequence[Score], place: int, part: str, before: str, after: str) -> InstrumentChange:
@@ -81,13 +87,17 @@ def _moment(score: Score) -> str:
 
 
 def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[InstrumentChange]:
-    moments = list(_moments(scores))
-    n_moved = sum(_n_moved(moves) for _, moves in moments)
-    n_common = sum(len(moves) for _, moves in moments)
-    for (first, last), moves in moments:
+    n_moved = n_common = 0
+    candidates = []
+    for (first, last), moves in _moments(scores):
+        n_moved += _n_moved(moves)
+        n_common += len(moves)
+        if _n_moved(moves) >= FEWEST_MOVED:
+            candidates.append(((first, last), moves))
+    for (first, last), moves in candidates:
         moved = _n_moved(moves)
         is_near = any(first <= line <= last for line in declared)
-        if moved < FEWEST_MOVED or is_near:
+        if is_near:
             continue
         usual = (n_moved - moved) / max(1, n_common - len(moves))
         change = _moved(scores, first, "instrument", (UNSTATED, UNSTATED), moves, is_suspected=True)
@@ -99,7 +109,7 @@ def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[Instrume
 
 def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[float]]]:
     """Yield the first and last place of each moment, and how applications moved since they were scored before."""
-    plain = [(place, score) for place, score in enumerate(scores) if not score.is_anchor and _moment(score)]
+    plain = ((place, score) for place, score in enumerate(scores) if not score.is_anchor and _moment(score))
     level: dict[str, float] = {}
     for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):
         batch = list(group)

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from scipy.special import betaincinv
 
+from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, RollingWindows
-from theodolite.domain.monitoring.history import History, Score
+from theodolite.domain.findings.order_metrics import WorstScore
+from theodolite.domain.monitoring.history import History, Worse
+from theodolite.domain.monitoring.score_columns import DEFECT_UNKNOWN, IS_DEFECT, ScoreColumns
 from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, WatchRules
 from theodolite.measurement.interval import student_quantile
-from theodolite.measurement.monitoring.charts import cusum, ewma
+from theodolite.measurement.monitoring.charts import moving_averages, one_sided_sums
 from theodolite.measurement.monitoring.detectors import Detection, level_detector, rate_detector
 from theodolite.measurement.monitoring.scans import SPANS, scan
 from theodolite.measurement.monitoring.sequences import METHOD, confidence_sequence, sequence_ends
-from theodolite.measurement.order.profile import relevance_profile
-from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
-from theodolite.measurement.order.sequence import Floats
+from theodolite.measurement.order.profile import profile_or_reason
+from theodolite.measurement.order.rolling import rolling_mean, rolling_windows
+from theodolite.measurement.order.sequence import Floats, Whole, packed, packed_counts
 from theodolite.measurement.proportion import DIALOGUES
 
 N_DETECTORS: Final = 6
@@ -33,7 +36,10 @@ _LEARNING = 0.95
 """One-sided confidence at whose upper end a baseline is learned."""
 
 _LEAST_BASELINE, _MOST_BASELINE = 0.001, 0.95
-_CUSUM_SLACK, _CUSUM_LIMIT = 0.5, 5.0
+_CUSUM_SLACK, _EWMA_WEIGHT = 0.5, 0.2
+_RECENT, _MOST_WORST = 100, 5
+"""Latest scores among which the worst are told with their reasons, and how many are; counts."""
+
 _ORDER_ALERTS = (
     (AlertKind.PEN_ROSE, "pen", 1.0, "permutation entropy"),
     (AlertKind.PEN_FELL, "pen", -1.0, "permutation entropy"),
@@ -50,44 +56,75 @@ class Row:
         places: Place of each session's last score in the history; shape (sessions,).
         badness: Mean badness of each session; shape (sessions,), fractions.
         defects: Whether any score of the session is a defect; shape (sessions,), None without a rule.
-        scores: Every score with its place, in order of time.
+        positions: Place of every score with a value, in order of time; shape (scores,).
+        values: These scores; shape (scores,).
+        score_defects: Whether each of these scores is a defect; shape (scores,), None without a rule.
+        without_value: Outcome of the scores without a value to their number; counts.
     """
 
-    places: tuple[int, ...]
+    places: Whole
     badness: Floats
     defects: Floats | None
-    scores: tuple[tuple[int, float], ...]
+    positions: Whole
+    values: Floats
+    score_defects: Floats | None
+    without_value: Mapping[Outcome, int]
 
 
-def row_of(history: History, placed: Sequence[tuple[int, Score]]) -> Row:
-    """Return the sessions of a stretch; a score without a session is one of its own."""
-    sessions: dict[str, list[tuple[int, Score]]] = {}
-    for place, score in placed:
-        if score.value is not None:
-            sessions.setdefault(f"{score.batch}/{score.session}" if score.session else f"#{place}", []).append(
-                (place, score)
-            )
-    ordered = sorted(sessions.values(), key=lambda members: members[-1][0])
-    known = all(score.defect is not None for members in ordered for _, score in members)
-    badness = [np.mean([history.badness(_value(score)) for _, score in members]) for members in ordered]
-    defects = np.array([float(any(score.defect for _, score in members)) for members in ordered])
+def row_of(history: History, placed: Sequence[int] | Whole) -> Row:
+    """Return the sessions of a stretch; a score without a session is one of its own.
+
+    Args:
+        history: In order of time.
+        placed: Places of the stretch's scores in it, ascending.
+    """
+    columns, all_places = history.columns, np.asarray(placed, dtype=np.int64)
+    values = np.frombuffer(columns.value)[all_places] if len(all_places) else np.empty(0)
+    scored = ~np.isnan(values)
+    positions, values = all_places[scored], values[scored]
+    last, group = _sessions(columns, positions)
+    n_in = np.bincount(group, minlength=len(last))
+    span = history.highest - history.lowest
+    low = (values - history.lowest) / span
+    badness = np.bincount(group, low if history.worse is Worse.HIGH else 1.0 - low, minlength=len(last))
+    codes = np.frombuffer(columns.defect, dtype=np.uint8)[positions] if len(positions) else np.empty(0, dtype=np.uint8)
+    known = bool(len(positions)) and not (codes == DEFECT_UNKNOWN).any()
+    outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_places[~scored]] if not scored.all() else ()
     return Row(
-        places=tuple(members[-1][0] for members in ordered),
-        badness=np.array(badness, dtype=np.float64),
-        defects=defects if known and ordered else None,
-        scores=tuple((place, score.value) for place, score in placed if score.value is not None),
+        places=last,
+        badness=badness / np.maximum(n_in, 1),
+        defects=(np.bincount(group, codes == IS_DEFECT, minlength=len(last)) > 0).astype(np.float64) if known else None,
+        positions=positions,
+        values=values,
+        score_defects=(codes == IS_DEFECT).astype(np.float64) if known else None,
+        without_value={tuple(Outcome)[code]: int(n) for code, n in enumerate(np.bincount(outcomes)) if n},
     )
 
 
-def _value(score: Score) -> float:
-    return 0.0 if score.value is None else score.value
+def _sessions(columns: ScoreColumns, positions: Whole) -> tuple[Whole, Whole]:
+    """Return the place of each session's last score, ascending, and the session of each score."""
+    if not len(positions):
+        return positions, positions
+    sessions = np.frombuffer(columns.session.codes, dtype=np.int32)[positions].astype(np.int64)
+    batches = np.frombuffer(columns.batch.codes, dtype=np.int32)[positions].astype(np.int64)
+    named = np.array([bool(name) for name in columns.session.values])[sessions]
+    if not named.any():
+        return positions, np.arange(len(positions))
+    keys = np.where(named, sessions * (len(columns.batch.values) + 1) + batches, -1 - np.arange(len(positions)))
+    _, group = np.unique(keys, return_inverse=True)
+    last = np.zeros(int(group.max()) + 1, dtype=np.int64)
+    np.maximum.at(last, group, positions)
+    order = np.argsort(last)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return last[order], rank[group]
 
 
 def watch_stretch(
     history: History,
     application: str,
     instruments: Mapping[str, str],
-    placed: Sequence[tuple[int, Score]],
+    placed: Sequence[int] | Whole,
     rules: WatchRules,
 ) -> tuple[Stretch, tuple[Alert, ...]]:
     """Watch the scores of one application under one instrument.
@@ -96,38 +133,40 @@ def watch_stretch(
         history: What they are part of.
         application: Whose scores.
         instruments: Part to version.
-        placed: Scores with their places, in order of time.
+        placed: Places of its scores in the history, in order of time.
         rules: What is watched for.
 
     Returns:
         The stretch, and its alerts in order of time, causes not yet told.
     """
     row = row_of(history, placed)
+    windows = _windows(row, rules)
     rate, over, since_over = _rate(row, rules)
     baselines = _baselines(row, rules)
     found = _detections(row, baselines, rules)
     alerts = [
         *_limit_alert(history, application, row, rules, rate, since_over),
         *_detector_alerts(history, application, row, baselines, found),
-        *_order_alerts(history, application, row, rules),
+        *_order_alerts(history, application, row, windows, rules),
     ]
     stretch = Stretch(
         application=application,
         instruments=dict(instruments),
-        positions=tuple(place for place, _ in placed),
-        n=len(row.scores),
-        n_missing=len(placed) - len(row.scores),
+        positions=packed_counts(np.asarray(placed, dtype=np.int64)),
+        n=len(row.values),
+        n_missing=len(placed) - len(row.values),
         n_sessions=len(row.places),
-        level=float(np.mean([value for _, value in row.scores])) if row.scores else None,
+        level=float(row.values.mean()) if len(row.values) else None,
         rate=rate,
         over_limit=over,
         baseline=baselines.get("rate"),
-        windows=_windows(row, placed, rules),
+        windows=windows,
         latest=_latest(row, rules),
         rate_detector=found["rate"].path if "rate" in found else (),
         level_detector=found["level"].path if "level" in found else (),
         cusum=_cusum(row, rules),
         ewma=_ewma(row, rules),
+        worst=tuple(_worst(history, row)),
         notes=tuple(_notes(row, rules)),
     )
     return stretch, tuple(sorted(alerts, key=lambda alert: alert.position or 0))
@@ -136,7 +175,7 @@ def watch_stretch(
 def _rate(row: Row, rules: WatchRules) -> tuple[Estimate | Undefined, bool | None, int | None]:
     """Return the rate, whether it is above the limit, and at which session that was shown first."""
     if row.defects is None:
-        reason = "No rule says which scores are defects." if row.scores else "There is no score."
+        reason = "No rule says which scores are defects." if len(row.values) else "There is no score."
         return Undefined(reason=reason, n=len(row.places), unit=DIALOGUES, method=METHOD), None, None
     counts = np.cumsum(row.defects)
     rate = confidence_sequence(int(counts[-1]), len(counts), confidence=rules.confidence)
@@ -171,9 +210,9 @@ def _detections(row: Row, baselines: Mapping[str, float], rules: WatchRules) -> 
     if row.defects is not None:
         start = 0 if rules.baseline is not None else rules.reference
         if len(row.defects) > start:
-            found["rate"] = rate_detector(row.defects[start:].tolist(), baseline=baselines["rate"], arl=arl)
+            found["rate"] = rate_detector(row.defects[start:], baseline=baselines["rate"], arl=arl)
     if len(row.badness) > rules.reference:
-        later = row.badness[rules.reference :].tolist()
+        later = row.badness[rules.reference :]
         found["level"] = level_detector(later, baseline=baselines["level"], arl=arl)
     return found
 
@@ -195,12 +234,12 @@ def _detector_alerts(
             history,
             kind,
             application,
-            (row.places[index], row.places[since], index - since + 1),
+            (int(row.places[index]), int(row.places[since]), index - since + 1),
             evidence=math.exp(min(first.log_evidence, 700.0)),
             threshold=math.exp(detection.threshold),
             method=SR,
             detail=f"{what} {now:.3f} in {index - since + 1} sessions since then, held against {baselines[name]:.3f}",
-            last=row.places[start + last.index],
+            last=int(row.places[start + last.index]),
             n_alarms=len(detection.alarms),
         )
 
@@ -223,7 +262,7 @@ def _alert(
         kind=kind,
         application=application,
         position=position,
-        at=history.scores[position].at,
+        at=history.columns.at(position),
         since=since,
         delay=delay,
         cause=Cause.UNKNOWN,
@@ -233,7 +272,7 @@ def _alert(
         detail=detail,
         n_alarms=n_alarms,
         last=last,
-        last_at=history.scores[last].at,
+        last_at=history.columns.at(last),
     )
 
 
@@ -242,28 +281,29 @@ def _limit_alert(
 ) -> Iterator[Alert]:
     if since_over is None or isinstance(rate, Undefined) or rules.limit is None:
         return
-    place = row.places[since_over]
+    place = int(row.places[since_over])
     yield _alert(
         history,
         AlertKind.RATE_OVER_LIMIT,
         application,
-        (place, row.places[0], since_over + 1),
+        (place, int(row.places[0]), since_over + 1),
         evidence=rate.low or 0.0,
         threshold=rules.limit,
         method=METHOD,
         detail=f"{rate.count} of {rate.n} sessions; the rate is at least {rate.low:.3f}, the limit {rules.limit:.3f}",
-        last=row.places[-1],
+        last=int(row.places[-1]),
         n_alarms=1,
     )
 
 
-def _order_alerts(history: History, application: str, row: Row, rules: WatchRules) -> Iterator[Alert]:
+def _order_alerts(
+    history: History, application: str, row: Row, values: RollingWindows, rules: WatchRules
+) -> Iterator[Alert]:
     """Scan windows that do not overlap for a change of order against the good times."""
     n_reference = _reference_windows(rules)
-    values = _metrics([value for _, value in row.scores], rules)
     arl = rules.arl * N_DETECTORS / rules.window
     for kind, metric, sign, words in _ORDER_ALERTS:
-        disjoint = np.asarray(values[metric][:: rules.window], dtype=np.float64)
+        disjoint = np.asarray(getattr(values, metric)[:: rules.window], dtype=np.float64)
         alarms = scan(sign * disjoint, n_reference=n_reference, arl=arl)
         if not alarms:
             continue
@@ -274,12 +314,12 @@ def _order_alerts(history: History, application: str, row: Row, rules: WatchRule
             history,
             kind,
             application,
-            (row.scores[end][0], row.scores[begin][0], end - begin + 1),
+            (int(row.positions[end]), int(row.positions[begin]), end - begin + 1),
             evidence=1.0 / first.p_value,
             threshold=arl * len(SPANS),
             method=SCAN,
             detail=f"{words} {now:.2f} in {first.index - first.since + 1} windows of {rules.window}, {then:.2f} before",
-            last=row.scores[(last.index + 1) * rules.window - 1][0],
+            last=int(row.positions[(last.index + 1) * rules.window - 1]),
             n_alarms=len(alarms),
         )
 
@@ -289,42 +329,15 @@ def _reference_windows(rules: WatchRules) -> int:
     return max(12, rules.reference // rules.window)
 
 
-def _metrics(scores: Sequence[float], rules: WatchRules) -> dict[str, Floats]:
-    return {
-        "pen": rolling_entropy(scores, window=rules.window, order=rules.order, normalize=True),
-        "cin": rolling_inversions(scores, window=rules.window).astype(np.float64),
-        "lis": rolling_subsequence(scores, window=rules.window).astype(np.float64),
-        "lnds": rolling_subsequence(scores, window=rules.window, strict=False).astype(np.float64),
-    }
+def _windows(row: Row, rules: WatchRules) -> RollingWindows:
+    windows = rolling_windows(row.values, window=rules.window, order=rules.order, delay=rules.delay)
+    shares = rolling_mean(row.score_defects, rules.window) if row.score_defects is not None else np.empty(0)
+    positions = packed_counts(row.positions[rules.window - 1 :])
+    return replace(windows, positions=positions, defect_share=packed(shares) if len(windows.level) else ())
 
 
-def _windows(row: Row, placed: Sequence[tuple[int, Score]], rules: WatchRules) -> RollingWindows:
-    values = np.array([value for _, value in row.scores], dtype=np.float64)
-    if len(values) < rules.window:
-        return RollingWindows()
-    metrics = _metrics(values.tolist(), rules)
-    defects = [score.defect for _, score in placed if score.value is not None]
-    shares = _means(np.array(defects, dtype=np.float64), rules.window) if None not in defects else ()
-    return RollingWindows(
-        positions=tuple(place for place, _ in row.scores[rules.window - 1 :]),
-        level=_means(values, rules.window),
-        defect_share=shares,
-        pen=tuple(metrics["pen"].tolist()),
-        cin=tuple(int(value) for value in metrics["cin"]),
-        lis=tuple(int(value) for value in metrics["lis"]),
-        lnds=tuple(int(value) for value in metrics["lnds"]),
-    )
-
-
-def _means(values: Floats, window: int) -> tuple[float, ...]:
-    running = np.concatenate(([0.0], np.cumsum(values)))
-    return tuple(((running[window:] - running[:-window]) / window).tolist())
-
-
-def _latest(row: Row, rules: WatchRules) -> OrderProfile | None:
-    if len(row.scores) < rules.window:
-        return None
-    return relevance_profile([value for _, value in row.scores[-rules.window :]], order=rules.order)
+def _latest(row: Row, rules: WatchRules) -> OrderProfile | Undefined:
+    return profile_or_reason(row.values[-rules.window :].tolist(), order=rules.order, delay=rules.delay)
 
 
 def _good_times(row: Row, rules: WatchRules) -> tuple[float, float]:
@@ -335,20 +348,38 @@ def _good_times(row: Row, rules: WatchRules) -> tuple[float, float]:
     return float(reference.mean()), float(reference.std(ddof=1))
 
 
-def _cusum(row: Row, rules: WatchRules) -> tuple[float, ...]:
+def _cusum(row: Row, rules: WatchRules) -> Sequence[float]:
     target, spread = _good_times(row, rules)
     if not spread:
         return ()
-    return cusum(((row.badness - target) / spread).tolist(), target=0.0, slack=_CUSUM_SLACK, limit=_CUSUM_LIMIT).upper
+    return packed(one_sided_sums((row.badness - target) / spread - _CUSUM_SLACK))
 
 
-def _ewma(row: Row, rules: WatchRules) -> tuple[float, ...]:
+def _ewma(row: Row, rules: WatchRules) -> Sequence[float]:
     target, spread = _good_times(row, rules)
-    return ewma(row.badness.tolist(), target=target, sd=spread).upper if spread else ()
+    return packed(moving_averages(row.badness, target=target, weight=_EWMA_WEIGHT)) if spread else ()
+
+
+def _worst(history: History, row: Row) -> Iterator[WorstScore]:
+    """Yield the worst of the latest scores, the latest first among equals; the best point of the scale is none."""
+    recent = row.values[-_RECENT:]
+    badness = recent if history.worse is Worse.HIGH else -recent
+    order = np.lexsort((-np.arange(len(recent)), -badness))
+    best = history.lowest if history.worse is Worse.HIGH else history.highest
+    for index in order[:_MOST_WORST].tolist():
+        if recent[index] != best:
+            place = int(row.positions[-len(recent) + index])
+            score = history.scores[place]
+            name = score.item or score.session or f"score {place + 1:,}"
+            yield WorstScore(dialogue=name, value=float(recent[index]), reason=score.reason)
 
 
 def _notes(row: Row, rules: WatchRules) -> Iterator[str]:
-    n, n_windows = len(row.places), len(row.scores) // rules.window
+    n, n_windows = len(row.places), len(row.values) // rules.window
+    if not n:
+        kinds = ", ".join(f"{count:,} {outcome.value}" for outcome, count in row.without_value.items())
+        yield f"No score has a value ({kinds or 'none came'}), so nothing can be watched"
+        return
     if n <= rules.reference:
         yield (
             f"{n} sessions, of which the first {rules.reference} are the good times that later ones are held"
@@ -357,5 +388,5 @@ def _notes(row: Row, rules: WatchRules) -> Iterator[str]:
     if n_windows <= _reference_windows(rules):
         missing = _reference_windows(rules) + 1 - n_windows
         yield f"{n_windows} windows of {rules.window}: {missing} more until a change of order can be seen"
-    if row.defects is None and row.scores:
+    if row.defects is None:
         yield "No rule says which scores are defects, so there is no rate; state one with --defect"

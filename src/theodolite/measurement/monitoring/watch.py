@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from theodolite.domain.monitoring.history import History, InstrumentChange, Score
+import numpy as np
+
+from theodolite.domain.monitoring.history import History, InstrumentChange
 from theodolite.domain.monitoring.watch import Alert, AlertKind, AnchorCheck, Cause, Stretch, Watch, WatchRules
 from theodolite.measurement.monitoring.anchors import TESTS_PER_SITTING, anchor_checks
 from theodolite.measurement.monitoring.shifts import instrument_changes
 from theodolite.measurement.monitoring.stretches import watch_stretch
+from theodolite.measurement.order.sequence import Whole
 
 SIGN_TESTS = "exact sign tests"
 
 
-def watch_history(history: History, rules: WatchRules | None = None, *, now: datetime | None = None) -> Watch:
+def watch_history(
+    history: History,
+    rules: WatchRules | None = None,
+    *,
+    now: datetime | None = None,
+    on_rows: Callable[[str, int], None] | None = None,
+) -> Watch:
     """Watch a history of scores for slips, disorder and drift of the judge.
 
     Every application is watched on its own, and anew where the instrument
@@ -31,6 +40,7 @@ def watch_history(history: History, rules: WatchRules | None = None, *, now: dat
         history: In order of time.
         rules: What is watched for; the defaults where None.
         now: The present moment, for the age of the last look by people; UTC.
+        on_rows: Called before each long step with the step and its scores.
 
     Returns:
         Stretches, instrument changes, anchor checks, and alerts in order of time.
@@ -49,7 +59,11 @@ def watch_history(history: History, rules: WatchRules | None = None, *, now: dat
     """
     rules = rules or WatchRules()
     changes = instrument_changes(history)
-    watched = [watch_stretch(history, *key, placed, rules) for key, placed in _stretches(history, changes)]
+    watched = []
+    for key, placed in _stretches(history, changes):
+        if on_rows is not None:
+            on_rows(f"Watching {key[0]}".rstrip(), len(placed))
+        watched.append(watch_stretch(history, *key, placed, rules))
     checks = anchor_checks(history, float(rules.arl))
     found = [alert for _, alerts in watched for alert in alerts]
     alerts = [*(_told_apart(alert, history, checks) for alert in found), *_drifts(checks, rules)]
@@ -69,17 +83,23 @@ def watch_history(history: History, rules: WatchRules | None = None, *, now: dat
 
 def _stretches(
     history: History, changes: Sequence[InstrumentChange]
-) -> Iterator[tuple[tuple[str, Mapping[str, str]], list[tuple[int, Score]]]]:
-    """Yield the scores of each application between two changes of its instrument, in order of time."""
-    lines = sorted({change.position for change in changes if change.is_suspected})
-    groups: dict[tuple[str, tuple[tuple[str, str], ...], int], list[tuple[int, Score]]] = {}
-    for place, score in enumerate(history.scores):
-        if score.is_anchor or score.is_repeat:
-            continue
-        era = sum(line <= place for line in lines)
-        groups.setdefault((score.application, tuple(sorted(score.instruments.items())), era), []).append((place, score))
-    for (application, instruments, _), placed in groups.items():
-        yield (application, dict(instruments)), placed
+) -> list[tuple[tuple[str, Mapping[str, str]], Whole]]:
+    """Return the places of each application's scores between two changes of its instrument, in order of time."""
+    columns = history.columns
+    plain = np.flatnonzero(np.frombuffer(columns.flags, dtype=np.uint8) == 0) if len(columns) else np.empty(0, np.int64)
+    lines = np.array(sorted({change.position for change in changes if change.is_suspected}), dtype=np.int64)
+    eras = lines.searchsorted(plain, "right")
+    applications = np.frombuffer(columns.application.codes, dtype=np.int32)[plain] if len(plain) else plain
+    instruments = np.frombuffer(columns.instruments.codes, dtype=np.int32)[plain] if len(plain) else plain
+    n_instruments, n_eras = len(columns.instruments.values) or 1, len(lines) + 1
+    keys = (applications.astype(np.int64) * n_instruments + instruments) * n_eras + eras
+    found, first = np.unique(keys, return_index=True)
+    groups: list[tuple[tuple[str, Mapping[str, str]], Whole]] = []
+    for key in found[np.argsort(first)].tolist():
+        application, instrument = divmod(key // n_eras, n_instruments)
+        about = columns.application.values[application], dict(columns.instruments.values[instrument])
+        groups.append((about, plain[keys == key]))
+    return groups
 
 
 def _told_apart(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -> Alert:
@@ -129,15 +149,18 @@ def _recalibrations(
     history: History, changes: Sequence[InstrumentChange], rules: WatchRules, now: datetime | None
 ) -> Iterator[Alert]:
     """Yield one alert where people must look again: too long ago, or the instrument changed since."""
-    looked = [place for place, score in enumerate(history.scores) if score.human is not None and not score.is_anchor]
-    looked += [place for place, score in enumerate(history.scores) if score.human is not None and score.is_anchor][:1]
+    columns = history.columns
+    scored = np.flatnonzero(~np.isnan(np.frombuffer(columns.human))).tolist() if len(columns) else []
+    anchors = [place for place in scored if columns.is_anchor(place)] if columns.n_anchors else []
+    others = [place for place in scored if not columns.is_anchor(place)] if anchors else scored
+    looked = [*others[-1:], *anchors[:1]]
     last = max(looked, default=None)
     since = [change for change in changes if last is None or change.position > last]
     if since:
         change = since[-1]
         what = "an instrument (suspected)" if change.is_suspected else f"{change.part} to {change.after}"
         yield _due(change.position, change.at, f"no person has scored since the change of {what}")
-    at = history.scores[last].at if last is not None else None
+    at = columns.at(last) if last is not None else None
     if rules.recalibrate_days is None or now is None or at is None:
         return
     age = now - at
@@ -164,14 +187,14 @@ def _due(position: int | None, at: datetime | None, detail: str) -> Alert:
 
 
 def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[Stretch]) -> Iterator[str]:
-    if not any(score.is_anchor for score in history.scores):
+    if not history.columns.n_anchors:
         yield (
             "There are no anchors, so a drift of the judge cannot be told from one of the application."
             " Let a frozen set with human scores be judged again each time"
         )
     elif not checks:
         yield "The anchors were judged once; their second sitting will be the first that can tell"
-    n_repeats = sum(score.is_repeat for score in history.scores)
+    n_repeats = history.columns.n_repeats
     if n_repeats:
         yield f"{n_repeats:,} of {len(history.scores):,} rows publish an earlier measurement again and count once"
     if not any(stretch.rate_detector or stretch.level_detector for stretch in stretches):

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.order import RollingWindows
 from theodolite.measurement.order.patterns import check_ties, pattern_codes, possible_patterns
-from theodolite.measurement.order.sequence import Floats, Whole, as_scores, check_pattern, n_patterns
+from theodolite.measurement.order.sequence import (
+    Floats,
+    Whole,
+    as_scores,
+    check_pattern,
+    n_patterns,
+    packed,
+    packed_counts,
+)
 
 FEW = 24
 """Up to so many flags are summed one by one in single bytes, which is faster than a running sum."""
@@ -30,11 +38,11 @@ def rolling_windows(scores: Sequence[float] | Floats, *, window: int, order: int
     if len(array) < window:
         return RollingWindows()
     return RollingWindows(
-        level=tuple(rolling_mean(array, window).tolist()),
-        pen=tuple(rolling_entropy(array, window=window, order=order, delay=delay, normalize=True).tolist()),
-        cin=tuple(rolling_inversions(array, window=window).tolist()),
-        lis=tuple(rolling_subsequence(array, window=window).tolist()),
-        lnds=tuple(rolling_subsequence(array, window=window, strict=False).tolist()),
+        level=packed(rolling_mean(array, window)),
+        pen=packed(rolling_entropy(array, window=window, order=order, delay=delay, normalize=True)),
+        cin=packed_counts(rolling_inversions(array, window=window)),
+        lis=packed_counts(rolling_subsequence(array, window=window)),
+        lnds=packed_counts(rolling_subsequence(array, window=window, strict=False)),
     )
 
 

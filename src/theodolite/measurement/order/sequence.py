@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -75,3 +76,13 @@ def ranks(scores: Floats) -> Whole:
         present = np.bincount(whole, minlength=1) > 0
         return np.asarray((np.cumsum(present) - 1)[whole], dtype=np.int64)
     return np.asarray(np.unique(scores, return_inverse=True)[1], dtype=np.int64)
+
+
+def packed(values: NDArray[Any]) -> array[float]:
+    """Return a row of numbers in eight bytes each, for records."""
+    return array("d", np.ascontiguousarray(values, dtype=np.float64).tobytes())
+
+
+def packed_counts(values: NDArray[Any]) -> array[int]:
+    """Return a row of whole numbers in eight bytes each, for records."""
+    return array("q", np.ascontiguousarray(values, dtype=np.int64).tobytes())

@@ -7,8 +7,15 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
 
-from theodolite.domain.annotation import Annotation, Outcome
-from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, annotators_of, positions_of
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import (
+    AnswerSource,
+    AnswerSources,
+    QuestionLabels,
+    annotators_of,
+    positions_of,
+    reason_of,
+)
 from theodolite.domain.answers import outcomes_of
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Undefined
@@ -164,7 +171,7 @@ def _windows(labels: QuestionLabels, scores: Scores) -> RollingWindows:
     positions = tuple(position for position, _ in placed[WINDOW - 1 :])
     step = max(1, -(-len(positions) // POINTS))
     # From the end, so that the latest window stays.
-    rows = {name: getattr(windows, name)[::-1][::step][::-1] for name in ("level", "pen", "cin", "lis", "lnds")}
+    rows = {name: tuple(getattr(windows, name))[::-1][::step][::-1] for name in ("level", "pen", "cin", "lis", "lnds")}
     return RollingWindows(positions=positions[::-1][::step][::-1], **rows)
 
 
@@ -188,27 +195,17 @@ def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Itera
         position for position in positions if (dialogue := completed[position]) is not None and not dialogue.withheld
     }
     names = {dialogue.key: dialogue.label for dialogue in evidence.archive.dialogues(shown)} if shown else {}
-    texts = {one.name: _text_questions(one) for one in evidence.study.guidelines}
+    guidelines = {one.name: one for one in evidence.study.guidelines}
     reasons: dict[tuple[str, str, str, str], str] = {}
     for annotation in evidence.archive.annotations(shown) if shown else ():
-        for answer in annotation.answers if annotation.dialogue in names else ():
-            if answer.turn is None and answer.replicate == 1:
+        for answer in annotation.answers if annotation.guideline in guidelines else ():
+            if answer.turn is None and answer.replicate == 1 and annotation.dialogue in names:
                 key = (names[annotation.dialogue], annotation.annotator, annotation.guideline, answer.question)
-                reasons[key] = answer.reasoning or _own_words(annotation, texts.get(annotation.guideline, set()))
+                reasons[key] = reason_of(annotation, answer, guidelines[annotation.guideline])
     for finding in findings:
         about = (finding.annotator, finding.subject.guideline, finding.subject.question)
         worst = (replace(one, reason=reasons.get((one.dialogue, *about), "")) for one in finding.worst)
         yield replace(finding, worst=tuple(worst))
-
-
-def _text_questions(guideline: Guideline) -> set[str]:
-    return {one.name for one in guideline.instrument.questions if one.scale.kind is ScaleKind.TEXT}
-
-
-def _own_words(annotation: Annotation, questions: set[str]) -> str:
-    """Return what an annotator wrote where a guideline asks for the reason as a question of its own."""
-    written = [one.value for one in annotation.answers if one.question in questions and one.turn is None]
-    return " ".join(text for text in written if text)
 
 
 def _runs(

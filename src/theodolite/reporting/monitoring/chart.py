@@ -84,7 +84,8 @@ def _spoken(watch: Watch, application: str) -> str:
 
 def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.Axis) -> Iterator[str]:
     rows = [(one.windows.positions, panel.row_of(one)) for one in stretches]
-    lines = [thinned(list(zip(positions, row, strict=bool(row)))) for positions, row in rows]
+    # Each row is thinned by itself: a list of a million pairs would take a hundred times the room.
+    lines = [list(zip(thinned(positions if row else ()), thinned(row), strict=True)) for positions, row in rows]
     lane = lanes.Lane(title=panel.title, low=panel.low, high=panel.high, lines=lines)
     yield from lanes.lane_parts(lane, index, axis)
 
@@ -118,8 +119,8 @@ def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -
 
 def _days(watch: Watch, axis: lanes.Axis, n_panels: int) -> Iterator[str]:
     """Write a few days, or places of scores, under the chart."""
-    scores, last = watch.history.scores, _last(watch)
+    scores, last = watch.history.columns, _last(watch)
     places = sorted({round(last * share / 5) for share in range(6)})
     for place in (place for place in places if place < len(scores)):
-        at = scores[place].at
+        at = scores.at(place)
         yield lanes.tick(axis, place, f"{at:%Y-%m-%d}" if at else f"{place + 1:,}", n_panels)

@@ -31,8 +31,8 @@ def watch_document(watch: Watch, *, exit_code: int) -> dict[str, Json]:
             "name": history.name,
             "source": history.source,
             "n_scores": len(history.scores),
-            "n_repeats": sum(score.is_repeat for score in history.scores),
-            "n_anchors": sum(score.is_anchor for score in history.scores),
+            "n_repeats": history.columns.n_repeats,
+            "n_anchors": history.columns.n_anchors,
             "lowest": history.lowest,
             "highest": history.highest,
             "worse": history.worse.value,
@@ -165,6 +165,7 @@ def _stretch(stretch: Stretch) -> dict[str, Json]:
         "over_limit": stretch.over_limit,
         "baseline": stretch.baseline,
         "latest": _profile(stretch.latest),
+        "worst": [{"score": one.dialogue, "value": one.value, "reason": one.reason or None} for one in stretch.worst],
         "windows": rows,
         "log_rate_detector": list(thinned(stretch.rate_detector)),
         "log_level_detector": list(thinned(stretch.level_detector)),
@@ -174,18 +175,22 @@ def _stretch(stretch: Stretch) -> dict[str, Json]:
     }
 
 
-def _profile(profile: OrderProfile | None) -> dict[str, Json] | None:
-    if profile is None:
-        return None
+def _profile(profile: OrderProfile | Undefined) -> dict[str, Json]:
+    if isinstance(profile, Undefined):
+        empty: dict[str, Json] = dict.fromkeys(("order", "delay", "bands", "pen", "cin", "lis", "lnds", "level"))
+        return {"n": profile.n, **empty, "notes": [], "undefined_reason": profile.reason}
     return {
         "n": profile.n,
+        "order": profile.order,
+        "delay": profile.delay,
         "bands": profile.bands,
-        "pen": {**_order(profile.pen), "normalized": profile.pen_normalized, "weak": profile.pen_weak},
+        "pen": {**_order(profile.pen), "unit": "nats", "normalized": profile.pen_normalized, "weak": profile.pen_weak},
         "cin": _order(profile.cin),
         "lis": _order(profile.lis),
         "lnds": _order(profile.lnds),
         "level": profile.level,
         "notes": list(profile.notes),
+        "undefined_reason": None,
     }
 
 
@@ -197,11 +202,12 @@ def _order(found: OrderValue) -> dict[str, Json]:
     }
     chance = found.chance
     if isinstance(chance, Undefined):
-        return {**entry, **dict.fromkeys(("chance", "chance_mean", "chance_at_most", "chance_at_least"))}
+        return {**entry, **dict.fromkeys(("chance", "chance_mean", "chance_at_most", "chance_at_least", "p_value"))}
     return {
         **entry,
         "chance": chance.verdict(),
         "chance_mean": chance.mean,
         "chance_at_most": chance.at_most,
         "chance_at_least": chance.at_least,
+        "p_value": chance.p_value,
     }

@@ -10,7 +10,7 @@ from html import escape
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.monitoring.watch import Alert, AnchorCheck, Stretch, Watch
 from theodolite.reporting.monitoring.chart import application_chart
-from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text
+from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text, latest_text
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.reading_aids import Words
 
@@ -121,6 +121,7 @@ def _charts(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
             f"<h3>{escape(application or 'Scores')}</h3>",
             f'<div class="scroll" tabindex="0">{chart}</div>',
             _table(rows),
+            *(_worst(stretch) for stretch in rows[-1:] if stretch.worst),
         )
     rest = [one for one in watch.stretches if one.application not in chosen]
     if rest:
@@ -141,20 +142,21 @@ def _table(stretches: Sequence[Stretch]) -> str:
 
 
 def _row(stretch: Stretch) -> Sequence[str]:
-    rate, latest = stretch.rate, stretch.latest
+    rate = stretch.rate
     told = "no rule"
     if isinstance(rate, Estimate) and rate.count is not None and rate.low is not None and rate.high is not None:
         told = figures.share(rate.count, rate.n)
         told += f", {figures.span(rate.low, rate.high)}" if rate.n >= figures.FEW else ""
-    order = "too short"
-    if latest is not None:
-        order = (
-            f"{latest.pen_normalized:.2f}, {latest.cin.value:.0f}, {latest.lis.value:.0f}, {latest.lnds.value:.0f}"
-            f" (level {latest.level:.2f})"
-        )
+    order = latest_text(stretch)
     under = ", ".join(f"{part} {version}" for part, version in stretch.instruments.items()) or "not stated"
     level = f"{stretch.level:.2f}" if stretch.level is not None else "none"
     return (stretch.application or "-", under, str(stretch.n), str(stretch.n_missing), level, told, order)
+
+
+def _worst(stretch: Stretch) -> str:
+    """Return the worst of the latest scores beside the annotator's reasons."""
+    rows = [(one.dialogue, f"{one.value:g}", one.reason or "no reason was given") for one in stretch.worst]
+    return f"<h4>Worst of the latest scores</h4>{_grid(('score of', 'score', 'reason'), rows)}"
 
 
 def _anchor_table(checks: Sequence[AnchorCheck]) -> str:
@@ -193,7 +195,7 @@ def _grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _rules(watch: Watch) -> str:
     rules = watch.rules
     rows = [
-        ("window", f"{rules.window} scores, patterns of {rules.order}"),
+        ("window", f"{rules.window} scores, patterns of {rules.order} with delay {rules.delay}"),
         ("good times", f"the first {rules.reference} scores of a stretch"),
         (
             "baseline",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.order import OrderProfile, OrderValue
-from theodolite.domain.monitoring.history import InstrumentChange
+from theodolite.domain.monitoring.history import History, InstrumentChange
+from theodolite.domain.monitoring.score_columns import NO_TIME
 from theodolite.domain.monitoring.watch import Alert, AlertKind, Cause, Stretch, Watch
 from theodolite.reporting.terminal.brief_lines import labelled
 from theodolite.reporting.words import figures
+from theodolite.reporting.words import order_metrics as order_words
 from theodolite.reporting.words.reading_aids import Words
 
 MARGIN = 11
@@ -60,16 +62,23 @@ def _room(name: str) -> int:
 
 def head_text(watch: Watch) -> str:
     """Return what was looked at, on one line."""
-    scores = watch.history.scores
-    n_missing = sum(score.value is None for score in scores)
-    n_anchors = sum(score.is_anchor for score in scores)
-    told = [score.at for score in scores if score.at is not None]
+    scores = watch.history.columns
+    n_anchors = scores.n_anchors
     parts = [figures.number_of(len(scores), "score")]
-    parts += [f"{figures.count(n_missing)} of them missing"] * bool(n_missing)
+    parts += [f"{figures.count(n)} of them {name}" for name, n in without_value(watch.history)]
     parts += [f"{figures.count(n_anchors)} on anchors"] * bool(n_anchors)
-    parts += [f"{day(min(told))} to {day(max(told))}"] if told else []
+    first = min((moment for moment in scores.moment if moment != NO_TIME), default=None)
+    if first is not None:
+        both = (scores.moment.index(moment) for moment in (first, max(scores.moment)))
+        parts.append(" to ".join(day(scores.at(row)) for row in both))
     ends = f"scale {watch.history.lowest:g} to {watch.history.highest:g}, {watch.history.worse.value} is bad"
     return ", ".join([*parts, ends])
+
+
+def without_value(history: History) -> list[tuple[str, int]]:
+    """Return the outcomes of the scores without a value, and how many have each."""
+    found = [(outcome.value, history.columns.n_of(outcome)) for outcome in Outcome if outcome is not Outcome.ANSWERED]
+    return [(name, n) for name, n in found if n]
 
 
 def day(moment: datetime | None) -> str:
@@ -98,8 +107,7 @@ def _stretches(watch: Watch, width: int) -> Iterator[list[str]]:
         yield labelled(
             stretch.application or "scores", _stretch(stretch), margin=_room(stretch.application), width=width
         )
-        if stretch.latest is not None:
-            yield labelled("", _latest(stretch.latest), margin=MARGIN, width=width)
+        yield labelled("", latest_text(stretch), margin=MARGIN, width=width)
         for note in stretch.notes:
             yield labelled("", note, margin=MARGIN, width=width)
     if len(shown) < len(watch.stretches):
@@ -117,6 +125,14 @@ def _stretch(stretch: Stretch) -> str:
     return f"{head}; {_rate(stretch)}" if isinstance(stretch.rate, Estimate) else head
 
 
+def latest_text(stretch: Stretch) -> str:
+    """Return the order metrics of the latest window, or why there are none."""
+    profile = stretch.latest
+    if isinstance(profile, Undefined):
+        return f"PEN, CIN, LIS {order_words.profile_text(profile)}"
+    return f"latest {profile.n}: {order_words.profile_text(profile)}; level {profile.level:.2f}"
+
+
 def _rate(stretch: Stretch) -> str:
     rate = stretch.rate
     if isinstance(rate, Undefined) or rate.count is None:
@@ -126,23 +142,6 @@ def _rate(stretch: Stretch) -> str:
         text += f", {figures.span(rate.low, rate.high)} at every look"
     limit = {True: ", above the limit", False: ", below the limit", None: ""}[stretch.over_limit]
     return text + limit
-
-
-def _latest(profile: OrderProfile) -> str:
-    parts = [
-        f"PEN {profile.pen_normalized:.2f}{_band(profile.pen)}",
-        f"CIN {profile.cin.value:.0f}{_band(profile.cin)}",
-    ]
-    parts += [f"LIS {profile.lis.value:.0f}{_band(profile.lis)}", f"LNDS {profile.lnds.value:.0f}"]
-    flat = "; all equal, so the order tells nothing" if profile.lis.band is None else ""
-    return f"latest {profile.n}: {', '.join(parts)}; level {profile.level:.2f}{flat}"
-
-
-def _band(found: OrderValue) -> str:
-    words = [found.band.value] if found.band else []
-    words += ["in a hole of the table"] if found.in_gap else []
-    words += [found.chance.verdict()] if not isinstance(found.chance, Undefined) else []
-    return f" ({', '.join(words)})" if words else ""
 
 
 def _alerts(watch: Watch, width: int) -> Iterator[list[str]]:

@@ -39,7 +39,7 @@ def test_it_starts_anew_after_each_alarm():
 
 def test_a_row_without_observations_is_quiet():
     assert rate_detector([], baseline=0.1, arl=100).alarms == ()
-    assert level_detector([], baseline=0.1, arl=100).path == ()
+    assert level_detector([], baseline=0.1, arl=100).path.tolist() == []
 
 
 def test_a_long_row_neither_overflows_nor_alarms_in_good_times():
@@ -84,3 +84,43 @@ def test_a_rise_is_found_where_it_began():
 
     assert 1000 <= alarm.index < 1100
     assert abs(alarm.since - 1000) < 30
+
+
+def test_blocks_change_no_digit_of_a_long_row():
+    rng = np.random.default_rng(4)
+    outcomes = (rng.random(3_000) < np.where(np.arange(3_000) < 2_500, 0.05, 0.06)).astype(float)
+
+    found = rate_detector(outcomes, baseline=0.06, arl=1e9)
+
+    assert not found.alarms
+    assert found.path == pytest.approx(by_recursion(outcomes, 0.06), abs=1e-9)
+
+
+def by_whole_rows(outcomes, baseline, arl):
+    """The alarms of a detector that computes everything anew after each alarm."""
+    rates = np.array([min(times * baseline, (1 + baseline) / 2) for times in TIMES_BASELINE])
+    row = np.asarray(outcomes)[:, None] == 1
+    ratios = np.where(row, np.log(rates / baseline), np.log((1 - rates) / (1 - baseline)))
+    start, alarms = 0, []
+    while start < len(ratios):
+        running = np.cumsum(ratios[start:], axis=0)
+        before = np.concatenate([np.zeros((1, len(rates))), running[:-1]])
+        each = running + np.logaddexp.accumulate(-before, axis=0)
+        crossed = np.flatnonzero(np.logaddexp.reduce(each, axis=1) - np.log(len(rates)) >= np.log(arl))
+        if not len(crossed):
+            break
+        end = int(crossed[0])
+        alarms.append((start + end, start + int(before[: end + 1, each[end].argmax()].argmin())))
+        start += end + 1
+    return alarms
+
+
+@pytest.mark.parametrize("share", [0.055, 0.07, 0.3], ids=["slow", "slower than a block", "many alarms"])
+def test_alarms_and_their_starts_are_those_of_whole_rows(share):
+    rng = np.random.default_rng(9)
+    outcomes = (rng.random(4_000) < np.where(np.arange(4_000) < 700, 0.02, share)).astype(float)
+
+    found = rate_detector(outcomes, baseline=0.05, arl=200)
+
+    assert [(alarm.index, alarm.since) for alarm in found.alarms] == by_whole_rows(outcomes, 0.05, 200)
+    assert found.alarms

@@ -50,3 +50,26 @@ def test_false_alarms_are_as_rare_as_promised():
     alarms = sum(bool(scan(rng.integers(0, 15, 60).astype(float), n_reference=20, arl=100)) for _ in range(100))
 
     assert alarms <= 40
+
+
+def by_every_window(values, *, n_reference, arl):
+    """The scan without a look at what is worth one: an exact probability for every window and span."""
+    reference, alarms, fresh = values[:n_reference], [], n_reference
+    for end in range(n_reference + 1, len(values) + 1):
+        for span in (span for span in scans.SPANS if end - span >= fresh):
+            p_value = scans._rank_sum_p(reference, values[end - span : end])
+            if p_value <= 1 / (arl * len(scans.SPANS)):
+                alarms.append((end - 1, end - span, p_value))
+                fresh = end
+                break
+    return alarms
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_window_is_passed_over_that_would_alarm(seed):
+    rng = np.random.default_rng(seed)
+    values = np.concatenate([rng.integers(0, 5, 60), rng.integers(seed % 4, 6, 60)]).astype(float)
+
+    alarms = scan(values, n_reference=20, arl=50)
+
+    assert [(one.index, one.since, one.p_value) for one in alarms] == by_every_window(values, n_reference=20, arl=50)

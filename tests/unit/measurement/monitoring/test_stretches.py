@@ -15,16 +15,16 @@ def history(scores, **of_history):
 
 def watched(scores, **rules):
     made = history(scores)
-    return watch_stretch(made, "bot", {}, list(enumerate(made.scores)), WatchRules(**rules))
+    return watch_stretch(made, "bot", {}, range(len(made.scores)), WatchRules(**rules))
 
 
 def test_scores_of_one_session_count_once():
     turns = [Score(value=value, session="s", defect=value < 3) for value in (5, 1, 5)]
     made = history([*turns, Score(value=4, defect=False)])
 
-    row = row_of(made, list(enumerate(made.scores)))
+    row = row_of(made, range(len(made.scores)))
 
-    assert row.places == (2, 3)
+    assert row.places.tolist() == [2, 3]
     assert row.defects.tolist() == [1, 0]
     assert row.badness.round(3).tolist() == [0.333, 0.25]
 
@@ -32,7 +32,7 @@ def test_scores_of_one_session_count_once():
 def test_where_high_is_bad_badness_turns_round():
     made = history([Score(value=4)], worse=Worse.HIGH)
 
-    assert row_of(made, [(0, made.scores[0])]).badness.tolist() == [0.75]
+    assert row_of(made, [0]).badness.tolist() == [0.75]
 
 
 def test_missing_scores_are_counted_and_everything_may_be_missing():
@@ -40,6 +40,8 @@ def test_missing_scores_are_counted_and_everything_may_be_missing():
 
     assert (stretch.n, stretch.n_missing, stretch.level, alerts) == (0, 3, None, ())
     assert isinstance(stretch.rate, Undefined)
+    assert stretch.notes == ("No score has a value (3 unparseable), so nothing can be watched",)
+    assert stretch.latest.reason == "Order metrics need 8 scores; there are 0."
 
 
 def test_a_rate_over_the_limit_alarms_at_the_look_that_shows_it():
@@ -91,3 +93,25 @@ def test_windows_carry_level_and_share_beside_the_order():
     assert (stretch.windows.cin[0], stretch.windows.lis[0], stretch.windows.lnds[0]) == (10, 2, 4)
     assert stretch.windows.positions[0] == 7
     assert stretch.latest.cin.value in {6, 10}
+
+
+def test_fewer_than_eight_scores_have_no_order_metrics_and_say_why():
+    stretch, _ = watched([Score(value=5)] * 7)
+
+    assert stretch.latest.reason == "Order metrics need 8 scores; there are 7."
+
+
+def test_order_and_delay_of_patterns_are_those_of_the_rules():
+    stretch, _ = watched([Score(value=(7 * place) % 5 + 1) for place in range(30)], order=4, delay=2, window=12)
+
+    assert (stretch.latest.order, stretch.latest.delay, stretch.latest.n) == (4, 2, 12)
+    assert len(stretch.windows.pen) == 19
+
+
+def test_the_worst_of_the_latest_scores_stand_beside_their_reasons():
+    scores = [Score(value=1, item="old", reason="long ago"), *[Score(value=5)] * 100]
+    scores += [Score(value=2, item="a", reason="no brand"), Score(value=1, session="s")]
+
+    stretch, _ = watched(scores)
+
+    assert [(one.dialogue, one.value, one.reason) for one in stretch.worst] == [("s", 1, ""), ("a", 2, "no brand")]

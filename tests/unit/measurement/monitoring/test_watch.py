@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.unit.measurement.monitoring.given import BEGIN, IN_RUN, RUNS, WRONG_FROM, series
+from tests.unit.measurement.monitoring.given import BEGIN, IN_RUN, RUNS, STARS, WRONG_FROM, series
 from theodolite.domain.monitoring.history import History, Score
 from theodolite.domain.monitoring.watch import AlertKind, Cause, WatchRules
 from theodolite.measurement.monitoring.watch import watch_history
@@ -101,3 +101,11 @@ def test_a_measurement_that_is_published_again_counts_once():
 
     assert watch.stretches[0].n == 1
     assert any("300 of 301 rows" in note for note in watch.notes)
+
+
+def test_progress_names_what_is_watched():
+    told = []
+
+    watch_history(series(), on_rows=lambda *step: told.append(step))
+
+    assert told == [("Watching", RUNS * STARS)]
