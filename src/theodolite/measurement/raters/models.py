@@ -23,6 +23,12 @@ ENOUGH: Final = 1e-9
 TINY: Final = 1e-300
 """A probability that is as good as none."""
 
+FEW_UNITS: Final = 2_000
+"""Units up to which each is searched for itself; count."""
+
+MOST_CELLS: Final = 20_000_000
+"""Cells of units and raters up to which units that are labelled alike are put together; count."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterModel:
@@ -92,10 +98,10 @@ def dawid_skene(
     coded = _Coded.of(labels, categories)
     beliefs, height, rounds = coded.shares(), -np.inf, 0
     while True:
-        prevalence, errors = beliefs.mean(axis=0), coded.errors(beliefs, smoothing)
+        prevalence, errors = coded.mean(beliefs), coded.errors(beliefs, smoothing)
         beliefs, reached = coded.beliefs(np.log(np.maximum(prevalence, TINY)), np.log(np.maximum(errors, TINY)))
         rounds += 1
-        if reached - height < ENOUGH * len(coded.label) or rounds >= most_rounds:
+        if reached - height < ENOUGH * coded.n_labels or rounds >= most_rounds:
             break
         height = reached
     right = np.einsum("k,rkk->r", prevalence, errors)
@@ -151,27 +157,41 @@ def mace(
         copied = looks[coded.rater] / (
             looks[coded.rater] + (1.0 - looks[coded.rater]) * habits[coded.rater, coded.label]
         )
-        seen = fits * copied
-        total, looked = np.bincount(coded.rater), np.bincount(coded.rater, seen)
+        weight = coded.weight[coded.unit]
+        seen = fits * copied * weight
+        total, looked = np.bincount(coded.rater, weight), np.bincount(coded.rater, seen)
         looks = (looked + smoothing) / (total + 2.0 * smoothing)
         guessed = np.full(habits.shape, smoothing)
-        np.add.at(guessed, (coded.rater, coded.label), 1.0 - seen)
+        np.add.at(guessed, (coded.rater, coded.label), weight - seen)
         habits = guessed / guessed.sum(axis=1, keepdims=True)
         errors = looks[:, None, None] * np.eye(q) + (1.0 - looks)[:, None, None] * habits[:, None, :]
         beliefs, reached = coded.beliefs(flat, np.log(np.maximum(errors, TINY)))
         rounds += 1
-        if abs(reached - height) < ENOUGH * len(coded.label) or rounds >= most_rounds:
-            return coded.model(beliefs.mean(axis=0), errors, looks, beliefs, (float(reached), rounds))
+        if abs(reached - height) < ENOUGH * coded.n_labels or rounds >= most_rounds:
+            return coded.model(coded.mean(beliefs), errors, looks, beliefs, (float(reached), rounds))
         height = reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Coded:
-    """Labels by numbers: shape (labels,) each."""
+    """Labels by numbers: shape (labels,) each. Many units with the same labels by the same raters are one of them.
+
+    Attributes:
+        unit: The unit, or all units that are labelled alike.
+        rater: The rater.
+        label: The label.
+        weight: Units that are labelled so; counts, shape (kinds of units,).
+        kind: Kind of each unit; shape (units,).
+        units: Names of the units.
+        raters: Names of the raters.
+        categories: The full scale.
+    """
 
     unit: Whole
     rater: Whole
     label: Whole
+    weight: Floats
+    kind: Whole
     units: tuple[Hashable, ...]
     raters: tuple[Hashable, ...]
     categories: tuple[str, ...]
@@ -189,12 +209,32 @@ class _Coded:
         columns = [
             np.array([table[triple[place]] for triple in given], dtype=np.int64) for place, table in enumerate(places)
         ]
-        return cls(unit=columns[0], rater=columns[1], label=columns[2], units=units, raters=raters, categories=points)
+        kind, weight, rows = _kinds(columns[0], columns[1], columns[2], (len(units), len(raters)))
+        return cls(
+            unit=kind[columns[0][rows]],
+            rater=columns[1][rows],
+            label=columns[2][rows],
+            weight=weight,
+            kind=kind,
+            units=units,
+            raters=raters,
+            categories=points,
+        )
+
+    @property
+    def n_labels(self) -> float:
+        """Labels of all units; count."""
+        return float(self.weight[self.unit].sum())
+
+    def mean(self, beliefs: Floats) -> Floats:
+        """Return the mean of beliefs over units, shape (categories,)."""
+        found: Floats = self.weight @ beliefs / self.weight.sum() if len(beliefs) < len(self.kind) else beliefs.mean(0)
+        return found
 
     def shares(self) -> Floats:
         """Return the shares of each unit's labels, shape (units, categories)."""
         q = len(self.categories)
-        counts = np.bincount(self.unit * q + self.label, minlength=len(self.units) * q).reshape(-1, q)
+        counts = np.bincount(self.unit * q + self.label, minlength=len(self.weight) * q).reshape(-1, q)
         shares: Floats = counts.astype(np.float64) / counts.sum(axis=1, keepdims=True)
         return shares
 
@@ -202,7 +242,7 @@ class _Coded:
         """Return how often each rater gives which label to which true one, shape (raters, true, given)."""
         q = len(self.categories)
         place, size = self.rater * q + self.label, len(self.raters) * q
-        weight = beliefs[self.unit]
+        weight = beliefs[self.unit] * self.weight[self.unit, None]
         counts = np.stack([np.bincount(place, weight[:, k], size).reshape(-1, q) for k in range(q)], axis=1)
         smoothed = counts.astype(np.float64) + smoothing
         total = smoothed.sum(axis=2, keepdims=True)
@@ -213,12 +253,12 @@ class _Coded:
     def beliefs(self, log_prevalence: Floats, log_errors: Floats) -> tuple[Floats, float]:
         """Return how likely each true label of each unit is, and the log likelihood of all labels."""
         told = log_errors[self.rater, :, self.label]
-        n = len(self.units)
+        n = len(self.weight)
         logs = np.stack([np.bincount(self.unit, told[:, k], n) for k in range(told.shape[1])], axis=1) + log_prevalence
         most = logs.max(axis=1, keepdims=True)
         likely = np.exp(logs - most)
         total = likely.sum(axis=1, keepdims=True)
-        return likely / total, float((most + np.log(total)).sum())
+        return likely / total, float((self.weight[:, None] * (most + np.log(total))).sum())
 
     def model(
         self, prevalence: Floats, errors: Floats, competence: Floats, beliefs: Floats, end: tuple[float, int]
@@ -231,7 +271,33 @@ class _Coded:
             prevalence=prevalence,
             errors=errors,
             competence=dict(zip(self.raters, competence.tolist(), strict=True)),
-            beliefs=beliefs,
+            beliefs=beliefs[self.kind],
             log_likelihood=end[0],
             rounds=end[1],
         )
+
+
+def _kinds(unit: Whole, rater: Whole, label: Whole, sizes: tuple[int, int]) -> tuple[Whole, Floats, Whole]:
+    """Return the kind of each unit, the units of each kind, and the labels of one unit of each kind.
+
+    A few raters label many units in few ways; the search then costs as much as there are ways.
+
+    Args:
+        unit: Unit of each label.
+        rater: Rater of each label.
+        label: The label.
+        sizes: Number of units and of raters.
+    """
+    n_units, n_raters = sizes
+    alone = np.arange(n_units), np.ones(n_units), np.arange(len(unit))
+    is_repeated = len(np.unique(unit * n_raters + rater)) < len(unit)
+    if n_units <= FEW_UNITS or n_units * n_raters > MOST_CELLS or is_repeated:
+        return alone
+    table = np.full((n_units, n_raters), -1, dtype=np.int64)
+    table[unit, rater] = label
+    _, first, kind, counts = np.unique(table, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) > n_units // 2:
+        return alone
+    stands_for_kind = np.zeros(n_units, dtype=bool)
+    stands_for_kind[first] = True
+    return kind.reshape(-1), counts.astype(np.float64), np.flatnonzero(stands_for_kind[unit])

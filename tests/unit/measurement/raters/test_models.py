@@ -7,6 +7,7 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.measurement import dawid_skene, mace
+from theodolite.measurement.raters import models
 
 MODELS = pytest.mark.parametrize("model", [dawid_skene, mace])
 
@@ -90,3 +91,16 @@ def test_labels_that_are_missing_are_passed_over_and_strange_ones_refused(model)
         model([(0, "ann", None)], categories=[0, 1])
     with pytest.raises(InputError, match="`smoothing` must be"):
         model(given, categories=[0, 1, 2], smoothing=-1)
+
+
+@pytest.mark.parametrize("model", [dawid_skene, mace], ids=["dawid_skene", "mace"])
+def test_units_that_are_labelled_alike_are_searched_for_together(model, monkeypatch):
+    given, _ = drawn(units=3_000)
+    together = model(given, categories=[0, 1, 2], smoothing=0.1)
+    monkeypatch.setattr(models, "FEW_UNITS", 3_000)
+
+    apart = model(given, categories=[0, 1, 2], smoothing=0.1)
+
+    assert together.competence == pytest.approx(apart.competence, abs=1e-9)
+    assert together.beliefs == pytest.approx(apart.beliefs, abs=1e-9)
+    assert together.log_likelihood == pytest.approx(apart.log_likelihood)
