@@ -41,7 +41,7 @@ def unit(store: Store, run: Run) -> Unit:
 
 
 async def test_replies_come_back_in_order(store: Store, unit: Unit) -> None:
-    marked = a_reply("", withheld="licence", scripted=True, repaired=2, schema_use=SchemaUse.REFUSED)
+    marked = a_reply("", withheld="licence", scripted=True, repaired=2, schema_use=SchemaUse.REFUSED, original="<p>")
     second, first = an_entry(1, marked), an_entry(0)
     await store.append(unit.key, second)
     await store.append(unit.key, first)

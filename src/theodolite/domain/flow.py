@@ -168,6 +168,7 @@ class Reply:
         repaired: Letters that no database can hold and that were replaced; count.
         schema_use: What became of the request's answer schema.
         context: Source material that the answer came with, for recorded replies; empty for none.
+        original: The reply as it came, where it came as HTML and `text` is what a reader sees of it; else empty.
     """
 
     text: str
@@ -184,6 +185,7 @@ class Reply:
     repaired: int = 0
     schema_use: SchemaUse = SchemaUse.NONE
     context: str = ""
+    original: str = ""
 
     @property
     def cached(self) -> bool:

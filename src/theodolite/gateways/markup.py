@@ -6,6 +6,8 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
+from theodolite.domain.application import Markup
+
 _UNSEEN = frozenset({"script", "style", "head", "title", "template", "noscript"})
 _BLOCKS = frozenset(
     {"address", "article", "aside", "blockquote", "div", "dl", "fieldset", "figure", "footer", "form", "header", "hr"}
@@ -15,6 +17,11 @@ _LINES = frozenset({"br", "dd", "dt", "li", "tr", "option"})
 _CELLS = frozenset({"td", "th"})
 _TAG = re.compile(r"<[a-zA-Z!/][^<>]*>")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+
+
+def readable(text: str, markup: Markup) -> tuple[str, str]:
+    """Return a reply's text, and the reply as it came where it came as HTML; else an empty text for the latter."""
+    return (text_of_html(text), text) if markup is Markup.HTML else (text, "")
 
 
 def text_of_html(html: str) -> str:

@@ -28,6 +28,7 @@ _REPLY = (
     "scripted",
     "repaired",
     "schema_use",
+    "original",
     "supposed_tokens",
     "supposed_microusd",
 )
@@ -76,8 +77,10 @@ def _row(unit_id: int, entry: JournalEntry, created: datetime) -> Row:
         "latency_s": reply.latency_s,
         "attempts": reply.attempts,
         "scripted": reply.scripted,
-        "repaired": reply.repaired + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish),
+        "repaired": reply.repaired
+        + n_repaired(reply.text, reply.withheld, reply.answered_as, reply.finish, reply.original),
         "schema_use": reply.schema_use.value,
+        "original": reply.original,
         "supposed_tokens": entry.supposed_tokens or None,
         "supposed_microusd": entry.supposed_microusd or None,
         "created": created,
@@ -98,6 +101,7 @@ def _entry(row: JournalEntryRow) -> JournalEntry:
         scripted=row.scripted,
         repaired=row.repaired,
         schema_use=SchemaUse(row.schema_use),
+        original=row.original,
     )
     return JournalEntry(
         position=row.position,

@@ -234,7 +234,8 @@ def _look_at_texts(found: Examination) -> None:
     tags = [tag for text in found.texts if (tag := _first_tag(text))]
     if tags:
         found.note(
-            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown as they are"
+            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown as they are."
+            " Set `markup: html` for a function or a class, and replies are turned into text"
         )
     if len(found.texts) > 2 and len(set(found.texts)) == 1:
         found.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)

@@ -14,8 +14,10 @@ from theodolite.gateways.applications.aria_instance import AriaClassOf, AriaInst
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.markup import readable
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Credentials
+from theodolite.gateways.trouble import empty
 from theodolite.ports.application import OnChunk
 from theodolite.ports.clock import Clock
 from theodolite.ports.endpoint import Knock
@@ -70,6 +72,7 @@ class AriaApplication:
         )
         self._clock = clock
         self._connections = connections or Connections()
+        self._markup = connection.markup
         self._allowed = connection.runtime.network
         self._slots = Slots(connection.parallel)
         self._instances: dict[str, AriaInstance] = {}
@@ -94,9 +97,13 @@ class AriaApplication:
             begun = self._clock.monotonic_s()
             text = await instance.say(self._prompt(request.prompt, request.known_turn, request.context))
             took_s = self._clock.monotonic_s() - begun
-        kept, n_repaired = repaired(self._credentials.strike(text))
+        came, n_repaired = repaired(self._credentials.strike(text))
+        kept, original = readable(came, self._markup)
+        if not kept.strip():
+            raise empty("`response` of `GetResponse` holds tags and no text").error(endpoint=self._name)
         return Reply(
             text=kept,
+            original=original,
             answered_as=self._credentials.strike(instance.version),
             latency_s=took_s,
             attempts=1 + n_again,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from theodolite.domain.application import PythonCallable
+from theodolite.domain.application import Markup, PythonCallable
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
@@ -13,6 +13,7 @@ from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.slots import Slots
 from theodolite.gateways.applications.worker_answers import decode, type_of
 from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.markup import readable
 from theodolite.gateways.repair import repaired
 from theodolite.gateways.secrecy import Secret
 from theodolite.gateways.trouble import Trouble, empty, malformed
@@ -66,6 +67,7 @@ class CallableApplication:
             GatewayError: If it raised, returned no text or took too long.
         """
         keywords = self._offered(request, session)
+        hear = None if self._connection.markup is Markup.HTML else on_chunk  # nobody is shown half a tag
         async with self._slots.take():
             channel = await self._workers.channel(session)
             begun = self._clock.monotonic_s()
@@ -74,17 +76,20 @@ class CallableApplication:
                 "call",
                 what="",
                 limit_s=self._connection.timeout_s,
-                hear=on_chunk,
+                hear=hear,
                 prompt=request.prompt,
                 keywords=keywords,
-                stream=on_chunk is not None,
+                stream=hear is not None,
             )
             took_s = self._clock.monotonic_s() - begun
         text = _text(answer)
         if isinstance(text, Trouble):
             raise text.error(endpoint=self._name)
-        kept, n_repaired = repaired(text)
-        return Reply(text=kept, latency_s=took_s, repaired=n_repaired)
+        came, n_repaired = repaired(text)
+        kept, original = readable(came, self._connection.markup)
+        if not kept.strip():
+            raise empty("the function returned tags and no text").error(endpoint=self._name)
+        return Reply(text=kept, original=original, latency_s=took_s, repaired=n_repaired)
 
     def _offered(self, request: SayToApplication, session: str) -> dict[str, Any]:
         """Return what the function is given by name."""

@@ -30,6 +30,7 @@ class JournalEntryRow(models.Model):
     scripted = models.BooleanField(default=False)
     repaired = models.IntegerField(default=0)
     schema_use = models.TextField(default="")
+    original = StorableTextField(default="")
     supposed_tokens = models.BigIntegerField(null=True)
     supposed_microusd = models.BigIntegerField(null=True)
     created = MomentField()

@@ -10,7 +10,7 @@ from tests.fakes.aria import Faithful, hanging, made, raising, returning
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.local_worker import local_aria
 from theodolite.aria import AriaDialogAPI
-from theodolite.domain.application import AriaClass
+from theodolite.domain.application import AriaClass, Markup
 from theodolite.domain.errors import EmptyReply, InputError, MalformedReply, Rejected, ServerFault, TimedOut
 from theodolite.domain.flow import Exchange, Reply, SayToApplication
 from theodolite.gateways.applications.aria_application import AriaApplication
@@ -224,6 +224,28 @@ async def test_what_an_application_tells_of_its_credentials_is_struck_out_and_no
     kind = made(GetResponse=returning({"success": True, "response": f"On tv my key is {SECRET}."}))
 
     assert (await reply_of(kind, credentials=AUTH)).text == "On tv my key is ***."
+
+
+async def test_html_becomes_text_and_the_original_is_kept() -> None:
+    html = "<p>Salt &amp; <b>pepper</b></p>"
+    kind = made(GetResponse=returning({"success": True, "response": html}))
+    connection = AriaClass(target="team:Api", markup=Markup.HTML)
+    line = local_aria("blue", connection, kind, credentials=NO_AUTH, clock=HastyClock())
+
+    reply = await line.reply(say("hi"), session="s")
+    await line.close()
+
+    assert (reply.text, reply.original) == ("Salt & pepper", html)
+
+
+async def test_tags_alone_are_an_empty_reply() -> None:
+    kind = made(GetResponse=returning({"success": True, "response": "<p></p><br>"}))
+    connection = AriaClass(target="team:Api", markup=Markup.HTML)
+    line = local_aria("blue", connection, kind, credentials=NO_AUTH, clock=HastyClock())
+
+    with pytest.raises(EmptyReply, match="tags and no text"):
+        await line.reply(say("hi"), session="s")
+    await line.close()
 
 
 async def test_a_coroutine_is_no_response() -> None:

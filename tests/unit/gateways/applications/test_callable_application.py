@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes.gateway_clock import HastyClock
 from tests.fakes.local_worker import local_callable
-from theodolite.domain.application import PythonCallable
+from theodolite.domain.application import Markup, PythonCallable
 from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import Exchange, SayToApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
@@ -161,6 +161,16 @@ async def test_a_function_may_yield_its_reply_in_pieces(function: Any) -> None:
     reply = await application(function).reply(SAY, session="s", on_chunk=heard.append)
 
     assert (reply.text, heard) == ("one hi", ["one ", "hi"])
+
+
+async def test_a_reply_in_html_is_shown_as_text_and_never_in_pieces_of_tags() -> None:
+    heard: list[str] = []
+    connection = PythonCallable(target="m:f", markup=Markup.HTML)
+    app = local_callable("app", connection, lambda _: iter(["<p>o", "ne</p>"]), clock=HastyClock())
+
+    reply = await app.reply(SAY, session="s", on_chunk=heard.append)
+
+    assert (reply.text, reply.original, heard) == ("one", "<p>one</p>", [])
 
 
 def odd_pieces(prompt: str) -> Iterator[Any]:
