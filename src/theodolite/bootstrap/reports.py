@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from theodolite.bootstrap.code_changes import code_changes
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.trees import tree_file_name, tree_file_pieces
@@ -178,6 +179,7 @@ def facts_of(bench: Workbench, took_s: float | None = None) -> RunFacts:
         generated=bench.clock.now(),
         hosts=hosts_of(bench.loaded.study),
         network=_network(bench),
+        code_changes=code_changes(bench),
         unobserved=judge_code(bench.loaded.study),
         duration_s=took_s,
         show_command=f"theodolite show {bench.path}",

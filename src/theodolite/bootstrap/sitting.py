@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from theodolite.bootstrap.code_changes import code_changes
 from theodolite.bootstrap.workbench import Workbench
 from theodolite.domain.run import Spending
 from theodolite.execution.lines import Lines
@@ -75,6 +76,8 @@ async def sit(
             cache.close()
     for name, remarks in lines.let_pass().items():
         tell(f"application `{name}` was accepted although it deviates from what is expected: {'; '.join(remarks)}")
+    for change in code_changes(bench):
+        tell(f"application {change}; it was asked again")
     for use in lines.network_uses():
         tell(f"network of `{use.application}`: {use.text}")
     took_s = bench.clock.monotonic_s() - started_s

@@ -19,6 +19,7 @@ class RunFacts:
         hosts: Hosts that the run spoke to, in order of the study file.
         network: What the code of applications has done on the network.
         unobserved: Code whose connections nobody observes, in words.
+        code_changes: What changed in the code of applications since the run before, in words.
         duration_s: Time that the run took; seconds, None where unknown.
         show_command: What one types before the label of a dialogue to read it.
         label_command: What one types to label dialogues; empty where there is no such command.
@@ -31,6 +32,7 @@ class RunFacts:
     hosts: tuple[str, ...] = ()
     network: tuple[NetworkUse, ...] = ()
     unobserved: tuple[str, ...] = ()
+    code_changes: tuple[str, ...] = ()
     duration_s: float | None = None
     show_command: str = ""
     label_command: str = ""

@@ -42,6 +42,8 @@ def method_view(subject: Subject) -> MethodView:
         "Calls": _spending_text(subject.evidence.spending),
         "Made with": f"theodolite {facts.package_version}, {facts.generated:%Y-%m-%d %H:%M} UTC",
     }
+    if facts.code_changes:
+        entries["Changed code"] = "; ".join(facts.code_changes)
     if facts.duration_s is not None:
         entries["Time"] = figures.duration(facts.duration_s)
     return MethodView(
