@@ -1,0 +1,136 @@
+"""Classes shaped like those of NIST's pilot and of teams that took part: all pass, or the message names the fix.
+
+The code is ours; only the shapes are theirs (names of methods, what they return, where they look for files).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import theodolite
+from tests.fakes.terminal import theodolite as command
+
+pytestmark = pytest.mark.integration
+
+BASE = """from aria_dialog_api_base import AriaDialogAPI
+from utils import NAME
+
+
+class Team_ARIADialogAPI(AriaDialogAPI):
+    model_name = NAME
+
+    def OpenConnection(self, auth=None):
+        return True
+
+    def CloseConnection(self):
+        return True
+
+    @staticmethod
+    def GetVersion():
+        return "0.1"
+
+    def StartSession(self):
+        self.turns = []
+        return True
+
+    def GetResponse(self, text):
+        self.turns.append(text)
+        return {"success": True, "response": f"{NAME} {len(self.turns)}: {' / '.join(self.turns)}"}
+"""
+ECHO = BASE
+HTML = BASE.replace("{' / '.join(self.turns)}", "<p>{'<br>'.join(self.turns)}</p>")
+OPENING = "        return True\n\n    def Close"
+NEEDS_KEY = BASE.replace(OPENING, f"        self.key = auth['key']\n{OPENING}")
+RETURNS_KEY = BASE.replace(OPENING, "        return auth.get('key') or 'none'\n\n    def Close")
+SINGLETON = BASE.replace(
+    "    model_name = NAME\n",
+    "    model_name = NAME\n    only = None\n\n    def __new__(cls):\n"
+    "        cls.only = cls.only or super().__new__(cls)\n        return cls.only\n",
+)
+ARGUMENT = BASE.replace(
+    "    model_name = NAME\n",
+    "    model_name = NAME\n\n    def __init__(self, auth_token):\n        self.token = auth_token\n"
+    "        self.rows = open('recipes.csv').read().split()\n",
+).replace("return True", "return True, 'done'")
+WRONG_FILE = BASE.replace("        self.turns = []\n", "        self.turns = []\n        open('menu.csv').close()\n")
+
+TEAMS = {
+    "echo": (ECHO, ""),
+    "html": (HTML, ", markup: html"),
+    "needs-key": (NEEDS_KEY, ", auth: TEAM_KEY"),
+    "returns-key": (RETURNS_KEY, ", auth: TEAM_KEY"),
+    "singleton": (SINGLETON, ", isolation: session"),
+    "argument": (ARGUMENT, ', auth: TEAM_KEY, init: {auth_token: "{{ auth.key }}"}'),
+}
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TEAM_KEY", '{"key": "hunter2-and-more"}')
+    monkeypatch.delenv("ARIA_AUTH_JSON", raising=False)
+    monkeypatch.setenv("THEODOLITE_ALLOW_CODE", "1")
+
+    def written(**teams: tuple[str, str]) -> Path:
+        lines = ["study: pilot", "applications:"]
+        for name, (code, keys) in teams.items():
+            folder = tmp_path / name
+            folder.mkdir(exist_ok=True)
+            (folder / "aria_dialog_api_team.py").write_text(code)
+            (folder / "utils.py").write_text(f"NAME = {name!r}\n")
+            (folder / "recipes.csv").write_text("soup\n")
+            (folder / "Menu.csv").write_text("salad\n")
+            target = f"{name}/aria_dialog_api_team.py:Team_ARIADialogAPI"
+            lines.append(f'  {name}: {{kind: aria, class: "{target}"{keys}}}')
+        lines.append("scenarios: {talk: {scripts: {hello: [Good morning, Thank you], other: [A salad, Goodbye]}}}")
+        lines.append('judges: {polite: {ask: "Is it rude?", defect: "== yes", rule: {any: [x], then: yes, else: no}}}')
+        (tmp_path / "study.yaml").write_text("\n".join(lines) + "\n")
+        return tmp_path
+
+    return written
+
+
+def test_they_run_side_by_side_each_with_its_own_modules_and_files(study) -> None:
+    evidence = theodolite.run(str(study(**TEAMS))).evidence
+
+    assert [failure.message for failure in evidence.archive.failures()] == []
+    dialogues = [*evidence.archive.dialogues()]
+    assert Counter(dialogue.application for dialogue in dialogues) == dict.fromkeys(TEAMS, 2)
+    for dialogue in dialogues:
+        first, second = (" ".join(turn.response.split()) for turn in dialogue.turns)
+        assert first.startswith(f"{dialogue.application} 1: "), first
+        assert second.startswith(f"{dialogue.application} 2: "), second
+
+
+def test_they_conform(study) -> None:
+    ended = command("check-application", study(**TEAMS), "--json")
+
+    found = {one["name"]: one for one in json.loads(ended.out)["applications"]}
+    faults = [remark for one in found.values() for remark in one["remarks"] if remark["severity"] == "fault"]
+    assert (ended.code, faults, set(found)) == (0, [], set(TEAMS))
+    notes = {name: " ".join(remark["message"] for remark in one["remarks"]) for name, one in found.items()}
+    assert "`OpenConnection` returned a text, taken as True" in notes["returns-key"]
+    assert "`OpenConnection` returned a tuple that begins with True" in notes["argument"]
+    assert "hunter2" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    ("code", "fix"),
+    [
+        (HTML, "Set `markup: html`"),
+        (NEEDS_KEY, "since the environment variable `ARIA_AUTH_JSON` is not set"),
+        (SINGLETON, "Set `isolation: session`"),
+        (ARGUMENT, 'in the study: `init: {auth_token: "{{ auth.auth_token }}"}`'),
+        (WRONG_FILE, "No such file or directory: 'menu.csv'; relative paths begin in the application's folder"),
+        (BASE.replace("    def StartSession", "    def BeginSession"), "does not define `StartSession`"),
+    ],
+    ids=["html", "needs-key", "singleton", "argument", "wrong-file", "no-method"],
+)
+def test_what_does_not_conform_says_what_to_do(study, code: str, fix: str) -> None:
+    ended = command("check-application", study(team=(code, "")), "--json")
+
+    assert ended.code == 2
+    assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])
