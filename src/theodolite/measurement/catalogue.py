@@ -42,7 +42,6 @@ from theodolite.measurement.order.inversions import inversion_count
 from theodolite.measurement.order.profile import relevance_profile
 from theodolite.measurement.order.rolling import rolling_entropy, rolling_inversions, rolling_subsequence
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
-from theodolite.measurement.panel import brennan_prediger, conger_kappa, gwet_ac
 from theodolite.measurement.pooled_rate import pooled_defect_rate
 from theodolite.measurement.probes import human_ceiling, length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
@@ -54,6 +53,7 @@ from theodolite.measurement.questionnaire.ranks import brunner_munzel_test, rank
 from theodolite.measurement.ranking import ranking_agreement
 from theodolite.measurement.raters.groups import cross_agreement, defect_rates_by_group, group_agreement
 from theodolite.measurement.raters.models import dawid_skene, mace
+from theodolite.measurement.rating_table import brennan_prediger, conger_kappa, gwet_ac
 from theodolite.measurement.repeats import pass_hat_k
 from theodolite.measurement.scores import correlation, score_agreement
 from theodolite.measurement.shifting import order_shift

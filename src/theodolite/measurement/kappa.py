@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.agreement_weights import agreement_weights
 from theodolite.measurement.beyond_chance import CORRECTED, NO_SHARED_UNIT, beyond_chance
 from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes
 from theodolite.measurement.confusion import confusion_matrix, shares_of
 from theodolite.measurement.interval import Concord, check_confidence, normal_quantile, student_quantile
-from theodolite.measurement.likeness import likeness
 from theodolite.measurement.pairs import NO_PAIR, SAME_ANSWER, Label, clusters_of_pairs, paired, scale_points
-from theodolite.measurement.panel import Panel, fleiss_chance
+from theodolite.measurement.rating_table import RatingTable, fleiss_chance
 
 Floats = NDArray[np.float64]
 Weights = Literal["linear", "quadratic"] | None
@@ -70,7 +70,7 @@ def cohen_kappa(
     """
     check_confidence(confidence)
     matrix = confusion_matrix(a, b, categories=categories)
-    alike = _likeness(len(matrix.categories), weights)
+    alike = _weights_of(len(matrix.categories), weights)
     if matrix.n == 0:
         return Undefined(reason=NO_PAIR, unit=CORRECTED)
     shares = shares_of(matrix)
@@ -140,20 +140,20 @@ def fleiss_kappa(
     """
     check_confidence(confidence)
     table = _table(counts)
-    panel = Panel.of_counts(table, weights, clusters)
-    if panel.agreeing.size == 0:
+    ratings = RatingTable.of_counts(table, weights, clusters)
+    if ratings.agreeing.size == 0:
         return _undefined_by_lack(table[table.sum(axis=1) > 0])
     if np.count_nonzero(table.sum(axis=0)) == 1:
-        return Undefined(reason=SAME_ANSWER, n=int(panel.agreeing.size), unit=CORRECTED)
-    return panel.beyond(fleiss_chance, confidence=confidence)
+        return Undefined(reason=SAME_ANSWER, n=int(ratings.agreeing.size), unit=CORRECTED)
+    return ratings.beyond(fleiss_chance, confidence=confidence)
 
 
-def _likeness(n_categories: int, weights: Weights) -> Floats:
+def _weights_of(n_categories: int, weights: Weights) -> Floats:
     """Return how much each pair of categories counts as agreement; shape (categories, categories)."""
     if weights not in {None, "linear", "quadratic"}:
         message = f"`weights` must be None, `linear` or `quadratic`; got {weights!r}"
         raise InputError(message)
-    return likeness(n_categories, weights or "identity")
+    return agreement_weights(n_categories, weights or "identity")
 
 
 def _cohen(tables: Floats, alike: Floats) -> Floats:
@@ -174,14 +174,14 @@ def _cells(met: Sequence[tuple[str, str]], points: Sequence[str]) -> Floats:
     return cells
 
 
-def _cohen_error(shares: Floats, likeness: Floats, value: float, chance: float) -> float:
+def _cohen_error(shares: Floats, alike: Floats, value: float, chance: float) -> float:
     """Return the standard error of kappa times the root of n.
 
     sum p_ij (w_ij - (w_i. + w_.j)(1 - k))^2 - (k - pe (1 - k))^2, all over (1 - pe)^2.
     """
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    means = (likeness @ columns)[:, None] + (rows @ likeness)[None, :]
-    spread = float((shares * (likeness - means * (1.0 - value)) ** 2).sum()) - (value - chance * (1.0 - value)) ** 2
+    means = (alike @ columns)[:, None] + (rows @ alike)[None, :]
+    spread = float((shares * (alike - means * (1.0 - value)) ** 2).sum()) - (value - chance * (1.0 - value)) ** 2
     return math.sqrt(max(spread, 0.0)) / (1.0 - chance)
 
 

@@ -20,7 +20,7 @@ from theodolite.measurement.comparison.multiplicity import adjust_p_values
 from theodolite.measurement.fraction import mean_fraction
 from theodolite.measurement.interval import Concord, student_quantile, whole_count
 from theodolite.measurement.pairs import SAME_ANSWER, Label
-from theodolite.measurement.panel import given_labels
+from theodolite.measurement.rating_table import given_labels
 
 Floats = NDArray[np.float64]
 

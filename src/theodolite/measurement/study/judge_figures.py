@@ -12,13 +12,13 @@ from theodolite.domain.answers import outcomes_of
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.measurement.agreement import exact_agreement, relaxed_agreement
+from theodolite.measurement.agreement_weights import Weights
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.classification import classification_report
 from theodolite.measurement.correction.accuracy import judge_accuracy
 from theodolite.measurement.kappa import cohen_kappa
-from theodolite.measurement.likeness import Weights
-from theodolite.measurement.panel import gwet_ac
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
+from theodolite.measurement.rating_table import gwet_ac
 from theodolite.measurement.study.agreements import UNWEIGHTED, bounds_of, class_figures, explained, is_ordered
 from theodolite.measurement.study.corrected import share_in_all
 from theodolite.measurement.study.parts import Part

@@ -1,11 +1,11 @@
-"""Likeness: what counts as agreement on a scale."""
+"""Agreement weights: what counts as agreement on a scale."""
 
 from __future__ import annotations
 
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.measurement.likeness import KNOWN, likeness
+from theodolite.measurement.agreement_weights import KNOWN, agreement_weights
 
 
 @pytest.mark.parametrize(
@@ -19,16 +19,16 @@ from theodolite.measurement.likeness import KNOWN, likeness
     ],
 )
 def test_weights_fall_with_the_distance(weights, row):
-    assert likeness(4, weights)[0].tolist() == pytest.approx(row)
+    assert agreement_weights(4, weights)[0].tolist() == pytest.approx(row)
 
 
 @pytest.mark.parametrize("weights", KNOWN)
-def test_likeness_goes_both_ways(weights):
-    table = likeness(5, weights)
+def test_weights_go_both_ways(weights):
+    table = agreement_weights(5, weights)
 
     assert (table == table.T).all()
 
 
 def test_unknown_weights_are_refused():
     with pytest.raises(InputError, match=r"`weights` must be one of identity, .* got 'cubic'"):
-        likeness(3, "cubic")
+        agreement_weights(3, "cubic")

@@ -1,4 +1,4 @@
-"""Panels: agreement of two or more annotators beyond chance, with gaps."""
+"""Rating tables: agreement of two or more annotators beyond chance, with gaps."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.measurement.agreement_weights import Weights, agreement_weights
 from theodolite.measurement.beyond_chance import CORRECTED, NO_SHARED_UNIT, beyond_chance
 from theodolite.measurement.clusters import ClusterIds, ClusterSums, cluster_sizes, kept_clusters
 from theodolite.measurement.interval import Concord, check_confidence, student_quantile
-from theodolite.measurement.likeness import Weights, likeness
 from theodolite.measurement.pairs import SAME_ANSWER, Label, label_text, scale_points
 
 Floats = NDArray[np.float64]
 Chance = Callable[[Floats, Floats], Floats]
-"""From the use of the categories, shape (..., uses), and their likeness to the level of chance."""
+"""From the use of the categories, shape (..., uses), and the weights to the level of chance."""
 
 AGREED, SHARED, UNITS, USE = 0, 1, 2, 3
 """Places of the sums: agreement, units with two labels, units, and from there the use."""
@@ -71,8 +71,8 @@ def gwet_ac(
         61:29-48, doi:10.1348/000711006X126600; weights: Gwet (2014), Handbook of
         Inter-Rater Reliability, 4th ed. Golden values: tests/golden/agreement.json.
     """
-    panel = Panel.of_ratings(ratings, categories, weights, clusters)
-    return panel.beyond(_gwet_chance, confidence=confidence)
+    table = RatingTable.of_ratings(ratings, categories, weights, clusters)
+    return table.beyond(_gwet_chance, confidence=confidence)
 
 
 def brennan_prediger(
@@ -107,8 +107,8 @@ def brennan_prediger(
         Brennan, Prediger (1981), Educational and Psychological Measurement
         41:687-699.
     """
-    panel = Panel.of_ratings(ratings, categories, weights, clusters)
-    return panel.beyond(_even_chance, confidence=confidence)
+    table = RatingTable.of_ratings(ratings, categories, weights, clusters)
+    return table.beyond(_even_chance, confidence=confidence)
 
 
 def conger_kappa(
@@ -145,12 +145,12 @@ def conger_kappa(
     Source:
         Conger (1980), Psychological Bulletin 88:322-328; gaps: Gwet (2014), chapter 2.
     """
-    panel = Panel.of_ratings(ratings, categories, weights, clusters, by_annotator=True)
-    return panel.beyond(_conger_chance, confidence=confidence)
+    table = RatingTable.of_ratings(ratings, categories, weights, clusters, by_annotator=True)
+    return table.beyond(_conger_chance, confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class RatingTable:
     """What units tell about the agreement of several annotators.
 
     Attributes:
@@ -169,8 +169,10 @@ class Panel:
     clusters: ClusterIds | None
 
     @classmethod
-    def of_counts(cls, table: Floats, weights: str, clusters: ClusterIds | None, use: Floats | None = None) -> Panel:
-        """Read a panel from how many annotators gave each unit each category.
+    def of_counts(
+        cls, table: Floats, weights: str, clusters: ClusterIds | None, use: Floats | None = None
+    ) -> RatingTable:
+        """Read a table from how many annotators gave each unit each category.
 
         Args:
             table: shape (units, categories); counts.
@@ -180,7 +182,7 @@ class Panel:
         """
         labelled = table.sum(axis=1) > 0
         clusters, table = kept_clusters(clusters, labelled.tolist()), table[labelled]
-        labels, alike = table.sum(axis=1), likeness(table.shape[1], weights)
+        labels, alike = table.sum(axis=1), agreement_weights(table.shape[1], weights)
         shared = labels >= 2
         pairs = np.maximum(labels * (labels - 1.0), 1.0)
         # Exactly 0 where all agree, which a share of agreeing pairs would miss by rounding.
@@ -204,8 +206,8 @@ class Panel:
         clusters: ClusterIds | None,
         *,
         by_annotator: bool = False,
-    ) -> Panel:
-        """Read a panel from labels; `by_annotator` keeps everyone's use of the labels apart."""
+    ) -> RatingTable:
+        """Read a table from labels; `by_annotator` keeps everyone's use of the labels apart."""
         given = given_labels(ratings, categories)
         table: Floats = given.sum(axis=0)
         # Each annotator's labels, category by category, stand in one row a unit.

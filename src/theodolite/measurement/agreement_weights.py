@@ -1,4 +1,4 @@
-"""Likeness: how far two points of a scale count as agreement."""
+"""Agreement weights: how far two points of a scale count as agreement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Weights = Literal["identity", "linear", "quadratic", "ordinal", "band"]
 KNOWN: Final = ("identity", "linear", "quadratic", "ordinal", "band")
 
 
-def likeness(n_categories: int, weights: str) -> Floats:
+def agreement_weights(n_categories: int, weights: str) -> Floats:
     """Return how much each pair of categories counts as agreement, shape (categories, categories).
 
     1 on the diagonal. `identity` gives nothing for any disagreement, `linear`

@@ -1,4 +1,4 @@
-"""Coefficients of panels: edges, refusals and clusters."""
+"""Coefficients of rating tables: edges, refusals and clusters."""
 
 from __future__ import annotations
 
