@@ -83,7 +83,13 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
         connection=connection,
         description=shape.description,
         claims=tuple(
-            Claim(text=claim.text, kind=claim.kind, scripts=tuple(claim.scripts), rule=claim.rule)
+            Claim(
+                text=claim.text,
+                kind=claim.kind,
+                scripts=tuple(claim.scripts),
+                rule=claim.rule,
+                untestable=claim.untestable,
+            )
             for claim in shape.claims
         ),
         mitigations=tuple(Mitigation(name=key, description=words) for key, words in pairs),

@@ -147,6 +147,13 @@ def _check_claims(parts: Parts, desk: Desk) -> None:
     known = [script.key for scenario, _ in parts.scenarios for script in scenario.scripts]
     for entry in section(parts.entry, "applications"):
         for place, claim in enumerate(entry.shape.claims):
+            begin = f"a claim of application `{entry.name}`"
+            if claim.scripts and claim.untestable:
+                message = f"{begin} names scripts that test it and says that it is untestable; leave out one of them"
+                desk.complaints.add(entry.fault("claims", place, "untestable", message=message))
+            elif not claim.scripts and not claim.untestable:
+                message = f"{begin} stays untested: name `scripts` that test it, or say by `untestable` why none can"
+                desk.complaints.add(entry.fault("claims", place, message=message, severity=Severity.NOTE))
             for number, key in enumerate(claim.scripts):
                 if key not in known:
                     tail = did_you_mean(key, known)

@@ -114,12 +114,14 @@ class Claim:
         scripts: Keys of the scripts whose dialogues test it.
         rule: The defect rule by which a dialogue contradicts it: a rule, a
             guideline, or `guideline.rule`; empty where the study has one rule in all.
+        untestable: Why no dialogue can test it; empty where one can.
     """
 
     text: str
     kind: ClaimKind
     scripts: tuple[str, ...] = ()
     rule: str = ""
+    untestable: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ class ClaimStanding(StrEnum):
     """At least one of them is."""
     NOT_TESTED = "not tested"
     """None of them has a label, or nothing says which would count."""
+    UNTESTABLE = "untestable"
+    """The study says why no dialogue can test it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,7 @@ class ClaimTest:
         planned: Planned dialogues of its scripts that the rule is about; count.
         n: Those among them with a label; count.
         contradicting: Labels of the dialogues that are a defect, e.g. `d003`.
-        reason: Why it is not tested; empty where it is.
+        reason: Why it is not tested or untestable; empty where it is tested.
     """
 
     application: str

@@ -18,7 +18,7 @@ from theodolite.domain.people.role import Role
 from theodolite.usecases.examining import Examination
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
 from theodolite.web.teams.conformance import _begin, _keep
-from theodolite.web.teams.connecting import application_of, study_entry
+from theodolite.web.teams.connecting import application_of, claims_of, study_entry
 from theodolite.web.teams.kit import KIT_NAME, kit_archive
 from theodolite.web.teams.terms import public_packets
 from theodolite.web.vault import opened, seal, vault_of
@@ -102,8 +102,16 @@ def test_an_application_is_checked_signed_submitted_and_accepted(event, team, cl
     checked = team.get(echo).content.decode()
     team.post(echo + "submit/", {"name": "Tove", "agrees": "on"})
     page = f"/s/{event.token}/organise/submissions/{Submission.objects.get(name='echo').token}/"
-    client_as(Role.ORGANISER).post(page, {"decision": "accept"})
+    kept = claims_of(Submission.objects.get(name="echo"))
+    tests = {f"untestable_{number}": "Nobody can see it." for number in range(2, len(kept) + 1)}
+    undecided = client_as(Role.ORGANISER).post(page, {"decision": "accept"} | tests)
+    client_as(Role.ORGANISER).post(page, {"decision": "accept", "prompts_1": "Hello\nAgain"} | tests)
 
+    assert kept
+    assert undecided.status_code == 422
+    shown = client_as(Role.ORGANISER).get(page).content.decode()
+    assert "echo-claim-1:" in shown
+    assert ("untestable: Nobody can see it." in shown) == (len(kept) > 1)
     assert (early.status_code, "No faults." in checked) == (422, True)
     assert Submission.objects.get(name="echo").state == "accepted"
     assert "class: theodolite.resources.kit" in client_as(Role.ORGANISER).get(page).content.decode()

@@ -45,3 +45,20 @@ def test_a_claim_means_the_rules_by_which_somebody_labels(folder):
     assert "could mean" not in render_faults(loaded(folder, more=claim).notes)
     unclear = loaded(folder, more=claim.replace(", rule: released", "")).notes
     assert "could mean 2 defect" in render_faults(unclear)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ("{text: Keeps it.}", "stays untested: name `scripts` that test it, or say by `untestable` why none can"),
+        ("{text: Keeps it., scripts: [password], untestable: No.}", "says that it is untestable; leave out one"),
+        ("{text: Keeps it., untestable: No dialogue shows it.}", ""),
+    ],
+)
+def test_a_claim_is_tested_or_says_why_it_cannot_be(folder, keys, words):
+    try:
+        told = render_faults(loaded(folder, more=f", claims: [{keys}]").notes)
+    except StudyFaults as faults:
+        told = str(faults)
+
+    assert (words in " ".join(told.split())) if words else ("a claim" not in told)

@@ -21,6 +21,8 @@ class ClaimShape(Shape):
     """Keys of the scripts that test it."""
     rule: str = ""
     """Defect rule by which a dialogue contradicts it: a rule, a guideline or `guideline.rule`."""
+    untestable: str = ""
+    """In place of scripts: why no dialogue can test it."""
 
 
 Mitigations: TypeAlias = Annotated[

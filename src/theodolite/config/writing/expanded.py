@@ -147,7 +147,9 @@ def _applications(applications: Iterable[Application]) -> dict[str, Any]:
 
 def _said_of(application: Application) -> dict[str, Any]:
     claims = [
-        _filled(text=item.text, kind=item.kind.value, scripts=list(item.scripts), rule=item.rule)
+        _filled(
+            text=item.text, kind=item.kind.value, scripts=list(item.scripts), rule=item.rule, untestable=item.untestable
+        )
         for item in application.claims
     ]
     return _filled(

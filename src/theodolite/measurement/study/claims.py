@@ -29,6 +29,10 @@ def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
 
 
 def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterator[ClaimTest]:
+    if claim.untestable:
+        standing = ClaimStanding.UNTESTABLE
+        yield ClaimTest(application=application.name, claim=claim, standing=standing, reason=claim.untestable)
+        return
     meant = rules_meant(claim, evidence.study.guidelines)
     reason = _why_unclear(claim, len(meant))
     if reason:

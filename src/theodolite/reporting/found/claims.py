@@ -10,8 +10,8 @@ from theodolite.reporting.words import figures
 
 def claim_words(study: Study, test: ClaimTest) -> str:
     """Return how a claim stands and on what that rests, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
-    if test.standing is ClaimStanding.NOT_TESTED:
-        return f"not tested: {test.reason}"
+    if test.standing in {ClaimStanding.NOT_TESTED, ClaimStanding.UNTESTABLE}:
+        return f"{test.standing.value}: {test.reason}"
     n = figures.number_of(test.n, "labelled dialogue")
     missing = test.planned - test.n
     rest = f", {figures.count(missing)} more without a label" if missing else ""

@@ -34,6 +34,7 @@ class Submission(models.Model):
         system: What it is made of: models, retrieval, tools, versions.
         capabilities: What it is claimed to do; a line each.
         limitations: What it is claimed not to do; a line each.
+        claim_tests: How organisers test each claim: its text to prompts, or to why none can test it.
         guardrails: Where its guardrails live.
         guardrail_notes: What they are.
         agreed_by: Name under the agreement; empty until it is signed.
@@ -75,6 +76,7 @@ class Submission(models.Model):
     system = models.TextField(blank=True)
     capabilities = models.TextField(blank=True)
     limitations = models.TextField(blank=True)
+    claim_tests = models.JSONField(default=dict)
     guardrails = models.CharField(max_length=24, default=GuardrailSite.NOT_DECLARED.value)
     guardrail_notes = models.TextField(blank=True)
     agreed_by = models.CharField(max_length=120, blank=True)

@@ -38,17 +38,48 @@ def application_of(submission: Submission) -> Application:
 def claims_of(submission: Submission) -> tuple[Claim, ...]:
     """Return what a team claims, a claim a line."""
     told = ((ClaimKind.CAPABILITY, submission.capabilities), (ClaimKind.LIMITATION, submission.limitations))
+    lines = [(kind, line.strip()) for kind, text in told for line in text.splitlines() if line.strip()]
     return tuple(
-        Claim(text=line.strip(), kind=kind) for kind, text in told for line in text.splitlines() if line.strip()
+        Claim(
+            text=line,
+            kind=kind,
+            scripts=(script_name(submission, number),) if _test_of(submission, line)["prompts"] else (),
+            untestable=_test_of(submission, line)["untestable"],
+        )
+        for number, (kind, line) in enumerate(lines, start=1)
     )
+
+
+def script_name(submission: Submission, number: int) -> str:
+    """Return the name of the script that tests a claim, by the claim's number from 1."""
+    return f"{submission.name}-claim-{number}"
+
+
+def _test_of(submission: Submission, claim: str) -> dict[str, Any]:
+    """Return the prompts that test a claim, and why none can; both are empty until organisers decide."""
+    return {"prompts": [], "untestable": "", **submission.claim_tests.get(claim, {})}
+
+
+def script_lines(submission: Submission) -> str:
+    """Return the scripts that test a submission's claims as a study file says them, below `scripts:` of a scenario."""
+    scripts = {
+        claim.scripts[0]: _test_of(submission, claim.text)["prompts"]
+        for claim in claims_of(submission)
+        if claim.scripts
+    }
+    return _yaml(scripts) if scripts else ""
 
 
 def study_lines(submission: Submission) -> str:
     """Return what a study file says of an accepted application, below `applications:`."""
+    return _yaml({submission.name: study_entry(submission)})
+
+
+def _yaml(content: dict[str, Any]) -> str:
     stream = StringIO()
     writer = YAML()
     writer.width = 110
-    writer.dump({submission.name: study_entry(submission)}, stream)
+    writer.dump(content, stream)
     return stream.getvalue()
 
 
@@ -61,8 +92,17 @@ def study_entry(submission: Submission) -> dict[str, Any]:
     else:
         said |= {"kind": "aria", "class": submission.target, "auth": submission.key_variable}
         said |= {"prompt": submission.prompt}
-    said["claims"] = [{"text": claim.text, "kind": claim.kind.value} for claim in claims_of(submission)]
+    said["claims"] = [_claim_entry(claim) for claim in claims_of(submission)]
     return {key: value for key, value in said.items() if value}
+
+
+def _claim_entry(claim: Claim) -> dict[str, Any]:
+    entry: dict[str, Any] = {"text": claim.text, "kind": claim.kind.value}
+    if claim.scripts:
+        entry["scripts"] = list(claim.scripts)
+    if claim.untestable:
+        entry["untestable"] = claim.untestable
+    return entry
 
 
 def _endpoint(submission: Submission) -> HttpEndpoint:

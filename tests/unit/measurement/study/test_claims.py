@@ -84,3 +84,11 @@ def test_a_rule_is_named_as_shortly_as_is_clear(name, n):
     guidelines = (polite(), replace(polite(), name="other"))
 
     assert len(rules_meant(replace(CLAIM, rule=name), guidelines)) == n
+
+
+def test_a_claim_that_no_dialogue_can_test_says_why():
+    claim = Claim(text="Was trained on licensed texts.", kind=ClaimKind.CAPABILITY, untestable="No dialogue shows it.")
+
+    (test,) = standings_of(claim, a="yes")
+
+    assert (test.standing, test.reason, test.n) == (ClaimStanding.UNTESTABLE, "No dialogue shows it.", 0)
