@@ -56,8 +56,8 @@ def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
 
     assert code == 2
     assert "study.yaml:4" in result.output
-    assert "`OpenConnection` returned a tuple" in result.output
-    assert "2 faults. 9 calls were made." in result.output
+    assert "1 fault. 9 calls were made." in result.output
+    assert "note: `bad`: `OpenConnection` returned a tuple" in result.output
     assert "note: `bad`: states no version" in result.output
     assert "hunter2" not in result.output
 
@@ -74,7 +74,8 @@ def test_what_an_application_prints_stands_apart_from_what_is_found(event: str) 
     _, result = checked(event, "good", "--json")
 
     assert json.loads(result.stdout)["exit_code"] == 0
-    assert result.stderr.count("debug") == 8
+    assert "debug" not in result.output
+    assert (Path(event) / ".theodolite/logs/good.log").read_text(encoding="utf-8").count("debug") == 8
 
 
 def test_an_application_that_is_not_there_is_not_finished(event: str) -> None:

@@ -17,31 +17,6 @@ from theodolite.web.vault import seal
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 SECRET = "tok-91c4-very-secret"
-HOSTILE = "<script>alert(1)</script> **bold**"
-
-
-class Tattler:
-    """An application that repeats whatever it was trusted with."""
-
-    def OpenConnection(self, auth=None):
-        self.auth, self.said = auth or {}, []
-        return True
-
-    def CloseConnection(self):
-        return True
-
-    def GetVersion(self):
-        return "1"
-
-    def StartSession(self):
-        return True
-
-    def GetResponse(self, text):
-        if text == "fail":
-            message = f"broken with {self.auth}"
-            raise RuntimeError(message)
-        self.said.append(text)
-        return {"success": True, "response": f"{HOSTILE} key {self.auth.get('key')} heard {' + '.join(self.said)}"}
 
 
 @pytest.fixture
@@ -50,7 +25,7 @@ def tattler(event: HostedStudy) -> Submission:
     with override_settings(OPERATOR_KEY="quiet harbour under a slow moon"):
         yield Submission.objects.create(
             hosted=event, team=team, name="tattler", way=Submission.Way.INSTALLED, state=Submission.State.SUBMITTED,
-            target=f"{__name__}:Tattler", sealed=seal(f'{{"key": "{SECRET}"}}'), agreed_by="Tove",
+            target="tests.fakes.tattler:Tattler", sealed=seal(f'{{"key": "{SECRET}"}}'), agreed_by="Tove",
             agreed_at=datetime(2026, 1, 1, tzinfo=UTC),
         )  # fmt: skip
 
