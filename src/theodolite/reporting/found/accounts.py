@@ -76,7 +76,8 @@ def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Acc
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     parts: dict[tuple[Outcome, Party | None, str], list[int]] = defaultdict(list)
-    asked = [case for case in cases if study.asks(guideline.name, case.setting.scenario)]
+    scenarios = {scenario for scenario in _scenarios(cases) if study.asks(guideline.name, scenario)}
+    asked = [case for case in cases if case.setting.scenario in scenarios]
     for case in asked:
         parts[_fate(case, guideline, by_application.get(case.setting.application, ()))].append(case.index)
     labelled = parts.pop(_LABELLED, [])
@@ -92,6 +93,10 @@ def account_of(study: Study, guideline: Guideline, cases: Sequence[Case]) -> Acc
             for (outcome, party, words), places in sorted(parts.items(), key=_order)
         ),
     )
+
+
+def _scenarios(cases: Sequence[Case]) -> set[str]:
+    return {case.setting.scenario for case in cases}
 
 
 def _people(study: Study) -> set[str]:

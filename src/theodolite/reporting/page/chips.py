@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.answer_rules import reference_names
-from theodolite.domain.answers import DialogueLabel
+from theodolite.domain.answer_rules import labels_of, reference_names
+from theodolite.domain.answers import OUTCOME_CODES, DialogueLabels
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.study import Study
 from theodolite.reporting.found.cases import Case, rules_of
 from theodolite.reporting.page.subject import Subject
 
@@ -59,35 +58,39 @@ def _defects(subject: Subject) -> list[int]:
 
 
 def _disagreements(subject: Subject) -> list[int]:
-    return [case.index for case in subject.cases if is_disputed(subject.study, case)]
+    """Return the dialogues on which two annotators gave different labels; unreadable ones differ from all."""
+    found: set[int] = set()
+    for columns in _labels_by_question(subject):
+        readable = zip(*(column.values for column in columns), strict=True)
+        for position, values in enumerate(readable):
+            if len(set(values)) > 1:
+                labels = (column[position] for column in columns)
+                told = {label.value for label in labels if label.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}}
+                found.update([position] * (len(told) > 1))
+    return sorted(found)
 
 
-def is_disputed(study: Study, case: Case) -> bool:
-    """Tell whether two annotators gave different labels to one question; unreadable ones differ from all."""
-    return any(
-        len({label.value for label in labels if label.outcome in {Outcome.ANSWERED, Outcome.UNPARSEABLE}}) > 1
-        for labels in _labels_by_question(study, case)
-    )
-
-
-def _labels_by_question(study: Study, case: Case) -> Iterator[list[DialogueLabel]]:
-    """Yield the labels of a dialogue by all annotators, question by question."""
-    for guideline in study.guidelines:
-        names = [one.name for one in study.annotators if one.guideline == guideline.name]
+def _labels_by_question(subject: Subject) -> Iterator[list[DialogueLabels]]:
+    """Yield the labels of all annotators on the whole plan, question by question."""
+    table = subject.evidence.answers
+    for guideline in subject.study.guidelines:
+        names = [one.name for one in subject.study.annotators if one.guideline == guideline.name]
         for question in guideline.instrument.questions:
-            yield [case.dialogue_label(name, guideline, question.name) for name in names]
+            yield [labels_of(table, name, guideline, question) for name in names]
 
 
 def _unparseable(subject: Subject) -> list[int]:
-    return [
-        case.index
-        for case in subject.cases
-        if any(
-            label.outcome is Outcome.UNPARSEABLE
-            for labels in _labels_by_question(subject.study, case)
-            for label in labels
-        )
-    ]
+    code = OUTCOME_CODES[Outcome.UNPARSEABLE]
+    columns = (column.outcomes for by_question in _labels_by_question(subject) for column in by_question)
+    return sorted(
+        {
+            position
+            for outcomes in columns
+            if code in outcomes
+            for position, outcome in enumerate(outcomes)
+            if outcome == code
+        }
+    )
 
 
 def _withheld(subject: Subject) -> list[int]:
