@@ -44,4 +44,4 @@ def test_rows_that_share_an_id_have_a_higher_bound_and_the_summary_says_what_it_
 
     assert "at most 4.1" in text
     assert re.search(r"with a true rate of 4\.1 %, one run in twenty would show none, averaged over how alike", text)
-    assert "100 dialogues but 20 testers: the interval allows for it" in text
+    assert "100 dialogues but 20 prompts: the interval allows for it" in text

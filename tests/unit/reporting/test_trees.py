@@ -78,6 +78,7 @@ def test_a_leaf_lists_its_single_answers_with_who_gave_them_and_what_version(mea
 def test_applications_stand_to_each_other_without_a_ranking(document, page):
     standing = document["trees"][0]["standing"]
 
+    assert "places" not in standing
     assert len(standing["comparisons"]) == 10
     assert {pair["order"] for pair in standing["comparisons"]} <= {"lower", "higher", "equal", "incomparable"}
     assert "How the applications stand to each other" in page

@@ -210,7 +210,6 @@ class TreeStanding:
         comparisons: Every two applications, node by node.
         front: Applications that no other outdoes on all dimensions.
         front_odds: Application to the share of replicates in which nobody outdoes it.
-        places: Application to how often it would come first, second, ... under weights drawn at random.
     """
 
     tree: str
@@ -218,4 +217,3 @@ class TreeStanding:
     comparisons: tuple[TreeComparison, ...]
     front: tuple[str, ...] = ()
     front_odds: Mapping[str, float] = field(default_factory=dict)
-    places: Mapping[str, tuple[float, ...]] = field(default_factory=dict)

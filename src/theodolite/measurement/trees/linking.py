@@ -242,36 +242,3 @@ def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
         for name, own in numbers.items()
         if not any(bool((row <= own).all() and (row < own).any()) for other, row in numbers.items() if other != name)
     )
-
-
-def weight_sensitivity(
-    values: Mapping[str, Sequence[float]], *, draws: int = 2_000, seed: int = 1
-) -> dict[str, tuple[float, ...]]:
-    """Return how often each application would come first, second and so on under weights drawn at random.
-
-    Weights are drawn evenly from all that add up to 1. This tells how far an
-    order hangs on weights; it is a view for people who weigh, and no result.
-
-    Args:
-        values: Application to its values, one a dimension, none missing; lower is better.
-        draws: Weights that are tried; count.
-        seed: Of the draws.
-
-    Returns:
-        Application to the share of draws in which it takes each place; ties go to the better place.
-
-    Example:
-        >>> weight_sensitivity({"a": [0.1, 0.1], "b": [0.2, 0.2]}, draws=10)
-        {'a': (1.0, 0.0), 'b': (0.0, 1.0)}
-    """
-    names = list(values)
-    matrix = np.array([values[name] for name in names], dtype=np.float64)
-    if matrix.size == 0 or np.isnan(matrix).any():
-        return {}
-    weights = np.random.default_rng(seed).dirichlet(np.ones(matrix.shape[1]), size=draws)
-    scores = weights @ matrix.T
-    places = (scores[:, None, :] < scores[:, :, None] - 1e-12).sum(axis=2)
-    return {
-        name: tuple(float((places[:, at] == place).mean()) for place in range(len(names)))
-        for at, name in enumerate(names)
-    }

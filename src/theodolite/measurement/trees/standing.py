@@ -11,7 +11,7 @@ import numpy as np
 
 from theodolite.domain.trees.finding import TreeStanding
 from theodolite.measurement.trees.comparing import Tabled, compare_tabled
-from theodolite.measurement.trees.linking import pareto_front, weight_sensitivity
+from theodolite.measurement.trees.linking import pareto_front
 from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, resampled_together
@@ -31,9 +31,9 @@ def standing_of(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> TreeStanding:
-    """Return how applications stand to each other: pairwise, as a front, and under weights drawn at random.
+    """Return how applications stand to each other: pairwise, and as a front.
 
-    Only dimensions on which every application has data enter front and weights.
+    Only dimensions on which every application has data enter the front.
     Clusters of dialogues that applications share are drawn together.
 
     Args:
@@ -64,7 +64,6 @@ def standing_of(
         ),
         front=pareto_front(values) if known else (),
         front_odds={each.application: float(share) for each, share in zip(applications, odds, strict=False)},
-        places=weight_sensitivity(values, seed=draws.seed) if len(known) > 1 else {},
     )
 
 

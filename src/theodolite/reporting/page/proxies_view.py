@@ -66,7 +66,8 @@ def _apart_text(check: ProxyCheck) -> str:
     gap = "" if test.effect is None else f"{figures.points(test.effect)} points between the furthest two, "
     p_value = test.p_value if check.adjusted_p_value is None else check.adjusted_p_value
     chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
-    return f"{gap}{chance} ({figures.count(test.n)} sets of {figures.count(test.n_clusters or test.n)} testers)"
+    sets, testers = figures.count(test.n), figures.count(test.n_clusters or test.n)
+    return f"{gap}{chance} ({sets} sets of {testers} testers, personas or prompts)"
 
 
 def _order_text(order: LevelOrder) -> str:

@@ -1,4 +1,4 @@
-"""How applications stand to each other on a tree, drawn: who is lower everywhere, where, and what weights change."""
+"""How applications stand to each other on a tree, drawn: who is lower everywhere, and where."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ _COLUMN, _ROW = 150.0, 34.0
 _TALL = 120.0
 _SPOKE = 110.0
 _MOST_LINES = 8
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-_PATTERNS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,31 +75,11 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightPart:
-    """How often one application would come to one place under weights drawn at random."""
-
-    x: float
-    width: float
-    pattern: int
-    words: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightBar:
-    """One application under weights drawn at random."""
-
-    application: str
-    tint: int
-    parts: tuple[WeightPart, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StandingPicture:
     """What is drawn of a standing; each part None or empty where there is nothing to draw."""
 
     order: OrderPicture | None
     profile: Profile | None
-    weights: tuple[WeightBar, ...]
 
 
 def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
@@ -113,7 +91,6 @@ def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
     return StandingPicture(
         order=_order(subject, standing),
         profile=_profile(subject, standing, findings),
-        weights=tuple(_weights(subject, standing)),
     )
 
 
@@ -208,27 +185,3 @@ def _profile_line(
         is_front=is_front,
         words=f"{said}; {'outdone by nobody' if is_front else 'outdone by another'}, by nobody in {odds} of replicates",
     )
-
-
-def _weights(subject: Subject, standing: TreeStanding) -> list[WeightBar]:
-    return [
-        WeightBar(application=name, tint=subject.tint(name), parts=tuple(_parts(shares)))
-        for name, shares in standing.places.items()
-    ]
-
-
-def _parts(shares: Sequence[float]) -> list[WeightPart]:
-    parts, left = [], 0.0
-    for place, share in enumerate(shares):
-        if share > 0:
-            ordinal = _ORDINALS[place] if place < len(_ORDINALS) else f"place {place + 1}"
-            parts.append(
-                WeightPart(
-                    x=round(100 * left, 2),
-                    width=round(100 * share, 2),
-                    pattern=min(place, _PATTERNS - 1),
-                    words=f"{ordinal} {figures.percent(share)}",
-                )
-            )
-        left += share
-    return parts

@@ -94,7 +94,6 @@ def _standing(standing: TreeStanding) -> Json:
         "dimensions": list(standing.dimensions),
         "front": list(standing.front),
         "front_odds": dict(standing.front_odds),
-        "places": {application: list(shares) for application, shares in standing.places.items()},
         "comparisons": [comparison_entry(each) for each in standing.comparisons],
     }
 

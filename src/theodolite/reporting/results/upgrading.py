@@ -82,6 +82,11 @@ def _renaming(names: Mapping[str, str], **parts: Callable[[Any], Any]) -> Callab
     return upgrade
 
 
+def _without(name: str) -> Callable[[Any], Any]:
+    """Return what leaves a part of an object out; null stays null."""
+    return lambda entry: None if entry is None else {key: part for key, part in entry.items() if key != name}
+
+
 def _estimate(entry: Entry) -> dict[str, Any]:
     found = former_subject(Measure(entry["measure"]), entry["application"], entry["about"])
     rest = {name: part for name, part in entry.items() if name not in {"measure", "application", "about"}}
@@ -113,6 +118,7 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "conduct": _each(_renaming(_DIAGNOSTICS)),
     "proxies": _each(_renaming(_PROXY)),
     "certificates": _each(_renaming(_VALIDATION, estimates=_each(_estimate))),
+    "trees": _each(_renaming({}, standing=_without("places"))),
     "order_effects": _each(_renaming({}, first=_renaming(_ORDER_SIDE), second=_renaming(_ORDER_SIDE))),
     "event": _renaming({}, blinding=_each(_renaming(_BLINDING))),
     "criteria": _each(_renaming(_CRITERIA)),

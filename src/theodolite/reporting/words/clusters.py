@@ -15,6 +15,12 @@ _WORDS: Mapping[TesterKind, tuple[str, str]] = {
     TesterKind.SEAT: ("person", "people"),
 }
 
+_RECORDED: Mapping[TesterKind, tuple[str, str]] = {
+    **_WORDS,
+    TesterKind.SCRIPT: ("prompt", "prompts"),  # rows of one id are repeats of one prompt
+    TesterKind.SEAT: ("tester", "testers"),  # imported: people or programs
+}
+
 
 def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
     """Return what one cluster and what several are called among the sessions of an estimate.
@@ -24,10 +30,11 @@ def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
         subject: Of the estimate; level and tester type count where it has them.
     """
     meant = [setting for setting in settings if _is_meant(setting, subject)]
-    kinds = {setting.kind for setting in meant}
-    if len(kinds) != 1 or any(setting.held_by is HeldBy.RECORDED for setting in meant):
-        return "tester", "testers"
-    return _WORDS[kinds.pop()]
+    met = {(setting.kind, setting.held_by is HeldBy.RECORDED) for setting in meant}
+    if len(met) != 1:
+        return "cluster", "clusters"
+    kind, is_recorded = met.pop()
+    return _RECORDED[kind] if is_recorded else _WORDS[kind]
 
 
 def _is_meant(setting: Setting, subject: EstimateSubject) -> bool:

@@ -13,7 +13,6 @@ from theodolite.measurement.trees.linking import (
     fisher_exact,
     link_nodes,
     pareto_front,
-    weight_sensitivity,
     without_children,
 )
 
@@ -101,10 +100,3 @@ def test_a_child_that_hides_or_carries_the_others_is_told():
 def test_nobody_on_the_front_is_outdone():
     assert pareto_front({"a": [1, 3], "b": [2, 2], "c": [3, 3], "d": [1, 3]}) == ("a", "b", "d")
     assert pareto_front({"a": [1, float("nan")], "b": [0, 0]}) == ("a", "b")
-
-
-def test_an_order_that_hangs_on_weights_is_shown_to():
-    found = weight_sensitivity({"a": [0.0, 1.0], "b": [1.0, 0.0]})
-
-    assert found["a"][0] == pytest.approx(0.5, abs=0.05)
-    assert weight_sensitivity({"a": [float("nan")]}) == {}

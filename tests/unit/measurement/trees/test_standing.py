@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.fakes.trees import FEW
 from tests.unit.measurement.trees.test_comparing import tree
 from theodolite.measurement.trees.comparing import Tabled
@@ -37,19 +35,11 @@ def test_every_two_are_compared_and_some_are_in_no_order():
     ]  # fmt: skip
 
 
-def test_places_hang_on_weights():
-    places = standing(("low", 4, 4), ("mixed", 2, 20)).places
-
-    assert places["low"][0] + places["mixed"][0] == pytest.approx(1)
-    assert 0 < places["mixed"][0] < places["low"][0]
-
-
 def test_only_dimensions_that_all_have_data_on_enter_the_front():
     found = standing(("low", 4, 30), ("half", 8, None))
 
     assert found.dimensions == ("x",)
     assert found.front == ("low",)
-    assert found.places == {}
 
 
 def test_many_applications_are_compared_with_the_first_alone():

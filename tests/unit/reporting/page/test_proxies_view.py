@@ -43,7 +43,7 @@ def test_a_check_is_a_row_of_words():
     row = row_of(CHECK)
 
     assert (row.by, row.labelled, row.reach) == ("final labels", "36 of 40 (90.0 %)", "some fail, some do not")
-    assert row.apart == "40.0 points between the furthest two, p = .040 (20 sets of 10 testers)"
+    assert row.apart == "40.0 points between the furthest two, p = .040 (20 sets of 10 testers, personas or prompts)"
     assert row.orders == (
         "model testing and red teaming: 2 of 3 pairs of applications in the same order, 0 in the opposite one, 1 tied"
     )

@@ -17,6 +17,8 @@ def setting(kind, level=Level.MODEL_TESTING, held_by=HeldBy.SIMULATED_USER):
 
 PERSONA = setting(Kind.PERSONA)
 ATTACK = setting(Kind.ATTACK, Level.RED_TEAMING)
+REPEAT = setting(Kind.SCRIPT, held_by=HeldBy.RECORDED)
+IMPORTED = setting(Kind.SEAT, Level.FIELD_TESTING, HeldBy.RECORDED)
 SEAT = setting(Kind.SEAT, Level.RED_TEAMING, HeldBy.PERSON)
 
 
@@ -26,7 +28,10 @@ SEAT = setting(Kind.SEAT, Level.RED_TEAMING, HeldBy.PERSON)
         ([PERSONA, PERSONA], {}, ("persona", "personas")),
         ([PERSONA, ATTACK], {"level": Level.RED_TEAMING}, ("strategy", "strategies")),
         ([ATTACK, SEAT], {"level": Level.RED_TEAMING, "tester_type": HeldBy.PERSON}, ("person", "people")),
-        ([PERSONA, ATTACK], {}, ("tester", "testers")),
+        ([PERSONA, ATTACK], {}, ("cluster", "clusters")),
+        ([REPEAT, REPEAT], {}, ("prompt", "prompts")),
+        ([IMPORTED], {}, ("tester", "testers")),
+        ([PERSONA, REPEAT], {}, ("cluster", "clusters")),
     ],
 )
 def test_clusters_are_called_what_they_are(settings, limits, words):
