@@ -12,7 +12,7 @@ from scipy.special import lambertw
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.order import Chance, RankingAgreement
+from theodolite.domain.findings.order import FEWEST_SCORES, Chance, RankingAgreement
 from theodolite.measurement.clusters import ClusterIds, cluster_codes, kept_clusters
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.order.chance import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
@@ -96,6 +96,29 @@ def ranking_agreement(
         chance_cin=chance_cin,
         chance_lis=chance_lis,
     )
+
+
+def ranking_or_reason(
+    human: Sequence[float | None],
+    judge: Sequence[float | None],
+    *,
+    clusters: ClusterIds | None = None,
+    n_points: int | None = None,
+) -> RankingAgreement | Undefined:
+    """Return how far a judge follows people's order, or why that is not told: fewer than eight units have both.
+
+    Args:
+        human: People's scores; shape (units,), None where one is missing.
+        judge: The judge's scores of the same units; likewise.
+        clusters: The cluster of each unit; None = units are independent.
+        n_points: Points of the scale; count, None where it has none.
+    """
+    n = sum(one is not None and other is not None for one, other in zip(human, judge, strict=True))
+    if n < FEWEST_SCORES:
+        units = "1 unit" if n == 1 else f"{n} units"
+        reason = f"People and judge both scored {units}; a ranking needs {FEWEST_SCORES}."
+        return Undefined(reason=reason, n=n, method=ranking_agreement.__name__)
+    return ranking_agreement(human, judge, clusters=clusters, n_points=n_points)
 
 
 def _both(

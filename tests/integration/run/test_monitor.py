@@ -122,6 +122,17 @@ def test_reasons_stand_beside_low_scores_on_the_page(tmp_path):
     assert "<b>no brand" not in page
 
 
+def test_human_scores_are_ranked_without_anchors(tmp_path):
+    rows = [f"{score},{human}" for score, human in zip("1234512345", "1243512354", strict=True)]
+    (tmp_path / "rank.csv").write_text("\n".join(["stars,human", *rows]), encoding="utf-8")
+
+    ended = watch(tmp_path / "rank.csv", out=tmp_path)
+
+    (stretch,) = json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))["stretches"]
+    assert "in the order of people's scores: tau" in " ".join(ended.out.split())
+    assert stretch["ranking"]["tau"]["value"] == pytest.approx(0.825)  # by scipy.stats.kendalltau
+
+
 def test_infinite_scores_are_refused_with_their_lines(tmp_path):
     (tmp_path / "stars.csv").write_text("stars\n5\ninf\nNaN\n", encoding="utf-8")
 

@@ -152,6 +152,7 @@ class Stretch:
         cusum: Upper cumulative sum of badness at each session; standard deviations.
         ewma: Weighted moving average of badness at each session; fractions.
         worst: The worst of the latest scores with their reasons.
+        ranking: How far the latest scores follow people's order, or why that is undefined; None without human scores.
         notes: What could not be watched here, and why.
     """
 
@@ -172,6 +173,7 @@ class Stretch:
     cusum: Sequence[float] = ()
     ewma: Sequence[float] = ()
     worst: tuple[WorstScore, ...] = ()
+    ranking: RankingAgreement | Undefined | None = None
     notes: tuple[str, ...] = ()
 
 

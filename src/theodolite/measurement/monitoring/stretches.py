@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.findings.order import OrderProfile, RollingWindows
+from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
 from theodolite.domain.findings.order_metrics import WorstScore
 from theodolite.domain.monitoring.history import History, Worse
 from theodolite.domain.monitoring.score_columns import DEFECT_UNKNOWN, IS_DEFECT, ScoreColumns
@@ -26,6 +26,7 @@ from theodolite.measurement.order.profile import profile_or_reason
 from theodolite.measurement.order.rolling import rolling_mean, rolling_windows
 from theodolite.measurement.order.sequence import Floats, Whole, packed, packed_counts
 from theodolite.measurement.proportion import DIALOGUES
+from theodolite.measurement.ranking import ranking_or_reason
 
 N_DETECTORS: Final = 6
 """Detectors that share the false alarms of a stretch: rate, level, and PEN twice, CIN, LIS; count."""
@@ -37,6 +38,9 @@ _LEARNING = 0.95
 
 _LEAST_BASELINE, _MOST_BASELINE = 0.001, 0.95
 _CUSUM_SLACK, _EWMA_WEIGHT = 0.5, 0.2
+_RANKED = 2_000
+"""Latest scores with a human score that are ranked; count."""
+
 _RECENT, _MOST_WORST = 100, 5
 """Latest scores among which the worst are told with their reasons, and how many are; counts."""
 
@@ -167,6 +171,7 @@ def watch_stretch(
         cusum=_cusum(row, rules),
         ewma=_ewma(row, rules),
         worst=tuple(_worst(history, row)),
+        ranking=_ranking(history, row),
         notes=tuple(_notes(row, rules)),
     )
     return stretch, tuple(sorted(alerts, key=lambda alert: alert.position or 0))
@@ -372,6 +377,15 @@ def _worst(history: History, row: Row) -> Iterator[WorstScore]:
             score = history.scores[place]
             name = score.item or score.session or f"score {place + 1:,}"
             yield WorstScore(dialogue=name, value=float(recent[index]), reason=score.reason)
+
+
+def _ranking(history: History, row: Row) -> RankingAgreement | Undefined | None:
+    """Return how far the latest scores that people gave too follow people's order; None where people gave none."""
+    if not len(row.positions):
+        return None
+    human = np.frombuffer(history.columns.human)[row.positions]
+    both = np.flatnonzero(~np.isnan(human))[-_RANKED:]
+    return ranking_or_reason(human[both].tolist(), row.values[both].tolist()) if len(both) else None
 
 
 def _notes(row: Row, rules: WatchRules) -> Iterator[str]:

@@ -20,7 +20,7 @@ from theodolite.domain.answers import outcomes_of
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.evidence import Evidence
-from theodolite.domain.findings.order import FEWEST_SCORES, OrderProfile, RankingAgreement, RollingWindows
+from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows
 from theodolite.domain.findings.order_metrics import (
     OrderFinding,
     OrderMetrics,
@@ -34,7 +34,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Operator, Orientation, Question, QuestionLevel, ScaleKind, decimal_of
 from theodolite.measurement.order.profile import profile_or_reason
 from theodolite.measurement.order.rolling import rolling_windows
-from theodolite.measurement.ranking import ranking_agreement
+from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, WORST_FIRST, clusters_of
 from theodolite.measurement.study.stations import stations
 
@@ -298,15 +298,5 @@ def _common(*outcomes: Outcome) -> Outcome:
 
 
 def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingAgreement | Undefined:
-    pairs = zip(people.values, scores.values, strict=True)
-    n = sum(human is not None and judge is not None for human, judge in pairs)
-    if n < FEWEST_SCORES:
-        reason = f"People and judge both scored {n} dialogues; a ranking needs {FEWEST_SCORES}."
-        return Undefined(reason=reason, n=n, method="ranking_agreement")
-    scale = labels.question.scale
-    return ranking_agreement(
-        people.values,
-        scores.values,
-        clusters=clusters_of(labels),
-        n_points=len(scale.categories) or None,
-    )
+    n_points = len(labels.question.scale.categories) or None
+    return ranking_or_reason(people.values, scores.values, clusters=clusters_of(labels), n_points=n_points)

@@ -111,16 +111,24 @@ def _anchor(check: AnchorCheck) -> dict[str, Json]:
     }
 
 
-def _ranking(ranking: RankingAgreement | None) -> dict[str, Json] | None:
+def _ranking(ranking: RankingAgreement | Undefined | None) -> dict[str, Json] | None:
     if ranking is None:
         return None
+    if isinstance(ranking, Undefined):
+        names = ("pen", "pen_all_triples", "cin", "opposed_pairs", "lis", "common_chain", "tau", "spearman")
+        empty: dict[str, Json] = dict.fromkeys(names)
+        return {"n": ranking.n, **empty, "undefined_reason": ranking.reason}
     return {
         "n": ranking.n,
         "pen": ranking.pen,
         "pen_all_triples": ranking.pen_all_triples,
         "cin": ranking.cin,
+        "opposed_pairs": number(ranking.opposed_pairs),
         "lis": ranking.lis,
+        "common_chain": number(ranking.common_chain),
         "tau": number(ranking.tau),
+        "spearman": number(ranking.spearman),
+        "undefined_reason": None,
     }
 
 
@@ -171,6 +179,7 @@ def _stretch(stretch: Stretch) -> dict[str, Json]:
         "log_level_detector": list(thinned(stretch.level_detector)),
         "cusum": list(thinned(stretch.cusum)),
         "ewma": list(thinned(stretch.ewma)),
+        "ranking": _ranking(stretch.ranking),
         "notes": list(stretch.notes),
     }
 

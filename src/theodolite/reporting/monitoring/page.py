@@ -12,6 +12,7 @@ from theodolite.domain.monitoring.watch import Alert, AnchorCheck, Stretch, Watc
 from theodolite.reporting.monitoring.chart import application_chart
 from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text, latest_text
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.order_metrics import ranking_text
 from theodolite.reporting.words.reading_aids import Words
 
 CHARTS = 24
@@ -122,6 +123,11 @@ def _charts(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
             f'<div class="scroll" tabindex="0">{chart}</div>',
             _table(rows),
             *(_worst(stretch) for stretch in rows[-1:] if stretch.worst),
+            *(
+                _p(f"In the order of people's scores: {ranking_text(stretch.ranking)}.")
+                for stretch in rows[-1:]
+                if stretch.ranking is not None
+            ),
         )
     rest = [one for one in watch.stretches if one.application not in chosen]
     if rest:

@@ -108,6 +108,9 @@ def _stretches(watch: Watch, width: int) -> Iterator[list[str]]:
             stretch.application or "scores", _stretch(stretch), margin=_room(stretch.application), width=width
         )
         yield labelled("", latest_text(stretch), margin=MARGIN, width=width)
+        if stretch.ranking is not None:
+            text = f"in the order of people's scores: {order_words.ranking_text(stretch.ranking)}"
+            yield labelled("", text, margin=MARGIN, width=width)
         for note in stretch.notes:
             yield labelled("", note, margin=MARGIN, width=width)
     if len(shown) < len(watch.stretches):

@@ -31,7 +31,7 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
     ranked = [one for one in metrics.rankings if isinstance(one.ranking, RankingAgreement)]
     texts = [
         f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
-        f" {words.ranking_text(one.ranking)}"
+        f" {words.ranking_text(one.ranking, 'dialogue')}"
         for one in ranked
     ]
     if len(texts) > SHOWN:

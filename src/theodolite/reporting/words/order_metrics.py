@@ -78,13 +78,13 @@ def p_text(p_value: float) -> str:
     return f"p = {p_value:.3f}".replace("0.", ".", 1) if p_value < 1 else "p = 1"
 
 
-def ranking_text(ranking: RankingAgreement | Undefined) -> str:
-    """Return how far a judge follows people's order, on one line."""
+def ranking_text(ranking: RankingAgreement | Undefined, unit: str = "score") -> str:
+    """Return how far a judge follows people's order, on one line; `unit` is what was ranked."""
     if isinstance(ranking, Undefined):
         return f"undefined: {undefined_text(ranking)}"
     parts = [f"tau {estimate_text(ranking.tau)}", f"rho {estimate_text(ranking.spearman)}"]
     parts += [f"CIN {opposed_text(ranking)}", f"LIS {chain_text(ranking)}"]
-    return f"{', '.join(parts)}; {figures.number_of(ranking.n, 'dialogue')}"
+    return f"{', '.join(parts)}; {figures.number_of(ranking.n, unit)}"
 
 
 def estimate_text(result: Estimate | Undefined) -> str:

@@ -115,3 +115,15 @@ def test_the_worst_of_the_latest_scores_stand_beside_their_reasons():
     stretch, _ = watched(scores)
 
     assert [(one.dialogue, one.value, one.reason) for one in stretch.worst] == [("s", 1, ""), ("a", 2, "no brand")]
+
+
+def test_scores_are_ranked_against_people_without_anchors():
+    scores = [Score(value=value, human=value) for value in (1, 2, 3, 4, 5, 1, 2, 3)]
+
+    ranked, _ = watched([*scores, Score(value=2)])
+    few, _ = watched(scores[:3])
+    none, _ = watched([Score(value=2)] * 9)
+
+    assert (ranked.ranking.n, ranked.ranking.cin, ranked.ranking.tau.value) == (8, 0, 1)
+    assert few.ranking.reason == "People and judge both scored 3 units; a ranking needs 8."
+    assert none.ranking is None

@@ -92,7 +92,7 @@ def test_a_ranking_of_fewer_than_eight_dialogues_is_undefined():
     (found,) = order_metrics(scored(judge=EIGHT, ann=(1, 2, 3)).evidence()).rankings
 
     assert isinstance(found.ranking, Undefined)
-    assert found.ranking.reason == "People and judge both scored 3 dialogues; a ranking needs 8."
+    assert found.ranking.reason == "People and judge both scored 3 units; a ranking needs 8."
     assert found.outcomes.used == 3
 
 

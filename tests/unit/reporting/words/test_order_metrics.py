@@ -27,7 +27,7 @@ def test_what_is_undefined_says_why():
 
 
 def test_a_ranking_is_told_with_its_intervals():
-    text = ranking_text(ranking_agreement(range(10), [1, 0, *range(2, 10)]))
+    text = ranking_text(ranking_agreement(range(10), [1, 0, *range(2, 10)]), "dialogue")
 
     assert "tau .96 (" in text
     assert "CIN 1 of 45 pairs (" in text
