@@ -163,7 +163,7 @@ class Scale:
         """Return the point of this scale that a text equals; None where it equals none.
 
         A text equals a point as it stands, as the same number, or without regard to case; where two labels differ
-        in case alone, only the exact one does. True and false mean yes and no where the scale has these two.
+        in case alone, only the exact one does. True and false mean yes and no where the scale has these two. ADR-0051.
 
         Example:
             >>> YES_NO.matched("Yes"), YES_NO.matched("TRUE"), YES_NO.matched("y")
