@@ -289,7 +289,10 @@ def main() -> None:
         study, *cookies = seeded(folder, n)
         command = [sys.executable, "-c", SERVE, str(folder), str(noted)]
         server = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1"}
+            command,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1"},
         )
         base = re.search(r"http://[\d.:]+", server.stdout.readline()).group()
         before_s, began, load = cpu_s(server.pid), time.monotonic(), os.getloadavg()[0]

@@ -87,9 +87,7 @@ def _is_below(pid: int, top: int) -> bool:
 
 async def measured(connection, folder: Path, sessions: int, turns: int) -> tuple[list[float], float, float]:
     named = domain.Application(name="app", connection=connection)
-    opened = open_application(
-        named, models={}, recordings=(), folder=folder, environ=dict(os.environ), clock=Clock()
-    )
+    opened = open_application(named, models={}, recordings=(), folder=folder, environ=dict(os.environ), clock=Clock())
     taken: list[float] = []
 
     async def session(number: int) -> None:

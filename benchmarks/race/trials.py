@@ -31,7 +31,11 @@ def faults(server: Server, folder: Path, *, n: int = 200, c: int = 50) -> Trial:
     server.reset(latency_ms=20, p429=0.05, p500=0.02, retry_after=1)
     found = measure(server, ours.command(folder, c), folder, n)
     stats, results = server.stats(), json.loads((folder / "results.json").read_text())
-    borne, held, lost = int(stats["r429"] + stats["r500"]), results["run"]["completed_dialogues"], len(results["failures"])
+    borne, held, lost = (
+        int(stats["r429"] + stats["r500"]),
+        results["run"]["completed_dialogues"],
+        len(results["failures"]),
+    )
     return Trial(
         what=f"5 % 429 and 2 % 500, default settings, {n} samples",
         came=f"{held} samples finished, {borne} faults borne, {lost} units failed",

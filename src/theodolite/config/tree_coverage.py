@@ -64,7 +64,7 @@ def note_unreached(study: Study, entry: Entry[StudyShape], desk: Desk) -> None:
         return
     planned = _planned(study)
     for design in study.trees:
-        for message in _messages(design, planned, study):
+        for message in _messages(design, planned):
             fault = entry.fault("tree", message=f"tree `{design.name}`: {message}", severity=Severity.NOTE, at_key=True)
             desk.complaints.add(fault)
 
@@ -118,7 +118,7 @@ def _testers(study: Study, people: frozenset[Level]) -> dict[str, frozenset[str]
     }
 
 
-def _messages(design: TreeDesign, planned: _PlannedAnswers, study: Study) -> Iterator[str]:
+def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
     """Yield one message a cause: dimensions without answers, questions nobody answers, levels nobody plans."""
     reached = {node.name for node in design.nodes if isinstance(node, AnswersNode) and planned.reaches(node)}
 
@@ -131,14 +131,20 @@ def _messages(design: TreeDesign, planned: _PlannedAnswers, study: Study) -> Ite
     if dead:
         yield _dimensions_message(design, dead)
     waste = {leaf for one in dead for leaf in design.leaves_below(one.node)}
+    # A tree with a crosswalk asks every questionnaire of the packs; a study of models alone has nobody to answer them.
+    has_crosswalk = any(one.crosswalk for one in design.dimensions)
+    skips_testers = has_crosswalk and HeldBy.PERSON.value not in {holder for _, holder in planned.settings}
     unanswered = [
         node
         for node in design.nodes
-        if isinstance(node, AnswersNode) and node.name not in waste and not planned.is_asked(node.question)
+        if isinstance(node, AnswersNode)
+        and node.name not in waste
+        and not planned.is_asked(node.question)
+        and not (skips_testers and node.by == (TESTER,))
     ]
     if unanswered:
         yield _questions_message(unanswered, planned)
-    yield from _level_messages(design, planned, study, is_dead)
+    yield from _level_messages(design, planned, is_dead)
 
 
 def _dimensions_message(design: TreeDesign, dead: Sequence[Dimension]) -> str:
@@ -167,12 +173,9 @@ def _questions_message(nodes: Sequence[AnswersNode], planned: _PlannedAnswers) -
     )
 
 
-def _level_messages(
-    design: TreeDesign, planned: _PlannedAnswers, study: Study, is_dead: Callable[[str], bool]
-) -> Iterator[str]:
+def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Callable[[str], bool]) -> Iterator[str]:
     """Yield the levels of testing that people were to hold and nobody plans."""
-    by_people = {level for level, holder in planned.settings if holder == HeldBy.PERSON.value}
-    if not (by_people or study.levels):
+    if HeldBy.PERSON.value not in {holder for _, holder in planned.settings}:
         return  # a study of models alone holds one level, and its author knows it
     for level in Level:
         leaves = [

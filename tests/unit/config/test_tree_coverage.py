@@ -161,3 +161,12 @@ def test_a_study_of_models_alone_needs_no_people(folder):
     text = JUDGED.format(pack="harms/violent", tree="by-guideline")
 
     assert "nobody holds" not in notes_of(load_study(folder(study_yaml=text)))
+
+
+def test_a_study_of_models_with_a_pack_for_people_is_not_asked_for_testers(folder):
+    text = JUDGED.format(pack="aria/tv-spoilers", tree="aria-six-levels")
+
+    said = notes_of(load_study(folder(study_yaml=text)))
+
+    assert "nobody answers the question" not in said
+    assert "nobody holds" not in said
