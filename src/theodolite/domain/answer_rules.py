@@ -225,7 +225,6 @@ class AnswerSource:
         version: Content hash.
         by_hand: Whether a person labels a sample by hand, outside of any run.
         panel: Name of the panel that it belongs to; empty for none.
-        members: Names of the annotators that it stands for, where it is a pool; empty for one annotator.
     """
 
     name: str
@@ -233,7 +232,6 @@ class AnswerSource:
     version: str
     by_hand: bool = False
     panel: str = ""
-    members: tuple[str, ...] = ()
 
     @property
     def is_person(self) -> bool:
@@ -328,23 +326,6 @@ def positions_of(study: Study, table: AnswerTable, application: Application | st
             if setting.application == name and setting.scenario in labelled
         ),
     )
-
-
-def assigned_positions(table: AnswerTable, source: AnswerSource, positions: Positions) -> Positions:
-    """Return the positions that a source was assigned to; a pool was assigned to those of any of its members.
-
-    An annotator is missing only where it was assigned.
-
-    Args:
-        table: The answers.
-        source: The annotator, or a pool.
-        positions: Positions that are asked about.
-    """
-    names = source.members or (source.name,)
-    if any(name not in table.assignments for name in names):
-        return positions
-    assigned = frozenset[int]().union(*(table.assignments[name] for name in names))
-    return array("L", (position for position in positions if position in assigned))
 
 
 def cluster_of(table: AnswerTable, position: int) -> str:

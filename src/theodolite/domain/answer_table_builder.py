@@ -83,7 +83,6 @@ class AnswerTableBuilder:
         self._stubbed_annotators: dict[str, None] = {}
         self._model_names: dict[str, dict[str, None]] = defaultdict(dict)
         self._shown_orders: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
-        self._assignments: dict[str, frozenset[int]] = {}
 
     def add_dialogue(self, dialogue: Dialogue, position: int | None = None) -> None:
         """Add a dialogue; one that is not of this plan is left out.
@@ -177,10 +176,6 @@ class AnswerTableBuilder:
             failed = UnitFailure(party=failure.party, kind=failure.kind, annotator=failure.annotator)
             self._failures[position] = self._intern((*self._failures.get(position, ()), failed))
 
-    def assign(self, annotator: str, positions: Iterable[int]) -> None:
-        """Add the positions that an annotator was assigned to; without any it was assigned to all."""
-        self._assignments[annotator] = self._assignments.get(annotator, frozenset()) | frozenset(positions)
-
     def table(self) -> AnswerTable:
         """Return the table of all records that were added."""
         return AnswerTable(
@@ -199,7 +194,6 @@ class AnswerTableBuilder:
             stubbed_annotators=tuple(self._stubbed_annotators),
             model_names={annotator: tuple(names) for annotator, names in self._model_names.items()},
             shown_orders=dict(self._shown_orders),
-            assignments=dict(self._assignments),
         )
 
     def _intern(self, entry: T) -> T:

@@ -309,8 +309,6 @@ class AnswerTable:
         model_names: Annotator to the names that its endpoint reported.
         shown_orders: Annotator to, by position, the order that its annotation showed, in words, and the
             number of the annotation among its own. Only annotators whose annotations are counted.
-        assignments: Annotator to the positions that it was assigned to; an annotator that is left out was
-            assigned to all.
         label_cache: Labels that `theodolite.domain.answer_rules` has worked out, so that all readers share the work.
     """
 
@@ -329,7 +327,6 @@ class AnswerTable:
     stubbed_annotators: tuple[str, ...] = ()
     model_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shown_orders: Mapping[str, Mapping[int, tuple[str, int]]] = field(default_factory=dict)
-    assignments: Mapping[str, frozenset[int]] = field(default_factory=dict)
     label_cache: dict[LabelKey, tuple[DialogueLabels, object]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -10,16 +10,13 @@ from tests.unit.measurement.study.small_study import CALLABLE, NUMBERS, SmallStu
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.answer_rules import (
-    AnswerSource,
     annotators_of,
-    assigned_positions,
     label_of,
     labels_of,
     positions_of,
     standing_failures,
     versions_of,
 )
-from theodolite.domain.answer_table_builder import AnswerTableBuilder
 from theodolite.domain.answers import DialogueLabel, outcomes_of
 from theodolite.domain.estimate import Outcomes
 from theodolite.domain.identity import version_of
@@ -213,19 +210,3 @@ def test_an_annotation_without_an_answer_to_a_question_has_no_label():
 
     assert label_of(annotation("yes", "no"), other, ()) is None
     assert label_of(annotation("yes", "no"), polite().question, ()) is None, "turns are no answer about the dialogue"
-
-
-@pytest.mark.parametrize(
-    ("members", "positions"),
-    [((), [0, 2]), (("ann",), [0, 2]), (("ann", "ben"), [0, 2, 3]), (("ann", "carl"), [0, 1, 2, 3])],
-    ids=["one annotator", "a pool of one", "a pool of two", "a member that was assigned to all"],
-)
-def test_annotators_are_missing_only_where_they_were_assigned(members, positions):
-    evidence = live_evidence()
-    builder = AnswerTableBuilder(evidence.sessions)
-    builder.assign("ann", [0])
-    builder.assign("ann", [2])
-    builder.assign("ben", [3])
-    source = AnswerSource(name="ann", kind=AnnotatorKind.PERSON, version="v", members=members)
-
-    assert list(assigned_positions(builder.table(), source, range(4))) == positions
