@@ -9,6 +9,10 @@ functions, so that no two of them can disagree about one dialogue.
 4. Of answers about turns one decides: the first that is a defect, else the first
    that is unknown (neither answered nor not applicable), else the first that is
    known, else the first.
+5. Several people who share the dialogues of a guideline are a pool. A final label
+   stands for all of their labels. Else one of them decides what is listed: a defect, else
+   any label, else the outcome of the first who answered. Its rate weighs all labels
+   (`pooled_defect_rate`), so that no majority hides anybody's label.
 """
 
 from __future__ import annotations
@@ -17,13 +21,14 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.answers import (
     NO_VALUE,
     OUTCOME_CODES,
+    PEOPLE,
     REFERENCE,
     WHOLE_DIALOGUE,
     AnswerColumns,
@@ -36,7 +41,7 @@ from theodolite.domain.answers import (
 )
 from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.identity import version_of
+from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question, QuestionLevel, ScaleKind
 from theodolite.domain.plan import Setting
 from theodolite.domain.study import Study
@@ -69,14 +74,14 @@ def labels_of(
 
     Args:
         table: The answers.
-        annotator: Name of the annotator; `reference` for final labels.
+        annotator: Name of the annotator; `reference` for final labels, `all people` for the guideline's pool.
         guideline: The guideline.
         question: The question.
-        rule: The defect rule by which one turn decides; None for all rules of the
+        rule: The defect rule by which one turn, or one of several people, decides; None for all rules of the
             guideline on this question that apply to the dialogue.
         positions: Positions of the dialogues; None for the whole plan.
     """
-    at_turns = question.level is QuestionLevel.TURN
+    at_turns = question.level is QuestionLevel.TURN or annotator == PEOPLE
     key = (annotator, id(guideline), question.name, rule.name if at_turns and rule else "")
     cached = table.label_cache.get(key)
     if cached is None:
@@ -100,6 +105,8 @@ def _remember(table: AnswerTable, key: LabelKey, labels: DialogueLabels, guideli
 def _labels(
     table: AnswerTable, annotator: str, guideline: Guideline, question: Question, rules: Sequence[DefectRule]
 ) -> DialogueLabels:
+    if annotator == PEOPLE:
+        return _pool_labels(table, guideline, question, rules)
     outcomes = _without_answers(table, annotator)
     values = array("i", [NO_VALUE]) * len(table)
     columns = table.columns(annotator, guideline.name, question.name)
@@ -119,6 +126,87 @@ def off_scale_codes(columns: AnswerColumns, question: Question) -> set[int]:
     """Return the codes of the labels that are no point of the question's scale: rule 3."""
     codes = set(columns.value) - {NO_VALUE}
     return {code for code in codes if not question.scale.admits(columns.texts[code])}
+
+
+class PersonLabel(NamedTuple):
+    """One label of a dialogue by a member of a pool, or its final label.
+
+    Attributes:
+        position: Position of the dialogue in the plan.
+        annotator: Name of the person; None for a final label.
+        value: The label.
+    """
+
+    position: int
+    annotator: str | None
+    value: str
+
+
+def pool_labels_of(
+    table: AnswerTable,
+    guideline: Guideline,
+    question: Question,
+    *,
+    rule: DefectRule | None = None,
+    positions: Positions,
+) -> Iterator[PersonLabel]:
+    """Yield every label that counts in the rate of a pool, by rule 5: final labels, else all labels of people.
+
+    Args:
+        table: The answers.
+        guideline: The guideline of the pool.
+        question: The question.
+        rule: The defect rule by which one turn decides; None for all rules, as for `labels_of`.
+        positions: Positions of the dialogues.
+    """
+    final = labels_of(table, REFERENCE, guideline, question, rule=rule)
+    own = [(name, labels_of(table, name, guideline, question, rule=rule)) for name in table.pools[guideline.name]]
+    for position in positions:
+        decided = final[position].value
+        if decided is not None:
+            yield PersonLabel(position, None, decided)
+            continue
+        for name, labels in own:
+            value = labels[position].value
+            if value is not None:
+                yield PersonLabel(position, name, value)
+
+
+def _pool_labels(
+    table: AnswerTable, guideline: Guideline, question: Question, rules: Sequence[DefectRule]
+) -> DialogueLabels:
+    """Return the label that each dialogue is listed by: rule 5."""
+    outcomes, values = bytearray([_MISSING]) * len(table), array("i", [NO_VALUE]) * len(table)
+    texts: list[str] = []
+    codes: dict[str, int] = {}
+    final = labels_of(table, REFERENCE, guideline, question)
+    own = [
+        labels_of(table, name, guideline, question, rule=rules[0] if len(rules) == 1 else None)
+        for name in table.pools.get(guideline.name, ())
+    ]
+    for position in range(len(table)):
+        given = [final[position]] if final[position].value is not None else [labels[position] for labels in own]
+        meant = [rule for rule in rules if rule.applies_to(table.settings[position].groups)] or rules
+        label = _deciding_label(given, question, meant)
+        if label is not None:
+            outcomes[position] = OUTCOME_CODES[label.outcome]
+            if label.value is not None:
+                if label.value not in codes:
+                    codes[label.value] = len(texts)
+                    texts.append(label.value)
+                values[position] = codes[label.value]
+    return DialogueLabels(outcomes, values, texts)
+
+
+def _deciding_label(
+    given: Sequence[DialogueLabel], question: Question, rules: Sequence[DefectRule]
+) -> DialogueLabel | None:
+    known = [label for label in given if label.value is not None]
+    for label in known:
+        if label.value is not None and any(rule.is_defect(label.value, question.scale) for rule in rules):
+            return label
+    others = (label for label in given if label.outcome is not Outcome.MISSING)
+    return next(iter(known), None) or next(others, None)
 
 
 def _without_answers(table: AnswerTable, annotator: str) -> bytearray:
@@ -225,6 +313,7 @@ class AnswerSource:
         version: Content hash.
         by_hand: Whether a person labels a sample by hand, outside of any run.
         panel: Name of the panel that it belongs to; empty for none.
+        is_pool: Whether it stands for several people who share the dialogues.
     """
 
     name: str
@@ -232,6 +321,7 @@ class AnswerSource:
     version: str
     by_hand: bool = False
     panel: str = ""
+    is_pool: bool = False
 
     @property
     def is_person(self) -> bool:
@@ -262,9 +352,26 @@ class AnswerSources:
         return ((self.reference,) if self.reference else ()) + (on_all or self.annotators)
 
     @property
+    def pool(self) -> AnswerSource | None:
+        """The people who label by hand, as one source, where they count and are several."""
+        people = [source for source in self.annotators if source.by_hand]
+        if len(people) < 2 or len(people) < len(self.annotators):
+            return None
+        version = digest("pool", *(source.version for source in people))
+        return AnswerSource(name=PEOPLE, kind=AnnotatorKind.PERSON, version=version, by_hand=True, is_pool=True)
+
+    @property
+    def headline(self) -> tuple[AnswerSource, ...]:
+        """The sources of the leading numbers: as `counted`, with a pool in place of its members."""
+        pool = self.pool
+        if pool is None:
+            return self.counted
+        return (self.reference, pool) if self.reference else (pool,)
+
+    @property
     def reference_annotators(self) -> tuple[AnswerSource, ...]:
-        """The sources that others are compared with: the final labels, or all sources where there are none."""
-        return (self.reference,) if self.reference else self.counted
+        """The sources that others are compared with: the final labels, or the leading sources where there are none."""
+        return (self.reference,) if self.reference else self.headline
 
 
 def annotators_of(
@@ -303,11 +410,25 @@ def annotators_of(
     )
 
 
+def pools_of(study: Study) -> dict[str, tuple[str, ...]]:
+    """Return the names of the people who share the dialogues of a guideline, for guidelines that several label by hand.
+
+    People do so only where nobody else labels by the guideline: beside a judge they label a sample.
+    """
+    pools: dict[str, tuple[str, ...]] = {}
+    for guideline in study.guidelines:
+        own = [annotator for annotator in study.annotators if annotator.guideline == guideline.name]
+        if len(own) > 1 and all(annotator.by_hand for annotator in own):
+            pools[guideline.name] = tuple(annotator.name for annotator in own)
+    return pools
+
+
 def reference_names(study: Study, guideline: Guideline, application: Application | str) -> tuple[str, ...]:
     """Return the names of the annotators by whose labels a guideline's rates are read.
 
     They are the final labels where the study has them, else all annotators side by
-    side, since labels are never merged. People who label a sample by hand count where nobody else labels.
+    side, since labels are never merged. People who label a sample by hand count where nobody else labels,
+    and then several of them are one pool.
     """
     sources = annotators_of(study, guideline, application, guideline.question.name)
     return tuple(source.name for source in sources.reference_annotators)
@@ -358,6 +479,14 @@ class QuestionLabels:
     def only(self, positions: Iterable[int]) -> QuestionLabels:
         """Return the same question about some of the dialogues."""
         return replace(self, positions=array("L", positions))
+
+    def assigned_to(self, source: AnswerSource) -> QuestionLabels:
+        """Return the same question about the dialogues that a source was to label: only those can be missing."""
+        assigned = self.table.assigned.get(source.name)
+        if assigned is None:
+            return self
+        wanted = set(assigned)
+        return self.only(position for position in self.positions if position in wanted)
 
     def labels(self, source: AnswerSource) -> DialogueLabels:
         """Return a source's label of each dialogue, in order of the positions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer, Control, Outcome
@@ -37,6 +37,9 @@ def answer_table(
     annotations: Iterable[Annotation] = (),
     adjudications: Iterable[Adjudication] = (),
     failures: Iterable[Failure] = (),
+    *,
+    pools: Mapping[str, tuple[str, ...]] | None = None,
+    assignments: Iterable[tuple[str, str]] = (),
 ) -> AnswerTable:
     """Return the answer table of records that are read once, each kind in any order.
 
@@ -46,6 +49,8 @@ def answer_table(
         annotations: Annotations, latest revisions.
         adjudications: Final labels.
         failures: Units that failed, under the labels of the plan.
+        pools: Guideline to the people who share its dialogues; see `pools_of`.
+        assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.
     """
     builder = AnswerTableBuilder(sessions)
     for dialogue in dialogues:
@@ -56,7 +61,9 @@ def answer_table(
         builder.add_final_label(final)
     for failure in failures:
         builder.add_failure(failure)
-    return builder.table()
+    for annotator, key in assignments:
+        builder.add_assignment(annotator, key)
+    return builder.table(pools)
 
 
 class AnswerTableBuilder:
@@ -83,6 +90,7 @@ class AnswerTableBuilder:
         self._stubbed_annotators: dict[str, None] = {}
         self._model_names: dict[str, dict[str, None]] = defaultdict(dict)
         self._shown_orders: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
+        self._assigned: dict[str, set[int]] = defaultdict(set)
 
     def add_dialogue(self, dialogue: Dialogue, position: int | None = None) -> None:
         """Add a dialogue; one that is not of this plan is left out.
@@ -176,8 +184,18 @@ class AnswerTableBuilder:
             failed = UnitFailure(party=failure.party, kind=failure.kind, annotator=failure.annotator)
             self._failures[position] = self._intern((*self._failures.get(position, ()), failed))
 
-    def table(self) -> AnswerTable:
-        """Return the table of all records that were added."""
+    def add_assignment(self, annotator: str, dialogue: str) -> None:
+        """Add a dialogue, by its key, to those that an annotator is assigned; one that was not added is left out."""
+        position = self._positions.get(dialogue)
+        if position is not None:
+            self._assigned[annotator].add(position)
+
+    def table(self, pools: Mapping[str, tuple[str, ...]] | None = None) -> AnswerTable:
+        """Return the table of all records that were added.
+
+        Args:
+            pools: Guideline to the people who share its dialogues; see `pools_of`.
+        """
         return AnswerTable(
             sessions=self._sessions,
             settings=[self._sessions.setting(position) for position in range(self._n)],
@@ -194,6 +212,8 @@ class AnswerTableBuilder:
             stubbed_annotators=tuple(self._stubbed_annotators),
             model_names={annotator: tuple(names) for annotator, names in self._model_names.items()},
             shown_orders=dict(self._shown_orders),
+            pools=dict(pools or {}),
+            assigned={annotator: sorted(positions) for annotator, positions in self._assigned.items()},
         )
 
     def _intern(self, entry: T) -> T:

@@ -25,6 +25,9 @@ from theodolite.domain.plan import Sessions, Setting
 REFERENCE: Final = "reference"
 """Name of the annotator that recorded final labels belong to; no annotator of a study may have it."""
 
+PEOPLE: Final = "all people"
+"""Name of the annotator that a pool of people is together; no annotator of a study may have it."""
+
 OUTCOMES: Final = tuple(Outcome)
 """Outcomes by their code in a column."""
 
@@ -309,6 +312,9 @@ class AnswerTable:
         model_names: Annotator to the names that its endpoint reported.
         shown_orders: Annotator to, by position, the order that its annotation showed, in words, and the
             number of the annotation among its own. Only annotators whose annotations are counted.
+        pools: Guideline to the people who share its dialogues, each of whom labels some; see `PEOPLE`.
+        assigned: Annotator to the positions of the dialogues assigned to it, ascending; an annotator
+            that is left out is assigned all.
         label_cache: Labels that `theodolite.domain.answer_rules` has worked out, so that all readers share the work.
     """
 
@@ -327,6 +333,8 @@ class AnswerTable:
     stubbed_annotators: tuple[str, ...] = ()
     model_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shown_orders: Mapping[str, Mapping[int, tuple[str, int]]] = field(default_factory=dict)
+    pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    assigned: Mapping[str, Sequence[int]] = field(default_factory=dict)
     label_cache: dict[LabelKey, tuple[DialogueLabels, object]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

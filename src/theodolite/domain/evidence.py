@@ -8,6 +8,7 @@ from typing import Protocol
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.answer_table_builder import answer_table
 from theodolite.domain.answers import AnswerTable
 from theodolite.domain.call import Call
@@ -179,6 +180,7 @@ def listed_evidence(
     failures: Iterable[Failure] = (),
     spending: Spending | None = None,
     responses: Iterable[QuestionnaireResponse] = (),
+    assignments: Iterable[tuple[str, str]] = (),
 ) -> Evidence:
     """Return evidence made of records that are at hand.
 
@@ -192,6 +194,7 @@ def listed_evidence(
         failures: Units that brought nothing.
         spending: What it cost; nothing where None.
         responses: What testers answered after their sessions.
+        assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.
     """
     listed = ListedSessions(sessions)
     archive = ListedArchive(
@@ -202,7 +205,13 @@ def listed_evidence(
         failure_list=tuple(failures),
     )
     answers = answer_table(
-        listed, archive.dialogues(), archive.annotations(), archive.adjudications(), archive.failures()
+        listed,
+        archive.dialogues(),
+        archive.annotations(),
+        archive.adjudications(),
+        archive.failures(),
+        pools=pools_of(study),
+        assignments=assignments,
     )
     heard = tuple(responses)
     about = {key for response in heard for key in response.dialogues}

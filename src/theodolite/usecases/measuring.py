@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from theodolite.assessment.sitting import person_of
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels
+from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.answer_table_builder import AnswerTableBuilder
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.call import Call
@@ -114,13 +116,15 @@ def evidence_of(
         if lapses:
             lapses.look(dialogue)
     _add_labels(builder, archive)
-    peopled = with_people(study, store.labels(run))
+    by_hand = [(label.annotator, label.guideline, label.dialogue) for label in store.labels(run)]
+    peopled = with_people(study, {annotator: guideline for annotator, guideline, _ in by_hand})
+    _add_assignments(builder, store, study, by_hand)
     found = Evidence(
         study=peopled,
         run=run,
         sessions=sessions,
         archive=archive,
-        answers=builder.table(),
+        answers=builder.table(pools_of(peopled)),
         samples=samples,
         drawn=drawn,
         certificates=certificates_of(store, study),
@@ -184,6 +188,24 @@ def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
         builder.add_failure(failure)
 
 
+def _add_assignments(
+    builder: AnswerTableBuilder, store: Store, study: Study, by_hand: Iterable[tuple[str, str, str]]
+) -> None:
+    """Add the dialogues assigned to each person whom the study file does not name: labelled ones and reserved ones.
+
+    A person in the file is to label every dialogue; anybody else only what they took from the queue or a label file.
+    """
+    named = {annotator.name for annotator in study.annotators}
+    for annotator, _, dialogue in by_hand:
+        if annotator not in named:
+            builder.add_assignment(annotator, dialogue)
+    guidelines = {guideline.name for guideline in study.guidelines}
+    for participant, guideline, dialogue in store.open_assignments(study.name):
+        person = person_of(study, participant, guideline).name if guideline in guidelines else ""
+        if person and person not in named:
+            builder.add_assignment(person, dialogue)
+
+
 def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:
     """Return what testers answered after sessions that are about the study as it is written now, drafts included."""
     given = store.study_responses(study.name)
@@ -222,11 +244,16 @@ def certificates_of(store: Store, study: Study) -> tuple[Certificate, ...]:
     return tuple(certificate for latest in filed for certificate in latest)
 
 
-def with_people(study: Study, labels: Iterable[Annotation]) -> Study:
-    """Return a study with everybody who labelled by hand among its annotators, named in its file or not."""
+def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
+    """Return a study with everybody who labelled by hand among its annotators, named in its file or not.
+
+    Args:
+        study: The study as its file says.
+        labelled: Annotator to guideline, of everybody who labelled by hand.
+    """
     known = {annotator.name for annotator in study.annotators}
     guidelines = {guideline.name for guideline in study.guidelines}
-    found = {label.annotator: label.guideline for label in labels if label.guideline in guidelines}
+    found = {annotator: guideline for annotator, guideline in labelled.items() if guideline in guidelines}
     people = tuple(_by_hand(name, guideline) for name, guideline in found.items() if name not in known)
     return replace(study, annotators=(*study.annotators, *people)) if people else study
 

@@ -88,13 +88,13 @@ def label(annotator="anna", version=GUIDELINE, guideline="polite"):
 def test_everybody_who_labelled_by_hand_is_an_annotator_of_the_study():
     known = replace(STUDY, annotators=(judge(), by_hand("anna")))
 
-    people = with_people(known, [label("anna"), label("ben"), label("eve", guideline="dropped")])
+    people = with_people(known, {"anna": "polite", "ben": "polite", "eve": "dropped"})
 
     assert people.annotators == (judge(), by_hand("anna"), by_hand("ben"))
 
 
 def test_who_labels_by_several_guidelines_is_called_by_the_own_name_alone():
-    people = with_people(STUDY, [label("ben-polite", guideline="polite")])
+    people = with_people(STUDY, {"ben-polite": "polite"})
 
     assert [(one.name, one.title) for one in people.annotators[-1:]] == [("ben-polite", "ben")]
 

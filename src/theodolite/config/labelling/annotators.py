@@ -14,13 +14,14 @@ from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.stored_rows import OnRows, counted
 from theodolite.domain.annotator import Annotator, HandLabels, Labelling, RecordedLabels
+from theodolite.domain.answers import PEOPLE, REFERENCE
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
 from theodolite.domain.instrument import Question, Scale
 from theodolite.domain.study import Reference
 
-RESERVED = "reference"
-"""Name that reports give the recorded final labels."""
+RESERVED = {REFERENCE: "the recorded final labels", PEOPLE: "the people who share the dialogues of a guideline"}
+"""Names that reports give annotators of their own, with their meaning."""
 
 
 class GuidelineShelf:
@@ -104,8 +105,8 @@ def labelling_annotator(
     entry: Entry[AnnotatorShape], shelf: GuidelineShelf, desk: Desk, spelling: Mapping[str, str]
 ) -> Annotator | None:
     """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
-    if entry.name == RESERVED:
-        message = f"`{RESERVED}` is what reports call the recorded final labels; give the annotator another name"
+    if entry.name in RESERVED:
+        message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
         desk.complaints.add(entry.fault(message=message, at_key=True))
     name = entry.shape.guideline or shelf.only()
     if not name:

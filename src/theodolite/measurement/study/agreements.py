@@ -122,7 +122,10 @@ def _among(
 ) -> Iterator[Measurement]:
     """Yield how far annotators of one kind agree, two by two and group by group."""
     for first, second in pairs_of(annotators):
-        yield from _pair_measurements(application, sheet, pair_of(sheet, first, second))
+        # Only a dialogue that both were to label can be missing.
+        shared = sheet.assigned_to(first).assigned_to(second)
+        if shared.positions or not sheet.positions:
+            yield from _pair_measurements(application, shared, pair_of(shared, first, second))
     for members in {tuple(group): None for group in groups if len(group) > 1}:
         yield from _panel_measurements(application, sheet, members)
 
@@ -149,7 +152,10 @@ def confusions(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     compared += [(by.reference, person) for person in _people_with_standard(by) if by.reference]
     compared += pairs_of(judges)
     for first, second in compared:
-        pair = pair_of(sheet, first, second)
+        shared = sheet.assigned_to(first).assigned_to(second)
+        if sheet.positions and not shared.positions:
+            continue
+        pair = pair_of(shared, first, second)
         a, b = [_label(one) for one, _ in pair.readings], [_label(other) for _, other in pair.readings]
         scale = sheet.question.scale.categories
         seen = UNREADABLE in {*_met(a, b), *_met(b, a)}

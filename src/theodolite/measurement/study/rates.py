@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, versions_of
-from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels
+from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, pool_labels_of, versions_of
+from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, PEOPLE, DialogueLabels
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule
 from theodolite.domain.plan import Setting
+from theodolite.measurement.pooled_rate import pooled_defect_rate
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, zero_defect_bound
 
 _NOT_APPLICABLE = OUTCOME_CODES[Outcome.NOT_APPLICABLE]
@@ -40,13 +41,14 @@ class Defects:
     non_defects: tuple[str, ...] = ()
     unlabelled: tuple[str, ...] = ()
 
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The rate if no unlabelled unit were a defect, and if all were; None where all are measured."""
+    def bounds(self, rate: Estimate | Undefined) -> tuple[float, float] | None:
+        """Return the rate if all unlabelled dialogues had no defect, and if all had one; None if all have a label."""
         relevant = self.outcomes.planned - self.outcomes.not_applicable
         if not self.outcomes.unmeasured:
             return None
-        return len(self.labels) / relevant, (len(self.labels) + self.outcomes.unmeasured) / relevant
+        is_share = isinstance(rate, Estimate) and rate.count is None
+        found = rate.value * rate.n if isinstance(rate, Estimate) and is_share else len(self.labels)
+        return found / relevant, (found + self.outcomes.unmeasured) / relevant
 
 
 def rates(
@@ -64,7 +66,8 @@ def rates(
         by: Who labels.
         groups: Names of the groups to split by.
     """
-    for source in by.counted:
+    # A pool leads; each of its members has a row of its own, about the dialogues assigned to that person.
+    for source in (*by.headline, *(by.annotators if by.pool else ())):
         yield from _rate(subject, sheet, rule, source)
     for group in groups:
         if group not in rule.among and any(group in sheet.setting(place).groups for place in sheet.positions):
@@ -89,7 +92,9 @@ def _value(setting: Setting, group: str) -> str:
 def _rate(
     subject: EstimateSubject, sheet: QuestionLabels, rule: DefectRule, source: AnswerSource
 ) -> Iterator[Measurement]:
-    defects = defects_of(sheet, rule, sheet.labels(source))
+    own = sheet.assigned_to(source)
+    defects = defects_of(own, rule, own.labels(source))
+    result = pooled_rate_of(own, rule) if source.is_pool else rate_of(defects)
     is_split = subject.group is not None
     measurement = Measurement(
         measure=Measure.DEFECT_RATE,
@@ -102,10 +107,10 @@ def _rate(
             violation=rule.violation,
             among=tuple(GroupValue(name=name, value=value) for name, value in rule.among.items()),
         ),
-        result=rate_of(defects),
+        result=result,
         outcomes=defects.outcomes,
         versions=versions_of(sheet.guideline, [source]),
-        bounds=defects.bounds,
+        bounds=defects.bounds(result),
         dialogues=defects.labels,
         non_defects=() if is_split else defects.non_defects,
         unlabelled=() if is_split else defects.unlabelled,
@@ -155,6 +160,23 @@ def rate_of(defects: Defects) -> Estimate | Undefined:
     if outcomes.used:
         return defect_rate(len(defects.labels), outcomes.used, clusters=defects.clusters)
     return Undefined(reason=_why_nothing(outcomes), unit=DIALOGUES, method="wilson")
+
+
+def pooled_rate_of(sheet: QuestionLabels, rule: DefectRule) -> Estimate | Undefined:
+    """Return the rate over dialogues that a pool of people shares; undefined where no dialogue has a label."""
+    labels = list(pool_labels_of(sheet.table, sheet.guideline, sheet.question, rule=rule, positions=sheet.positions))
+    clusters = [sheet.setting(label.position).cluster or None for label in labels]
+    own = {label.position: cluster for label, cluster in zip(labels, clusters, strict=True)}
+    shared = [cluster for cluster in own.values() if cluster is not None]
+    if not labels:
+        source = AnswerSource(name=PEOPLE, kind=None, version="", is_pool=True)
+        return rate_of(defects_of(sheet, rule, sheet.labels(source)))
+    return pooled_defect_rate(
+        [label.position for label in labels],
+        [label.annotator for label in labels],
+        [rule.is_defect(label.value, sheet.question.scale) for label in labels],
+        clusters=clusters if len(set(shared)) < len(shared) else None,
+    )
 
 
 def _why_nothing(outcomes: Outcomes) -> str:

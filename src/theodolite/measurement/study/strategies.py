@@ -101,7 +101,7 @@ def _confirmed(evidence: Evidence, row: _Row, places: Sequence[int]) -> dict[str
         asked = study.asks(guideline.name, row.scenario)
         judged = [place for place in places if asked and rule.applies_to(table.settings[place].groups)]
         sheet = QuestionLabels(table=table, guideline=guideline, question=question, positions=judged, rule=rule)
-        by = annotators_of(study, guideline, study.application(row.application)).counted if judged else ()
+        by = annotators_of(study, guideline, study.application(row.application)).headline if judged else ()
         for source in by:
             values = [reading.value for reading in sheet.labels(source)]
             counts[source.name] += sum(v is not None and rule.is_defect(v, question.scale) for v in values)

@@ -8,7 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.answer_rules import QuestionLabels, annotators_of, off_scale_codes, positions_of
+from theodolite.domain.answer_rules import (
+    AnswerSource,
+    AnswerSources,
+    QuestionLabels,
+    annotators_of,
+    off_scale_codes,
+    positions_of,
+)
 from theodolite.domain.answers import (
     OUTCOME_CODES,
     REFERENCE,
@@ -168,16 +175,16 @@ def _add_answers(
     table = evidence.answers
     positions = positions_of(evidence.study, table, application, guideline)
     asked = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions)
-    sources = annotators_of(evidence.study, guideline, application).counted
-    if not sources:
+    sources = annotators_of(evidence.study, guideline, application)
+    if not sources.counted:
         return
     sessions: Ints = np.zeros(len(table), dtype=np.int64)
     sessions[np.array(positions, dtype=np.int64)] = [builder.session(_facts(table, position)) for position in positions]
-    for source in sources:
-        labels = asked.labels(source)
+    for source, own in _shares(asked, sources):
+        labels = own.labels(source)
         at_turns = question.level is QuestionLevel.TURN and source.kind is not None
         columns = table.columns(source.name, guideline.name, question.name) if at_turns else AnswerColumns(texts=())
-        block = _block(np.array(positions, dtype=np.int64), labels, columns, question)
+        block = _block(np.array(own.positions, dtype=np.int64), labels, columns, question)
         kind = source.kind.value if source.kind else REFERENCE
         builder.add_answers(
             f"{guideline.name}.{question.name}",
@@ -185,6 +192,20 @@ def _add_answers(
             replace(block, session=sessions[block.session]),
             labels.texts,
         )
+
+
+def _shares(asked: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
+    """Yield each source with the dialogues assigned to it, and a pool with those that no member was assigned.
+
+    A dialogue that nobody took is missing once, not once for each member.
+    """
+    for source in sources.counted:
+        yield source, asked.assigned_to(source)
+    if sources.pool is not None:
+        taken = {position for source in sources.counted for position in asked.assigned_to(source).positions}
+        rest = asked.only(position for position in asked.positions if position not in taken)
+        if rest.positions:
+            yield sources.pool, rest
 
 
 def _facts(table: AnswerTable, position: int) -> SessionFacts:

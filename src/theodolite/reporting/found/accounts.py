@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.answer_rules import annotators_of, reference_names
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.answers import PEOPLE, REFERENCE
 from theodolite.domain.failure import Party
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study
@@ -100,7 +100,7 @@ def _scenarios(cases: Sequence[Case]) -> set[str]:
 
 
 def _people(study: Study) -> set[str]:
-    return {annotator.name for annotator in study.annotators if annotator.kind is AnnotatorKind.PERSON}
+    return {PEOPLE, *(annotator.name for annotator in study.annotators if annotator.kind is AnnotatorKind.PERSON)}
 
 
 def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
@@ -155,5 +155,7 @@ def account_text(account: Account) -> str:
 def _labelled_by(account: Account) -> str:
     if not account.by_people:
         return "labelled" if account.annotators in {(), (REFERENCE,)} else "judged"
+    if PEOPLE in account.annotators:
+        return "labelled by people"
     n = len(account.annotators)
     return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"

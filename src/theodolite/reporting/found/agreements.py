@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
+from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
 from theodolite.domain.estimate_subject import Measure
@@ -73,6 +74,12 @@ def among_people(
     """Return how far people agree with each other on a guideline's main question."""
     people = set(people_of(study, guideline.name))
     return tuple(agreement for agreement in _of(agreements, guideline, measure) if set(agreement.annotators) <= people)
+
+
+def plain_agreement(study: Study, agreements: Sequence[Agreement], guideline: Guideline) -> tuple[Agreement, ...]:
+    """Return on how many dialogues people give the same label: two by two, or all together in a pool."""
+    measure = Measure.UNANIMITY if guideline.name in pools_of(study) else Measure.EXACT_AGREEMENT
+    return among_people(study, agreements, guideline, measure)
 
 
 def with_people(

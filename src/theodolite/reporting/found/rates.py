@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.answers import PEOPLE, REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
@@ -45,6 +45,14 @@ class Rate:
         if estimate is None:
             return 0
         return estimate.count if estimate.count is not None else round(estimate.value * estimate.n)
+
+    @property
+    def defects_text(self) -> str:
+        """Dialogues with the defect, as text; with a decimal where people who disagree count in parts, e.g. `22.5`."""
+        estimate = self.estimate
+        if estimate is None or estimate.count is not None:
+            return figures.count(self.defects)
+        return f"{estimate.value * estimate.n:.1f}".removesuffix(".0")
 
     @property
     def station(self) -> str:
@@ -94,10 +102,13 @@ def rates_for(
 
 
 def lead_rates(rates: tuple[Rate, ...], guideline: str, rule: str) -> tuple[Rate, ...]:
-    """Return the rates that a report leads with: by the reference, else by every annotator."""
+    """Return the rates that a report leads with: by the reference, a pool of people or every annotator."""
     whole = rates_for(rates, guideline, rule)
-    refereed = {rate.measurement.application for rate in whole if rate.annotator == REFERENCE}
-    return tuple(rate for rate in whole if rate.annotator == REFERENCE or rate.measurement.application not in refereed)
+    leaders: dict[str, str] = {}
+    for rate in whole:
+        if rate.annotator == REFERENCE or (rate.annotator == PEOPLE and rate.measurement.application not in leaders):
+            leaders[rate.measurement.application] = rate.annotator
+    return tuple(rate for rate in whole if leaders.get(rate.measurement.application, rate.annotator) == rate.annotator)
 
 
 def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:

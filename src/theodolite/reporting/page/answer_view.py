@@ -11,7 +11,7 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
-from theodolite.reporting.found.agreements import among_people, counts_text, is_tried, judges_of
+from theodolite.reporting.found.agreements import counts_text, is_tried, judges_of, plain_agreement
 from theodolite.reporting.found.cases import rules_of, title_of
 from theodolite.reporting.found.headline import headline
 from theodolite.reporting.found.rates import Rate, guardrail_of, lead_rates, unlabelled_guidelines
@@ -168,7 +168,7 @@ def _badges(subject: Subject) -> tuple[Badge, ...]:
             subject.sets.add("unlabelled", "Without a label", places)
             badges.append(_counted(subject, "unlabelled", "without a label"))
     for guideline in subject.study.guidelines[:1]:
-        exact = among_people(subject.study, subject.agreements, guideline, Measure.EXACT_AGREEMENT)
+        exact = plain_agreement(subject.study, subject.agreements, guideline)
         if any(agreement.estimate for agreement in exact):
             badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
         elif any(agreement.unreadable for agreement in exact):

@@ -71,7 +71,7 @@ def rate_view(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
         by=", ".join(
             words for words in (title_of(subject.study, rate.annotator) if several else "", rate.station) if words
         ),
-        count=figures.count(rate.defects),
+        count=rate.defects_text,
         of=figures.count(result.n),
         percent=figures.percent(result.value) if isinstance(result, Estimate) and enough else "",
         interval=interval_words(rate) if enough else "",

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.answer_rules import labels_of, positions_of, reference_names
+from theodolite.domain.answer_rules import labels_of, pool_labels_of, positions_of, reference_names
+from theodolite.domain.answers import PEOPLE, AnswerTable, Positions
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting.found.cases import rules_of, title_of
@@ -218,11 +219,8 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
     question, table = guideline.question, subject.evidence.answers
     rows, seen = [], set[str]()
     for place, application in enumerate(subject.study.applications):
-        found: dict[str, list[int]] = defaultdict(list)
         positions = positions_of(subject.study, table, application, guideline)
-        labels = labels_of(table, annotator, guideline, question, positions=positions)
-        for position, label in zip(positions, labels, strict=True):
-            found[label.value or label.outcome.value].append(position)
+        found = _labels_given(table, annotator, guideline, positions)
         seen |= set(found)
         bars = _bars(subject, application.name, found, question.scale.categories, f"{name}.{place}")
         rows.append((application.name, subject.tint(application.name), bars))
@@ -234,6 +232,21 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
         labels=(*on_scale, *sorted(seen - set(question.scale.categories))),
         rows=tuple(rows),
     )
+
+
+def _labels_given(
+    table: AnswerTable, annotator: str, guideline: Guideline, positions: Positions
+) -> dict[str, list[int]]:
+    """Return the dialogues by label, or by outcome without one; a pool has one entry for each person."""
+    found: dict[str, list[int]] = defaultdict(list)
+    labels = labels_of(table, annotator, guideline, guideline.question, positions=positions)
+    for position, label in zip(positions, labels, strict=True):
+        if annotator != PEOPLE or label.value is None:
+            found[label.value or label.outcome.value].append(position)
+    if annotator == PEOPLE:
+        for one in pool_labels_of(table, guideline, guideline.question, positions=positions):
+            found[one.value].append(one.position)
+    return found
 
 
 def _bars(

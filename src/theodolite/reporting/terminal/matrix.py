@@ -53,7 +53,7 @@ def _cell(rate: Rate | None) -> str:
     if rate is None or rate.estimate is None:
         return "not measured"
     estimate = rate.estimate
-    counts = f"{figures.count(rate.defects)} of {figures.count(estimate.n)}"
+    counts = f"{rate.defects_text} of {figures.count(estimate.n)}"
     if estimate.n < figures.FEW or estimate.low is None or estimate.high is None:
         return counts
     if rate.defects == 0:

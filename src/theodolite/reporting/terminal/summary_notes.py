@@ -22,6 +22,7 @@ from theodolite.reporting.found.agreements import (
     judges_of,
     people_of,
     percents_text,
+    plain_agreement,
     undefined_text,
     unreadable_cases,
     with_people,
@@ -37,7 +38,7 @@ _MOST_CORRECTED = 4
 
 def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreement]) -> str:
     """Return how far people agree; empty where fewer than two labelled."""
-    exact = among_people(study, agreements, guideline, Measure.EXACT_AGREEMENT)
+    exact = plain_agreement(study, agreements, guideline)
     kappa = among_people(study, agreements, guideline, Measure.FLEISS_KAPPA)
     if not any(agreement.estimate for agreement in exact):
         reason = undefined_text(exact or kappa)

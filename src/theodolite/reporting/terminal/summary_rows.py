@@ -112,13 +112,13 @@ def _side(rate: Rate | None, end: float, screen: Screen) -> str:
     if rate is None or rate.estimate is None:
         return "not measured"
     if rate.estimate.n < figures.FEW:
-        return " " * (_CELLS + 1) + f"{rate.defects} of {rate.estimate.n}"
+        return " " * (_CELLS + 1) + f"{rate.defects_text} of {rate.estimate.n}"
     strip = strip_text(strip_of(rate, end), cells=_CELLS, pen=screen.pen)
     percent, interval = (
         words.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
         for words in (figures.percent(rate.estimate.value), interval_words(rate))
     )
-    return f"{strip} {figures.count(rate.defects):>3} {percent:>6} {interval}"
+    return f"{strip} {rate.defects_text:>3} {percent:>6} {interval}"
 
 
 def rule_rows(
@@ -193,7 +193,7 @@ def line_of(rate: Rate, end: float, screen: Screen) -> str:
     result = rate.measurement.result
     if isinstance(result, Undefined):
         return f"not defined: {result.reason}"
-    part = f"{figures.count(rate.defects)} of {figures.count(result.n)}"
+    part = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
         return f"{part}; too few for a percent"
     strip = strip_text(strip_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)

@@ -1,0 +1,99 @@
+"""A study whose dialogues a pool of people shares: two labels a dialogue, from five people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.fakes.builders import by_hand, guideline, live, question
+from tests.fakes.evidence import annotation_of, dialogue_of, run_of
+from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answer, Outcome
+from theodolite.domain.dialogue import Ending, HeldBy, Level, Turn
+from theodolite.domain.evidence import Evidence, listed_evidence
+from theodolite.domain.identity import digest
+from theodolite.domain.persona import Script
+from theodolite.domain.plan import PlannedSession
+from theodolite.domain.scenario import Scenario
+from theodolite.domain.study import Study
+
+PEOPLE_NAMES = ("ann", "ben", "cleo", "dan", "eve")
+
+GIVEN = {
+    "d1": {"ann": "yes", "ben": "yes"},
+    "d2": {"ben": "yes", "cleo": "no"},
+    "d3": {"cleo": "no", "dan": "no"},
+    "d4": {"dan": "no", "eve": "no"},
+    "d5": {"eve": "no", "ann": None},
+    "d6": {},
+}
+"""Labels by dialogue; None is an answer without a label."""
+
+
+def pooled_evidence(
+    given: dict[str, dict[str, str | None]] = GIVEN,
+    *,
+    final: dict[str, str] | None = None,
+    open_: Iterable[tuple[str, str]] = (),
+) -> Evidence:
+    """Return the evidence of a pool.
+
+    Args:
+        given: Labels by dialogue and person.
+        final: Final labels by dialogue.
+        open_: Dialogues that somebody was assigned and has not labelled: person and dialogue.
+    """
+    names = tuple(dict.fromkeys([*PEOPLE_NAMES, *(name for own in given.values() for name in own)]))
+    study = Study(
+        name="pooled",
+        applications=(live(),),
+        scenarios=(Scenario(name="shop", goal="Buy"),),
+        guidelines=(guideline(question(may_be_unable=True)),),
+        annotators=tuple(by_hand(name) for name in names),
+    )
+    sessions = [
+        PlannedSession(
+            label=label,
+            application="bot",
+            scenario="shop",
+            tester=Script(key=label, prompts=("Hello",)),
+            level=Level.MODEL_TESTING,
+            held_by=HeldBy.SCRIPT,
+            pair_key=digest(label),
+            cluster="",
+        )
+        for label in given
+    ]
+    turn = Turn(number=1, prompt="Hello", response="Yes.")
+    dialogues = {session.label: dialogue_of(session, (turn,), ending=Ending.SCRIPT_END) for session in sessions}
+    annotations = [
+        annotation_of(study, study.annotator(name), dialogues[label].key, (_answer(value),))
+        for label, own in given.items()
+        for name, value in own.items()
+    ]
+    finals = [
+        Adjudication(
+            dialogue=dialogues[label].key,
+            guideline="polite",
+            question="label",
+            outcome=Outcome.ANSWERED,
+            value=value,
+            origin=AdjudicationOrigin.RECORDED,
+        )
+        for label, value in (final or {}).items()
+    ]
+    return listed_evidence(
+        study,
+        run_of(study),
+        sessions,
+        dialogues=dialogues.values(),
+        annotations=annotations,
+        adjudications=finals,
+        assignments=[
+            *((one.annotator, one.dialogue) for one in annotations),
+            *((name, dialogues[label].key) for name, label in open_),
+        ],
+    )
+
+
+def _answer(value: str | None) -> Answer:
+    outcome = Outcome.MISSING if value is None else Outcome.ANSWERED
+    return Answer(question="label", outcome=outcome, value=value)

@@ -1,0 +1,112 @@
+"""A pool of people shares the dialogues of a guideline: each of them labels some."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fakes.evidence import facts
+from tests.fakes.pooled import pooled_evidence
+from tests.fakes.report import assets, words
+from theodolite.domain.answer_rules import annotators_of, labels_of
+from theodolite.domain.answers import PEOPLE
+from theodolite.domain.estimate import Undefined
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.trees.tree import TreeOutline
+from theodolite.measurement.study.findings import measure_study
+from theodolite.measurement.study.trees import tree_leaves
+from theodolite.measurement.trees.growing import Soil, grown
+from theodolite.reporting.found.accounts import account_text, accounts_of
+from theodolite.reporting.found.cases import cases_of
+from theodolite.reporting.page.report import report_html
+from theodolite.reporting.terminal.summary import summary_text
+
+
+def rates(evidence):
+    """Return the defect rates by the name of their annotator."""
+    found = measure_study(evidence).measurements
+    return {one.subject.annotator: one for one in found if one.measure is Measure.DEFECT_RATE}
+
+
+def test_the_rate_of_a_pool_is_over_dialogues_and_counts_each_label():
+    pool = rates(pooled_evidence())[PEOPLE]
+
+    assert pool.result.value == pytest.approx((1 + 0.5 + 0 + 0 + 0) / 5)
+    assert (pool.result.n, pool.outcomes.used, pool.outcomes.missing) == (5, 5, 1)
+    assert pool.dialogues == ("d1", "d2")
+    assert pool.bounds == pytest.approx((1.5 / 6, 2.5 / 6))
+
+
+def test_a_final_label_replaces_the_labels_of_people():
+    pool = rates(pooled_evidence(final={"d2": "no"}))[PEOPLE]
+
+    assert pool.result.value == pytest.approx(1 / 5)
+    assert pool.dialogues == ("d1",)
+
+
+def test_only_what_a_person_was_assigned_can_be_missing():
+    found = rates(pooled_evidence(open_=[("eve", "d6")]))
+
+    assert {name: one.outcomes.planned for name, one in found.items()} == {
+        PEOPLE: 6, "ann": 2, "ben": 2, "cleo": 2, "dan": 2, "eve": 3,
+    }  # fmt: skip
+    assert {name: one.outcomes.missing for name, one in found.items() if one.outcomes.missing} == {
+        PEOPLE: 1, "ann": 1, "eve": 1,
+    }  # fmt: skip
+
+
+def test_people_without_a_readable_label_have_no_rate():
+    found = rates(pooled_evidence({"d1": {"ann": None, "ben": None}}))
+
+    assert isinstance(found[PEOPLE].result, Undefined)
+
+
+def test_beside_a_judge_people_are_no_pool():
+    evidence = pooled_evidence()
+    sources = annotators_of(evidence.study, evidence.study.guidelines[0], "bot")
+
+    assert [source.name for source in sources.headline] == [PEOPLE]
+    assert sources.pool is not None
+    assert [source.name for source in sources.counted] == ["ann", "ben", "cleo", "dan", "eve"]
+
+
+def test_the_dialogue_is_listed_by_the_label_that_is_a_defect():
+    evidence = pooled_evidence()
+    guideline = evidence.study.guidelines[0]
+
+    listed = labels_of(evidence.answers, PEOPLE, guideline, guideline.question)
+
+    assert [label.value for label in listed] == ["yes", "yes", "no", "no", "no", None]
+
+
+def test_the_account_adds_up_to_what_is_planned():
+    evidence = pooled_evidence()
+    (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
+
+    assert account_text(account) == "6 planned = 5 labelled by people + 1 missing"
+
+
+def test_the_screen_has_one_row_for_all_people():
+    evidence = pooled_evidence()
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+
+    assert "1.5 of 5" in text
+    assert "cleo" not in text
+
+
+def test_the_report_folds_the_rows_of_single_people():
+    evidence = pooled_evidence()
+
+    page = report_html(evidence, measure_study(evidence), facts(), assets())
+
+    assert page.index("all people") < page.index("The same by each annotator (5)") < page.index("By ben")
+
+
+def test_a_tree_counts_a_dialogue_that_nobody_took_once():
+    evidence = pooled_evidence()
+    design = grown(TreeOutline(name="t", topology="six-levels"), Soil(guidelines=evidence.study.guidelines))
+
+    leaves = list(tree_leaves(evidence, design, evidence.study.applications[0]))
+
+    assert len(leaves) == 11
+    assert [(leaf.by, leaf.session) for leaf in leaves if leaf.outcome == "missing"] == [("ann", "d5"), (PEOPLE, "d6")]
