@@ -116,9 +116,7 @@ def evidence_of(
         if lapses:
             lapses.look(dialogue)
     _add_labels(builder, archive)
-    by_hand = [(label.annotator, label.guideline, label.dialogue) for label in store.labels(run)]
-    peopled = with_people(study, {annotator: guideline for annotator, guideline, _ in by_hand})
-    _add_assignments(builder, store, study, by_hand)
+    peopled = _add_assignments(builder, store, study, run)
     found = Evidence(
         study=peopled,
         run=run,
@@ -188,13 +186,13 @@ def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
         builder.add_failure(failure)
 
 
-def _add_assignments(
-    builder: AnswerTableBuilder, store: Store, study: Study, by_hand: Iterable[tuple[str, str, str]]
-) -> None:
-    """Add the dialogues assigned to each person whom the study file does not name: labelled ones and reserved ones.
+def _add_assignments(builder: AnswerTableBuilder, store: Store, study: Study, run: Run) -> Study:
+    """Add the dialogues assigned to each person whom the study file does not name; return the study with all people.
 
-    A person in the file is to label every dialogue; anybody else only what they took from the queue or a label file.
+    They are the dialogues that a person has labelled or reserved. A person in the file is to label
+    every dialogue; anybody else only what they took from the queue or a label file.
     """
+    by_hand = [(label.annotator, label.guideline, label.dialogue) for label in store.labels(run)]
     named = {annotator.name for annotator in study.annotators}
     for annotator, _, dialogue in by_hand:
         if annotator not in named:
@@ -204,6 +202,7 @@ def _add_assignments(
         person = person_of(study, participant, guideline).name if guideline in guidelines else ""
         if person and person not in named:
             builder.add_assignment(person, dialogue)
+    return with_people(study, {annotator: guideline for annotator, guideline, _ in by_hand})
 
 
 def responses_in(store: Store, study: Study) -> tuple[QuestionnaireResponse, ...]:
