@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.errors import InputError
+
+REFERENCE: Final = "reference"
+"""Name of the annotator that recorded final labels belong to; no annotator of a study may have it."""
+
+PEOPLE: Final = "all people"
+"""Name of the annotator that a pool of people is together; no annotator of a study may have it."""
 
 
 class StopRule(StrEnum):

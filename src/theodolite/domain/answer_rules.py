@@ -24,12 +24,10 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
-from theodolite.domain.annotator import RecordedLabels
+from theodolite.domain.annotator import PEOPLE, REFERENCE, RecordedLabels
 from theodolite.domain.answers import (
     NO_VALUE,
     OUTCOME_CODES,
-    PEOPLE,
-    REFERENCE,
     WHOLE_DIALOGUE,
     AnswerColumns,
     AnswerTable,

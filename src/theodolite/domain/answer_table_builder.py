@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from theodolite.domain.annotation import Adjudication, Annotation, Answer, Control, Outcome
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answers import (
     NO_VALUE,
     OUTCOME_CODES,
-    REFERENCE,
     WHOLE_DIALOGUE,
     AnnotationMark,
     AnswerColumns,

@@ -22,12 +22,6 @@ from theodolite.domain.failure import FailureKind, Party
 from theodolite.domain.findings.number import Outcomes
 from theodolite.domain.plan import Sessions, Setting
 
-REFERENCE: Final = "reference"
-"""Name of the annotator that recorded final labels belong to; no annotator of a study may have it."""
-
-PEOPLE: Final = "all people"
-"""Name of the annotator that a pool of people is together; no annotator of a study may have it."""
-
 OUTCOMES: Final = tuple(Outcome)
 """Outcomes by their code in a column."""
 

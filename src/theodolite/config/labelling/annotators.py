@@ -13,8 +13,7 @@ from theodolite.config.shapes.guidelines import AnnotatorShape, GuidelineShape
 from theodolite.config.shapes.study import ReferenceShape
 from theodolite.config.shelves import SHIPPED
 from theodolite.config.stored_rows import OnRows, counted
-from theodolite.domain.annotator import Annotator, HandLabels, Labelling, RecordedLabels
-from theodolite.domain.answers import PEOPLE, REFERENCE
+from theodolite.domain.annotator import PEOPLE, REFERENCE, Annotator, HandLabels, Labelling, RecordedLabels
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
 from theodolite.domain.instrument import Question, Scale

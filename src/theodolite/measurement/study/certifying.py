@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.estimate import Confusion, Measurement
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline

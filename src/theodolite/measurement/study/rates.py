@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, pool_labels_of, versions_of
-from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, PEOPLE, DialogueLabels
+from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, DialogueLabels
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule

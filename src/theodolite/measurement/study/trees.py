@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import (
     AnswerSource,
     AnswerSources,
@@ -16,14 +17,7 @@ from theodolite.domain.answer_rules import (
     off_scale_codes,
     positions_of,
 )
-from theodolite.domain.answers import (
-    OUTCOME_CODES,
-    REFERENCE,
-    WHOLE_DIALOGUE,
-    AnswerColumns,
-    AnswerTable,
-    DialogueLabels,
-)
+from theodolite.domain.answers import OUTCOME_CODES, WHOLE_DIALOGUE, AnswerColumns, AnswerTable, DialogueLabels
 from theodolite.domain.application import Application
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.comparison import ComparedSide, Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject

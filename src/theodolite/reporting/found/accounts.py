@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.answer_rules import annotators_of, reference_names
-from theodolite.domain.answers import PEOPLE, REFERENCE
 from theodolite.domain.failure import Party
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.study import Study

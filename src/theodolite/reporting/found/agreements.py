@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.annotator import Annotator
+from theodolite.domain.annotator import REFERENCE, Annotator
 from theodolite.domain.answer_rules import pools_of
-from theodolite.domain.answers import REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import Guideline

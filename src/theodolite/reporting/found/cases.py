@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import labels_of, standing_failures
-from theodolite.domain.answers import REFERENCE, AnswerTable, DialogueLabel, DialogueSummary, UnitFailure
+from theodolite.domain.answers import AnswerTable, DialogueLabel, DialogueSummary, UnitFailure
 from theodolite.domain.call import Call
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.evidence import Evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from theodolite.domain.answers import PEOPLE, REFERENCE
+from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.estimate import Estimate, Findings, Measurement
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.guideline import DefectRule, Guideline, Violation

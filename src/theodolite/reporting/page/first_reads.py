@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.identity import keyed_draw
 from theodolite.reporting.found.cases import Case, CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.page.subject import Subject

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.answer_rules import labels_of, pool_labels_of, positions_of, reference_names
-from theodolite.domain.answers import PEOPLE, AnswerTable, Positions
+from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
 from theodolite.reporting.found.cases import rules_of, title_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.certificate import Certificate
 from theodolite.domain.estimate import Estimate, Measurement
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure

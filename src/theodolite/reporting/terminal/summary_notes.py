@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.annotator import Annotator
-from theodolite.domain.answers import REFERENCE
+from theodolite.domain.annotator import REFERENCE, Annotator
 from theodolite.domain.estimate import Findings
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence

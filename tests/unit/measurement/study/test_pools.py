@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.evidence import facts
 from tests.fakes.pooled import pooled_evidence
 from tests.fakes.report import assets, words
+from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.answer_rules import annotators_of, labels_of
-from theodolite.domain.answers import PEOPLE
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.trees.tree import TreeOutline

@@ -1,7 +1,7 @@
 from tests.fakes.evidence import groundedness, live_evidence, refusal, xstest_evidence
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import reference_names
-from theodolite.domain.answers import REFERENCE
 from theodolite.reporting.found.accounts import accounts_of
 from theodolite.reporting.found.cases import cases_of
 
