@@ -8,7 +8,7 @@ import pytest
 from tests.house.tree import PACKAGE, ROOT, body_lines, functions, modules, parsed, place
 
 LONGEST_BODY = 40
-LONGEST_FILE = 500
+LONGEST_FILE = 700
 LONGEST_CLASS = 300
 WHOLE = {"worker.py": 800}
 """Files that must be one: the worker runs on interpreters that have nothing of ours, and imports nothing (ADR-0052)."""
@@ -28,7 +28,7 @@ def test_no_function_body_is_longer_than_a_screen():
     assert {where: lines for where, lines in long.items() if lines > LONGEST_BODY} == {}
 
 
-def test_no_file_is_longer_than_ten_screens():
+def test_no_file_is_longer_than_the_hard_limit():
     lengths = {path: length(path) for path in modules()}
 
     assert {
