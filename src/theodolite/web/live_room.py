@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -75,10 +76,12 @@ class LiveRoom:
         self._replies = LiveReplies(self._keeper, SystemClock())
         self._lines: dict[int, tuple[OpenedVenue, Lines]] = {}
         self._spots: dict[Spot, LiveReply] = {}
+        self._connecting = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Answer testers for as long as this is open; what a killed server left under way is interrupted first."""
+        self._connecting = asyncio.Lock()  # of this event loop
         await self._keeper.aside.call(lambda: server_store().interrupt_all())
         try:
             async with self._replies.open():
@@ -109,7 +112,7 @@ class LiveRoom:
         """
         self._keeper.venues[turn.key] = venue
         try:
-            application = self._connected(opened).applications[session.application]
+            application = (await self._connected(opened)).applications[session.application]
             reply = self._replies.begin(turn.key, application, asked, session=dialogue.key, pacing=Pacing())
         except (TheodoliteError, KeyError) as error:
             cause = f"the application could not be asked: {type(error).__name__} {error}"
@@ -118,10 +121,11 @@ class LiveRoom:
         self._spots = {spot: one for spot, one in self._spots.items() if one.ending is None}
         self._spots[_spot_of(session, dialogue, turn)] = reply
 
-    def _connected(self, opened: OpenedVenue) -> Lines:
-        """Return the lines of an edition; made when they are first needed."""
-        if id(opened) not in self._lines:
-            self._lines.setdefault(id(opened), (opened, opened.connect()))
+    async def _connected(self, opened: OpenedVenue) -> Lines:
+        """Return the lines of an edition; made when they are first needed, in a thread: applications load code."""
+        async with self._connecting:
+            if id(opened) not in self._lines:
+                self._lines[id(opened)] = (opened, await asyncio.to_thread(opened.connect))
         return self._lines[id(opened)][1]
 
     async def over(self, turn: str) -> None:
@@ -146,7 +150,7 @@ class LiveRoom:
         if dialogue.under_way is not None:
             await self.stop(dialogue.under_way.key)
         if self._lines:
-            line = self._connected(opened).applications.get(session.application)
+            line = (await self._connected(opened)).applications.get(session.application)
             if isinstance(line, Conversing):
                 await line.end(dialogue.key)
 
