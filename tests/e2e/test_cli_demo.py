@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass
 from importlib.resources import files
@@ -11,9 +12,11 @@ import jsonschema
 import pytest
 
 from tests.fakes.terminal import Ended, in_a_process
+from theodolite.reporting.results.upgrading import upgraded
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
+FORMER = Path(__file__).parents[1] / "golden" / "results_1_19"
 APPLICATIONS = ("llama2orig", "llama2new", "mistralinstruct", "mistralguard", "gpt4")
 SCREEN = """\
 Two studies, no key, no network. Files go to ./theodolite-demo
@@ -182,3 +185,24 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
     assert ended.code == 3
     assert "name another folder with --out" in ended.err
+
+
+def test_the_numbers_are_those_of_form_1_but_for_agreement_on_unreadable_labels(demo):
+    """ADR-0062 leaves the 11 replies of the judge that nobody can read out of its agreement on mistralinstruct."""
+    former = upgraded(json.loads(gzip.decompress((FORMER / "demo.json.gz").read_bytes())))
+    present = {key_of(entry): entry for entry in demo.results()["estimates"]}
+
+    changed = {
+        (entry["measure"], entry["subject"]["application"], *entry["subject"]["annotators"])
+        for entry in former["estimates"]
+        if any(present[key_of(entry)][name] != part for name, part in entry.items() if name != "versions")
+    }
+
+    assert len(former["estimates"]) == 336
+    assert changed == {
+        (measure, "mistralinstruct", "reference", "gpt-4") for measure in ("exact_agreement", "cohen_kappa")
+    }
+
+
+def key_of(entry):
+    return json.dumps([entry[name] for name in ("measure", "subject", "weighting", "statistic")], sort_keys=True)

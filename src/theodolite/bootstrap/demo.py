@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from theodolite.bootstrap.permission import trust_new_study
 from theodolite.config.shipped import shipped
 from theodolite.config.workspace import WORKSPACE_NAME
 from theodolite.domain.errors import StorageUnavailable
@@ -62,7 +63,10 @@ def _lay_out(targets: Mapping[str, Path], folder: Path, way_out: str) -> None:
     try:
         (folder / WORKSPACE_NAME).mkdir(parents=True, exist_ok=True)
         for name, target in targets.items():
-            _copy(shipped(f"demo/{name}"), target)
+            source = shipped(f"demo/{name}")
+            _copy(source, target)
+            if _is_as_shipped(source, target):
+                trust_new_study(target)
     except OSError as error:
         message = f"the demo cannot be written to `{folder}`: {error.strerror}; {way_out}"
         raise StorageUnavailable(message) from error
@@ -76,3 +80,10 @@ def _copy(source: Traversable, target: Path) -> None:
                 _copy(entry, target / entry.name)
     elif not target.exists():
         target.write_bytes(source.read_bytes())
+
+
+def _is_as_shipped(source: Traversable, target: Path) -> bool:
+    """Tell whether nobody has changed what was laid out: then its code is the package's own and needs no permission."""
+    if source.is_dir():
+        return all(_is_as_shipped(one, target / one.name) for one in source.iterdir() if one.name != "__pycache__")
+    return target.read_bytes() == source.read_bytes()

@@ -1,6 +1,11 @@
 import pytest
 
 from theodolite.bootstrap.demo import DEMO_STUDIES, lay_out_demo
+from theodolite.bootstrap.permission import code_request
+from theodolite.bootstrap.shelves import plugin_shelves
+from theodolite.config.loading import load_study
+from theodolite.config.permissions import ALLOW_CODE
+from theodolite.config.study_code import named_code
 from theodolite.domain.errors import StorageUnavailable
 
 
@@ -26,3 +31,30 @@ def test_a_folder_that_cannot_be_made_is_named_with_a_way_out(tmp_path):
 
     with pytest.raises(StorageUnavailable, match="name another folder with --out"):
         lay_out_demo(tmp_path / "taken" / "demo")
+
+
+@pytest.fixture
+def no_permission_yet(monkeypatch, tmp_path):
+    """Take away the permission that other tests have."""
+    monkeypatch.delenv(ALLOW_CODE)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.mark.usefixtures("no_permission_yet")
+def test_code_of_the_package_runs_without_a_question(tmp_path):
+    lay_out_demo(tmp_path / "demo")
+
+    toy = load_study(tmp_path / "demo" / "spoiler-guard", shelves=plugin_shelves())
+    assert named_code(toy.study)
+    assert code_request(toy) is None
+
+
+@pytest.mark.usefixtures("no_permission_yet")
+def test_code_that_lay_there_before_needs_permission(tmp_path):
+    folder = tmp_path / "demo" / "spoiler-guard"
+    folder.mkdir(parents=True)
+    (folder / "spoiler_guard.py").write_text("def reply(prompt):\n    return prompt\n")
+
+    lay_out_demo(tmp_path / "demo")
+
+    assert code_request(load_study(folder, shelves=plugin_shelves())) is not None
