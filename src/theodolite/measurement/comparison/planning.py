@@ -160,7 +160,7 @@ def n_for_zero_defects(highest: float, *, confidence: float = 0.95, cluster_size
         highest: The rate that should be ruled out; fraction above 0.
         confidence: Confidence of the claim, one-sided; fraction.
         cluster_size: Dialogues of one persona or script; count. Above 1 the
-            clustered bound is used, so that more personas are asked for.
+            clustered bound is used, which asks for more dialogues.
 
     Returns:
         Dialogues; count, whole clusters.
@@ -170,7 +170,7 @@ def n_for_zero_defects(highest: float, *, confidence: float = 0.95, cluster_size
 
     Example:
         >>> n_for_zero_defects(0.01), n_for_zero_defects(0.01, cluster_size=25)
-        (299, 675)
+        (299, 950)
 
     Source:
         The bound of `zero_defect_bound`, solved for n.
