@@ -15,7 +15,7 @@ class NetworkUse:
     Attributes:
         application: Name of the application.
         allowed: Hosts that the study allows; None for any.
-        connections: Destinations that were connected to, as `host:port`.
+        connections: Destinations of attempted connections, as `host:port`.
         refused: Destinations that the study does not allow.
         programs: Other programs that the code has started.
         is_cut_off: Whether the system gave its processes no network.
@@ -43,11 +43,13 @@ class NetworkUse:
 
         Example:
             >>> NetworkUse(application="blue", connections=("models.example:443",), is_observed=True).text
-            'connected to models.example:443'
+            'connections attempted: models.example:443'
         """
         if not self.is_observed:
             return f"{self.rule}, not run yet" if self.allowed is None else f"{self.rule} (`network`), not run yet"
-        parts = [f"connected to {', '.join(self.connections)}" if self.connections else "no connection observed"]
+        parts = [
+            f"connections attempted: {', '.join(self.connections)}" if self.connections else "no connection observed"
+        ]
         if self.is_cut_off:
             parts = ["no network (the system enforces `network: none`)"]
         elif self.allowed is not None:

@@ -89,7 +89,7 @@ async def test_connections_are_observed_by_name_and_remembered(
 
     assert application.network.connections == (f"localhost:{port}",)
     assert network_use(record, tmp_path / ".theodolite") == application.network
-    assert application.network.text == f"connected to localhost:{port}"
+    assert application.network.text == f"connections attempted: localhost:{port}"
 
 
 async def test_other_programs_are_named_since_their_connections_are_not_observed(opened: Open) -> None:
