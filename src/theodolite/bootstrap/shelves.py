@@ -33,6 +33,11 @@ def tree_methods() -> Methods:
     return methods_with(_installed().summaries)
 
 
+def has_foreign_summaries() -> bool:
+    """Tell whether an installed plugin brings summary methods, whose code has no version that we know."""
+    return bool(_installed().summaries)
+
+
 @cache
 def _installed() -> Plugins:
     """Return what the installed plugins bring; looked for once a process, since all packages are looked through."""

@@ -181,11 +181,16 @@ class Workbench:
             raise NotFound(message) from error
 
     def findings(self, evidence: Evidence) -> Findings:
-        """Return everything that can be measured on it."""
+        """Return all measurements of some evidence; of the same evidence as last time without measuring again."""
+        from theodolite.bootstrap.findings_cache import measured
         from theodolite.config.lapse_rules import lapse_rules
-        from theodolite.measurement import measure_study  # numpy and scipy: only who measures waits for them
 
-        return measure_study(evidence, lapse_rules=lapse_rules(), summaries=tree_methods())
+        def measure(of: Evidence) -> Findings:
+            from theodolite.measurement import measure_study  # numpy and scipy: only a new measurement needs them
+
+            return measure_study(of, lapse_rules=lapse_rules(), summaries=tree_methods())
+
+        return measured(evidence, workspace_for(self.loaded.folder), measure)
 
     def close(self) -> None:
         """Let go of the database."""

@@ -91,6 +91,7 @@ class AnswerTableBuilder:
         self._model_names: dict[str, dict[str, None]] = defaultdict(dict)
         self._shown_orders: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
         self._assigned: dict[str, set[int]] = defaultdict(set)
+        self._revisions = 0
 
     def add_dialogue(self, dialogue: Dialogue, position: int | None = None) -> None:
         """Add a dialogue; one that is not of this plan is left out.
@@ -113,6 +114,7 @@ class AnswerTableBuilder:
         position = self._positions.get(annotation.dialogue)
         if position is None:
             return
+        self._revisions += annotation.revision
         name, guideline = annotation.annotator, annotation.guideline
         origin = "stub" if annotation.scripted else "annotation"
         provenance = Provenance(origin, annotation.annotator_version, annotation.instrument_version)
@@ -213,6 +215,7 @@ class AnswerTableBuilder:
             model_names={annotator: tuple(names) for annotator, names in self._model_names.items()},
             shown_orders=dict(self._shown_orders),
             pools=dict(pools or {}),
+            revisions=self._revisions,
             assigned={annotator: sorted(positions) for annotator, positions in self._assigned.items()},
         )
 

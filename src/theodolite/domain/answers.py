@@ -309,6 +309,7 @@ class AnswerTable:
         pools: Guideline to the people who share its dialogues, each of whom labels some; see `PEOPLE`.
         assigned: Annotator to the positions of the dialogues assigned to it, ascending; an annotator
             that is left out is assigned all.
+        revisions: Sum of the revision numbers of all annotations, which grows with every change; count.
         label_cache: Labels that `theodolite.domain.answer_rules` has worked out, so that all readers share the work.
     """
 
@@ -329,6 +330,7 @@ class AnswerTable:
     shown_orders: Mapping[str, Mapping[int, tuple[str, int]]] = field(default_factory=dict)
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     assigned: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    revisions: int = 0
     label_cache: dict[LabelKey, tuple[DialogueLabels, object]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -67,7 +66,7 @@ class RunScores:
     question: str
     annotator: str
     annotator_version: str
-    values: Sequence[float | None]
+    values: tuple[float | None, ...]
     n_repeated: int = 0
 
 
