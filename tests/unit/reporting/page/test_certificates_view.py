@@ -102,7 +102,7 @@ def test_summary_and_results_say_when_the_certificate_was_issued():
     assert "grounded (certificate of 2026-03-02) agrees with people on" in text
     assert "Corrected bot-1.4 " in text
     assert "; grounded alone 9 of 57 (15.8 %)." in text
-    stated = {one["name"]: one["certificate"] for one in results["instruments"]["annotators"]}
+    stated = {one["name"]: one["validated"] for one in results["instruments"]["annotators"]}
     assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
 
 
