@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from tests.fakes.builders import by_hand, guideline, live, question
 from tests.fakes.evidence import annotation_of, dialogue_of, run_of
@@ -32,7 +32,7 @@ def pooled_evidence(
     given: dict[str, dict[str, str | None]] = GIVEN,
     *,
     final: dict[str, str] | None = None,
-    open_: Iterable[tuple[str, str]] = (),
+    open_: Sequence[tuple[str, str]] = (),
 ) -> Evidence:
     """Return the evidence of a pool.
 
@@ -41,7 +41,8 @@ def pooled_evidence(
         final: Final labels by dialogue.
         open_: Dialogues that somebody was assigned and has not labelled: person and dialogue.
     """
-    names = tuple(dict.fromkeys([*PEOPLE_NAMES, *(name for own in given.values() for name in own)]))
+    working = {name for own in given.values() for name in own} | {name for name, _ in open_}
+    names = tuple(sorted(working))
     study = Study(
         name="pooled",
         applications=(live(),),

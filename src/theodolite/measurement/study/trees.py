@@ -189,17 +189,25 @@ def _add_answers(
 
 
 def _shares(asked: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
-    """Yield each source with the dialogues assigned to it, and a pool with those that no member was assigned.
+    """Yield each source with the dialogues whose answers it gives.
 
-    A dialogue that nobody took is missing once, not once for each member.
+    In a pool, a final label replaces the labels of people, and a dialogue that nobody took is missing once,
+    not once for each member.
     """
+    if sources.pool is None:
+        yield from ((source, asked) for source in sources.counted)
+        return
+    final = AnswerSource(name=REFERENCE, kind=None, version="")
+    labels = zip(asked.positions, asked.labels(final), strict=True)
+    decided = {position for position, label in labels if label.value is not None}
+    rest = asked.only(position for position in asked.positions if position not in decided)
+    taken: set[int] = set()
     for source in sources.counted:
-        yield source, asked.assigned_to(source)
-    if sources.pool is not None:
-        taken = {position for source in sources.counted for position in asked.assigned_to(source).positions}
-        rest = asked.only(position for position in asked.positions if position not in taken)
-        if rest.positions:
-            yield sources.pool, rest
+        own = rest.assigned_to(source)
+        taken.update(own.positions)
+        yield source, own
+    parts = ((final, decided), (sources.pool, set(rest.positions) - taken))
+    yield from ((source, asked.only(sorted(positions))) for source, positions in parts if positions)
 
 
 def _facts(table: AnswerTable, position: int) -> SessionFacts:
