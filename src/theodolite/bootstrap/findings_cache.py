@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
 
 import theodolite
 from theodolite.bootstrap.files import write_whole
@@ -22,6 +23,10 @@ _UNUSED = frozenset({"archive", "sessions", "spending", "run", "study"})
 
 _DERIVED = frozenset({"sessions", "label_cache"})
 """Fields of the answer table that follow from the others."""
+
+
+Digests: TypeAlias = dict[int, tuple[object, bytes]]
+"""Digests of records by identity, each with its record, so that no other one takes its place in memory."""
 
 
 def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Findings]) -> Findings:
@@ -49,8 +54,12 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
     except (OSError, ValueError, ValidationError):
         pass  # the findings are measured below, whatever was wrong with the file
     findings = measure(evidence)
-    text = adapter.dump_json(findings)
-    if adapter.dump_json(adapter.validate_json(text)) == text:  # else a value has no exact form in JSON
+    try:
+        text = adapter.dump_json(findings)
+        is_exact = adapter.dump_json(adapter.validate_json(text)) == text
+    except ValueError:  # both of pydantic's errors are ones
+        is_exact = False
+    if is_exact:  # else a value has no exact form in JSON
         _store(path, fingerprint.encode() + b"\n" + text)
     return findings
 
@@ -75,7 +84,7 @@ def fingerprint_of(evidence: Evidence) -> str:
     state = hashlib.sha256()
     for part in (_code(), evidence.run.key, evidence.run.plan_version, version_of(evidence.study)):
         state.update(part.encode() + b"\0")
-    known: dict[int, bytes] = {}
+    known: Digests = {}
     for field in dataclasses.fields(evidence):
         if field.name not in _UNUSED:
             _add(state.update, getattr(evidence, field.name), known)
@@ -90,7 +99,7 @@ def _code() -> str:
     return digest(*(version(name) for name in ("theodolite", "numpy", "scipy")), *stamps)
 
 
-def _add(update: Callable[[bytes], object], value: object, known: dict[int, bytes]) -> None:
+def _add(update: Callable[[bytes], object], value: object, known: Digests) -> None:
     """Add a value to a hash: columns by their bytes, records by their canonical JSON, which is made once an object."""
     if isinstance(value, array | bytes | bytearray):
         content = bytes(value)
@@ -99,28 +108,28 @@ def _add(update: Callable[[bytes], object], value: object, known: dict[int, byte
         update(json.dumps(value).encode() + b"\0")
     elif isinstance(value, Mapping):
         _add_all(update, value.items(), known)
-    elif dataclasses.is_dataclass(value) and not _has_columns(value):
-        if id(value) not in known:
-            known[id(value)] = hashlib.sha256(canonical_json(value).encode()).digest()
-        update(known[id(value)])
     elif dataclasses.is_dataclass(value):
-        fields = (field.name for field in dataclasses.fields(value) if field.name not in _DERIVED)
-        _add_all(update, (getattr(value, name) for name in fields), known)
+        _add_record(update, value, known)
     elif isinstance(value, Iterable):
         _add_all(update, sorted(value) if isinstance(value, set | frozenset) else value, known)
     else:
         update(canonical_json(value).encode() + b"\0")
 
 
-def _add_all(update: Callable[[bytes], object], values: Iterable[object], known: dict[int, bytes]) -> None:
+def _add_record(update: Callable[[bytes], object], value: object, known: Digests) -> None:
+    if id(value) not in known:
+        content = hashlib.sha256()
+        try:
+            content.update(canonical_json(value).encode())
+        except TypeError:  # it holds columns, or a sequence that makes its entries when asked
+            names = (field.name for field in dataclasses.fields(value) if field.name not in _DERIVED)  # type: ignore[arg-type]  # a record
+            _add_all(content.update, (getattr(value, name) for name in names), known)
+        known[id(value)] = value, content.digest()
+    update(known[id(value)][1])
+
+
+def _add_all(update: Callable[[bytes], object], values: Iterable[object], known: Digests) -> None:
     update(b"[")
     for value in values:
         _add(update, value, known)
     update(b"]")
-
-
-def _has_columns(value: object) -> bool:
-    """Tell whether a record holds columns, which have no canonical JSON: the answer table and its partitions."""
-    from theodolite.domain.answers import AnswerColumns, AnswerTable
-
-    return isinstance(value, AnswerColumns | AnswerTable)
