@@ -40,7 +40,11 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_la
     assert len(rooms(queue.token)) == 1
     page = client_as(Role.SENIOR).get(f"/s/{event.token}/review/").content.decode()
     assert "6 items, the most disputed first" in page
-    assert rates(event) == {("field testing", "Bela"): (5, 10), ("field testing", "Cleo"): (4, 10)}
+    assert rates(event) == {
+        ("field testing", "all people"): ("4.5", 10),
+        ("field testing", "Bela"): ("5", 10),
+        ("field testing", "Cleo"): ("4", 10),
+    }
 
 
 def rates(event):
@@ -52,7 +56,7 @@ def rates(event):
     found = rates_of(bench.findings(evidence))
     return {
         (rate.measurement.subject.level.value, title_of(evidence.study, rate.annotator)): (
-            rate.defects,
+            rate.defects_text,
             rate.estimate.n,
         )
         for rate in rates_for(found, "risk-assessment", "released", application="leaky-toy")
