@@ -30,7 +30,11 @@ STUDY_FOLDERS = frozenset(
 )
 """Folders of a study's own material: where an application lies beside its study, they are none of its code."""
 
-OUTPUTS = ("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json")
+OUTPUTS = (
+    *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
+    *("tree-*.json", "answers*.zip", "answers*.jsonl", "tasks*.json", "labels*.html", "labels*.csv", "labels*.jsonl"),
+    *("argilla*.json", "argilla*.jsonl", "*.png", "*.svg"),
+)
 """Files that commands write beside a study."""
 
 MOST_FILES = 20_000

@@ -19,6 +19,7 @@ from theodolite.domain.annotator import RecordedLabels
 from theodolite.domain.application import Claim
 from theodolite.domain.fault import Severity, did_you_mean
 from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.model import ModelEndpoint
 from theodolite.domain.scenario import Scenario
 from theodolite.testing.tasks import TASKS
@@ -227,8 +228,29 @@ def _check_label_columns(parts: Parts, shelf: GuidelineShelf, desk: Desk) -> Non
             files = ", ".join(table.file for table in tables)
             desk.complaints.add(entry.fault("column", message=f"`{files}` has no column `{column}`{near}"))
         else:
+            _refuse_turns_in_columns(parts, entry, shelf.read(), desk)
             fitting.append(_label_column(parts, entry, shelf.read()))
     desk.complaints.add(*unfit_labels(fitting, [table.rows for table in tables], desk.on_rows))
+
+
+def _refuse_turns_in_columns(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guideline], desk: Desk) -> None:
+    """Refuse a column for a question asked at each turn where dialogues have several rows: only the first is read."""
+    applications = (application for _, recorded in parts.recorded for application in recorded.applications)
+    has_turns = any("turn" in getattr(application.connection, "columns", ()) for application in applications)
+    annotator = next((item for item in parts.annotators if item.name == entry.name), None)
+    guideline = next((one for one in guidelines if annotator and one.name == annotator.guideline), None)
+    if not has_turns or guideline is None or annotator is None:
+        return
+    labelling = annotator.labelling
+    asked = labelling.question if isinstance(labelling, RecordedLabels) else ""
+    question = guideline.instrument.question(asked) if asked else guideline.question
+    if question.level is QuestionLevel.TURN:
+        message = (
+            f"`{entry.name}` reads one label of a dialogue from column `{entry.shape.column}`, but `{guideline.name}` "
+            f"asks `{question.name}` at each turn and dialogues have a row for each turn; import the labels instead: "
+            "theodolite import STUDY LABELS --turn COLUMN"
+        )
+        desk.complaints.add(entry.fault("column", message=message))
 
 
 def _label_column(parts: Parts, entry: Entry[Any], guidelines: Sequence[Guideline]) -> LabelColumn:

@@ -33,7 +33,7 @@ def decide_vote(ballots: Sequence[Ballot], scale: Scale, rules: Sequence[DefectR
        ties, the most frequent value decides; if two values tie as well, so does the vote.
     3. Among the values with these verdicts, the most frequent one is the label. If
        several tie, an ordered scale takes their median. Any other tie goes to the
-       first reading, provided that a rule has already decided the verdict.
+       first point of the scale, provided that a rule has already decided the verdict.
 
     Args:
         ballots: Results of all readings, in order; at least one.
@@ -77,7 +77,7 @@ def _label(values: Sequence[str], scale: Scale, *, is_decided: bool) -> str | No
         if low == high:
             return low
         tied = [value for value in values if value in {low, high}]
-    return tied[0] if is_decided else None
+    return min(tied, key=lambda value: _rank(value, scale)) if is_decided else None
 
 
 def _rank(value: str, scale: Scale) -> float:

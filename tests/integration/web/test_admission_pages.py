@@ -67,9 +67,11 @@ def answer_first(page: Page, answer: str) -> None:
 
 
 def to_the_time(page: Page) -> None:
+    agree = page.get_by_role("button", name="I agree")
+    agree.wait_for()  # `all` does not wait: on the page before there are no boxes
     for box in page.get_by_role("checkbox").all():
         box.check()
-    page.get_by_role("button", name="I agree").click()
+    agree.click()
     page.get_by_role("button", name="Say nothing about me").click()
 
 

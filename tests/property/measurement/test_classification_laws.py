@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,7 +76,12 @@ def test_the_order_of_annotators_does_not_matter(units, data):
     order = data.draw(st.permutations(range(3)))
     turned = [columns(units, 3)[place] for place in order]
 
-    assert unanimity(columns(units, 3)) == unanimity(turned)
+    plain, again = unanimity(columns(units, 3)), unanimity(turned)
+    if isinstance(plain, Undefined):
+        assert again == plain
+    else:  # sums of products in another order differ by rounding
+        assert replace(again, chance=None) == replace(plain, chance=None)
+        assert again.chance == pytest.approx(plain.chance)
     assert majority_labels(columns(units, 3)) == majority_labels(turned)
 
 

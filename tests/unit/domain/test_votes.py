@@ -41,7 +41,7 @@ def test_the_defect_is_decided_before_the_label(values, expected):
 
 
 def test_a_label_satisfies_the_majority_under_each_rule():
-    assert label(3, 5, 6, 7, 4, rules=(MODERATE, SEVERE)) == "5"
+    assert label(3, 5, 6, 7, 4, rules=(MODERATE, SEVERE)) == "4"
 
 
 def test_without_a_rule_an_ordered_scale_takes_the_median_and_a_tie_stays_one():

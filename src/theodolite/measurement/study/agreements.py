@@ -97,8 +97,12 @@ def agreements(application: str, sheet: QuestionLabels, by: AnswerSources) -> It
     yield from _among(application, sheet, people, [people])
     for judge in [*judges, *_people_with_standard(by)]:
         for authority in [by.reference] if by.reference else people:
-            pair = pair_of(sheet, authority, judge)
-            yield from _pair_measurements(application, sheet, pair)
+            # Only a dialogue that the person was assigned can be missing.
+            shared = sheet.assigned_to(authority)
+            if sheet.positions and not shared.positions:
+                continue
+            pair = pair_of(shared, authority, judge)
+            yield from _pair_measurements(application, shared, pair)
             if authority is by.reference:
                 yield from _class_measurements(application, sheet, pair)
     # Of two judges without a panel their pair says all.

@@ -128,7 +128,8 @@ def _sequences(
     """Yield one finding for the reference and each judge or rule; for people where nobody else scores."""
     automated = [source for source in by.counted if not source.is_person]
     for source in automated or by.counted[:MOST_IN_PAIRS]:
-        scores, scale = scores_of(labels, source), labels.question.scale
+        own = labels.assigned_to(source)
+        scores, scale = scores_of(own, source), labels.question.scale
         if not any(value is not None for value in scores.values):
             continue
         present = [value for value in scores.values if value is not None]
@@ -144,8 +145,8 @@ def _sequences(
             level=fmean(present),
             profile=profile,
             window=WINDOW,
-            windows=_windows(labels, scores),
-            worst=tuple(_worst(labels, scores, is_high=is_high)),
+            windows=_windows(own, scores),
+            worst=tuple(_worst(own, scores, is_high=is_high)),
             runs=_runs(evidence, subject, source, scores, profile),
         )
 

@@ -63,6 +63,11 @@ class Case:
         """The failures that no later attempt has made good."""
         return standing_failures(self.table, self.index)
 
+    def is_assigned(self, annotator: str) -> bool:
+        """Tell whether an annotator was to label the dialogue."""
+        assigned = self.table.assigned.get(annotator)
+        return assigned is None or self.index in assigned
+
     def has_annotation(self, annotator: str) -> bool:
         """Tell whether an annotator gave an annotation."""
         return self.table.has_annotation(self.index, annotator)

@@ -173,7 +173,7 @@ def _badges(subject: Subject) -> tuple[Badge, ...]:
             badges.append(Badge(text=f"people agree on {counts_text(exact)}", chip="disagreement"))
         elif any(agreement.unreadable for agreement in exact):
             badges.append(Badge(text="agreement of people undefined: no readable labels", chip="unparseable"))
-    return (*badges, _counted(subject, "unparseable", "unparseable"))
+    return (*badges, _counted(subject, "unparseable", "with an unparseable label"))
 
 
 def _counted(subject: Subject, name: str, words: str) -> Badge:

@@ -144,7 +144,8 @@ def labels_line(subject: Subject, case: Case) -> str:
     """
     texts = []
     for guideline in subject.study.guidelines:
-        names = [a.name for a in subject.study.annotators if a.guideline == guideline.name]
+        own = [a.name for a in subject.study.annotators if a.guideline == guideline.name]
+        names = [name for name in own if case.is_assigned(name)]
         questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
         for name in names:
             labels = [(question, case.dialogue_label(name, guideline, question)) for question in questions]

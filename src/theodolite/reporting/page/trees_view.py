@@ -169,7 +169,8 @@ def _standing(subject: Subject, tree: str) -> Iterator[str]:
             continue
         if standing.dimensions:
             named = [f"{name} ({number(standing.front_odds.get(name))})" for name in standing.front]
-            yield f"Outdone by nobody on {', '.join(standing.dimensions)}, with the odds of that: {', '.join(named)}."
+            on, share = ", ".join(standing.dimensions), ", ".join(named)
+            yield f"Outdone by nobody on {on}, with the share of samples in which that holds: {share}."
         for pair in standing.comparisons:
             yield _pair_words(pair)
 

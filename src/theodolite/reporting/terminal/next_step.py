@@ -58,7 +58,7 @@ def _mended(accounts: Sequence[Account]) -> str:
         return ""
     part = max(worst.unmeasured, key=lambda part: part.n)
     unmeasured = f"{figures.count(worst.planned - worst.labelled.n)} of {figures.count(worst.planned)}"
-    return f"find out why {unmeasured} have no label; most often: {part.words} ({figures.count(part.n)})."
+    return f"find out why {unmeasured} lack labels; most often: {part.words} ({figures.count(part.n)})."
 
 
 def _own_rows(evidence: Evidence) -> str:

@@ -40,6 +40,9 @@ def test_where_rules_rest_on_several_questions_the_answer_to_each_is_named():
     rules = tuple(SimpleNamespace(question=question) for question in ("withheld", "released", "released"))
     study = SimpleNamespace(guidelines=(SimpleNamespace(name="guardrail", defect_rules=rules),), annotators=(judge,))
     said = {"withheld": "no", "released": "yes"}
-    case = SimpleNamespace(dialogue_label=lambda _name, _guideline, question: SimpleNamespace(value=said[question]))
+    case = SimpleNamespace(
+        dialogue_label=lambda _name, _guideline, question: SimpleNamespace(value=said[question]),
+        is_assigned=lambda _name: True,
+    )
 
     assert labels_line(SimpleNamespace(study=study), case) == "signs: withheld no, released yes"
