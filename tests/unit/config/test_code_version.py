@@ -172,3 +172,14 @@ def test_slow_hashes_are_remembered_and_a_broken_memory_is_none(tmp_path: Path) 
     kept.write_text('{"/a": 3}')
     broken.read(kept)
     assert (read.known, broken.known) == ({"/a": (1, 2, "ab")}, {})
+
+
+@pytest.mark.parametrize("file", ["report.html", "results.json", "tree-by-guideline.json", "answers.zip", "tasks.json"])
+def test_files_that_commands_write_beside_a_study_belong_to_no_version(tmp_path: Path, file: str) -> None:
+    (tmp_path / "bot.py").write_text("def reply(prompt): return prompt\n")
+    text = (STUDY % "").replace("blue/bot.py", "bot.py")
+    (tmp_path / "study.yaml").write_text(text)
+    before = load_study(tmp_path).study.applications[0].connection
+    (tmp_path / file).write_text("written by a command")
+
+    assert load_study(tmp_path).study.applications[0].connection == before
