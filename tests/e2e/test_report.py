@@ -65,7 +65,7 @@ def test_a_cell_of_a_confusion_matrix_leads_to_exactly_its_dialogues(visit):
 def test_a_badge_filters_the_dialogues(visit):
     page = visit("xstest")
 
-    page.get_by_role("button", name="11 unparseable").click()
+    page.get_by_role("button", name="11 with an unparseable label").click()
 
     expect(page.locator("#list li")).to_have_count(11)
     expect(page.locator('.chip[data-chip="unparseable"]')).to_have_attribute("aria-pressed", "true")
@@ -81,7 +81,7 @@ def test_a_part_of_the_accounts_leads_to_exactly_its_dialogues(visit):
 
 def test_next_and_previous_stay_inside_the_set_one_came_from(visit):
     page = visit("xstest")
-    page.get_by_role("button", name="11 unparseable").click()
+    page.get_by_role("button", name="11 with an unparseable label").click()
     page.locator("#list a").nth(2).click()
 
     expect(page.locator(".place")).to_have_text("3 of 11: Unparseable")
