@@ -61,6 +61,7 @@ class Visitor:
 
 def barriers(page: Page, rules: list[str] | None = None) -> list[str]:
     """Return what axe finds on a page as it stands, one line a finding: by all rules, or by those that are named."""
+    page.wait_for_load_state("load")
     if not page.evaluate("'axe' in window"):
         page.evaluate(resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
     found: list[str] = page.evaluate(_LOOK, rules or RULES)

@@ -58,5 +58,6 @@ def test_an_organiser_meets_no_barrier_on_the_way_to_the_day_of_the_event(page_a
     looked_at(page, "second-factor")
     page.goto(f"{event}/organise/people/")
     page.get_by_label("How many").fill("3")
-    page.get_by_role("button", name="Make slips").click()
+    with page.expect_navigation():  # else the page before is looked at while it goes
+        page.get_by_role("button", name="Make slips").click()
     looked_at(page, "organiser-slips")
