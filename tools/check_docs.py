@@ -19,6 +19,10 @@ PARTS_OF_A_DECISION = ("Context", "Decision", "Consequences", "Alternatives")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(?P<words>.+)$", re.MULTILINE)
+STATUS = re.compile(r"\A# .*\n\nStatus: (accepted|superseded (in part )?by \[\d{4}\])")
+SUPERSEDED = re.compile(r"^Supersedes .*\[(?P<number>\d{4})\]", re.MULTILINE)
+BULLET = re.compile(r"^\s*[-*] (?P<words>.+)$", re.MULTILINE)
+LONGEST_CHANGE = 15
 TWO_SENTENCES = re.compile(r"(?<!\b\w)(?<!e\.g)(?<!i\.e)[.!?] +[A-Z]")
 ABBREVIATION = re.compile(r"\b(vs|e\.g|i\.e|cf|No|Sec)\. ")
 CODE = re.compile(r"`[^`\n]+`")
@@ -73,11 +77,31 @@ def loose_decisions() -> Iterator[str]:
         other = numbers.setdefault(page.name[:4], page.name)
         if other != page.name:
             yield f"{page.name}: {other} has the same number"
-        if len(text.split()) > LONGEST_DECISION:
-            yield f"{page.name}: {len(text.split())} words; {LONGEST_DECISION} are allowed"
+        n_words = len(re.sub(r"^Status: .*$", "", text, flags=re.MULTILINE).split())
+        if n_words > LONGEST_DECISION:
+            yield f"{page.name}: {n_words} words; {LONGEST_DECISION} are allowed"
         missing = [part for part in PARTS_OF_A_DECISION if f"## {part}" not in text]
         if missing:
             yield f"{page.name}: lacks {', '.join(missing)}"
+
+
+def unmarked_decisions() -> Iterator[str]:
+    """Yield records of decisions without a status, and superseded ones that do not say so."""
+    texts = {page.name[:4]: page.read_text(encoding="utf-8") for page in sorted((DOCS / "adr").glob("[0-9]*.md"))}
+    for number, text in texts.items():
+        if not STATUS.match(text):
+            yield f"ADR {number}: expected `Status: accepted.` or `Status: superseded by [NNNN](...)` below the title"
+        for superseded in SUPERSEDED.finditer(text.partition("## Context")[0]):
+            status = texts.get(superseded["number"], "").partition("## Context")[0]
+            if f"by [{number}]" not in status:
+                yield f"ADR {superseded['number']}: expected `Status: superseded by [{number}](...)`, as {number} says"
+
+
+def long_changes() -> Iterator[str]:
+    """Yield lines of the changelog that are too long."""
+    for line in BULLET.finditer((ROOT / "CHANGELOG.md").read_text(encoding="utf-8")):
+        if len(line["words"].split()) > LONGEST_CHANGE:
+            yield f"CHANGELOG.md: expected at most {LONGEST_CHANGE} words: {line['words']}"
 
 
 def lost_pages() -> Iterator[str]:
@@ -96,7 +120,7 @@ def lost_pages() -> Iterator[str]:
 def faults() -> list[str]:
     """Return everything that is wrong."""
     found = [fault for page in pages() for check in (broken_links, crowded_lines) for fault in check(page)]
-    return [*found, *loose_decisions(), *lost_pages()]
+    return [*found, *loose_decisions(), *unmarked_decisions(), *long_changes(), *lost_pages()]
 
 
 if __name__ == "__main__":

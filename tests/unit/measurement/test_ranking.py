@@ -10,12 +10,10 @@ from theodolite.measurement.order.sequence import ranks
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
 from theodolite.measurement.ranking import _chain, _opposed_rows, ranking_agreement
 
-RNG = np.random.default_rng(6)
-
 
 @pytest.mark.parametrize("n", [5, 20, 60])
 def test_tau_is_that_of_an_independent_program(n):
-    human, judge = RNG.integers(1, 6, n), RNG.integers(1, 6, n)
+    human, judge = np.random.default_rng(6).integers(1, 6, (2, n))
 
     assert ranking_agreement(human, judge).tau.value == pytest.approx(kendalltau(human, judge).statistic, abs=1e-12)
 
@@ -27,7 +25,7 @@ def test_equal_scores_are_no_disagreement():
 
 
 def test_the_longest_chain_rises_for_both():
-    human, judge = RNG.integers(1, 6, 12), RNG.integers(1, 6, 12)
+    human, judge = np.random.default_rng(7).integers(1, 6, (2, 12))
     units = sorted(zip(human.tolist(), judge.tolist(), strict=True))
     longest = {}
     for place, (person, score) in enumerate(units):
@@ -73,7 +71,8 @@ def test_a_ranking_that_is_too_long_has_no_chance_level():
 
 @pytest.mark.parametrize("points", [5, 200], ids=["few values", "many values"])
 def test_inversions_of_unrelated_judges_are_counted_pair_by_pair(points):
-    human, rows = np.sort(RNG.integers(0, points, 40)), RNG.integers(0, points, (3, 40))
+    rng = np.random.default_rng(8)
+    human, rows = np.sort(rng.integers(0, points, 40)), rng.integers(0, points, (3, 40))
     pairs = [[(row[:i][human[:i] < human[i]] > row[i]).sum() for i in range(40)] for row in rows]
 
     assert _opposed_rows(rows, ranks(human.astype(float))).tolist() == [sum(row) for row in pairs]

@@ -186,7 +186,10 @@ async def test_what_breaks_off_or_is_no_answer_is_said(opened, came, error):
 
 @pytest.mark.parametrize(
     ("came", "lost_by"),
-    [(b"\r\nhel", ConnectionResetError()), (b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"hello", mtime=0)[:-9], None)],
+    [
+        (b"\r\nhel", ConnectionResetError()),
+        (b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"hello", mtime=0)[:-9], None),
+    ],
     ids=["torn", "half a gzip"],
 )
 async def test_a_body_to_the_end_of_the_connection_is_whole_or_none(opened, came, lost_by):

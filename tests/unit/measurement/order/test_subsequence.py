@@ -5,8 +5,6 @@ import pytest
 
 from theodolite.measurement.order.subsequence import longest_increasing_subsequence
 
-RNG = np.random.default_rng(4)
-
 
 def by_ends(scores, *, strict):
     longest = []
@@ -19,7 +17,7 @@ def by_ends(scores, *, strict):
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "not falling"])
 @pytest.mark.parametrize("values", [1, 5, 33, 1000])
 def test_values_and_patience_agree_with_the_definition(values, strict):
-    scores = RNG.integers(0, values, 200).tolist()
+    scores = np.random.default_rng(4).integers(0, values, 200).tolist()
 
     assert longest_increasing_subsequence(scores, strict=strict) == by_ends(scores, strict=strict)
 

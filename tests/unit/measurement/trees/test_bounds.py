@@ -12,8 +12,7 @@ from theodolite.measurement.trees.measuring import Draws
 from theodolite.measurement.trees.replicates import compiled, point_values, replicated, resampled
 
 MANY = Draws(replicates=400, seed=5)
-RNG = np.random.default_rng(7)
-STARS = [int(star) for star in RNG.integers(0, 6, 60)]
+STARS = [int(star) for star in np.random.default_rng(7).integers(0, 6, 60)]
 MEAN = {"top": {"summary": "mean", "of": "a"}, "a": answers("a", "0-5")}
 
 
